@@ -1,0 +1,43 @@
+# Needs python3 (3.11 or later) and make; uses uv where it is on the PATH.
+PYTHON ?= python3
+BIN := .venv/bin
+STAMP := .venv/.stamp
+
+.PHONY: setup demo test lint bench verify clean distclean
+
+setup: $(STAMP)
+
+$(STAMP): pyproject.toml
+	@echo "Installing Impulsar and its tools into .venv (a minute or two the first time)"
+	@if command -v uv >/dev/null 2>&1; then \
+		uv venv --quiet --allow-existing --python '>=3.11' .venv && \
+		uv pip install --quiet --python $(BIN)/python --editable '.[dev]'; \
+	else \
+		$(PYTHON) -m venv .venv && \
+		$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'; \
+	fi
+	@touch $@
+
+demo: setup
+	$(BIN)/impulsar demo
+
+test: setup
+	$(BIN)/python -m pytest -q -n 2
+
+lint: setup
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy src
+
+bench: setup
+	$(BIN)/impulsar bench
+
+verify: setup
+	$(BIN)/python -m impulsar.validate.verify
+
+clean:
+	rm -rf build dist out .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find src tests -type d -name __pycache__ -prune -exec rm -rf {} +
+
+distclean: clean
+	rm -rf .venv

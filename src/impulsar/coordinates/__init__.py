@@ -1,0 +1,1 @@
+"""What an impulse does: the same verbs for trees (generalized) and free bodies (maximal)."""

@@ -1,0 +1,392 @@
+"""Generalized coordinates: a spanning tree by the articulated-body method.
+
+Equations (Featherstone 2008, table 7.1; Mikhaylyuk 2017 fig. 1-3), with all quantities in world axes
+about each body's centre of mass, and accelerations as plain time derivatives of [w, v]. Body i with
+parent p, r = p_i - p_p, freedoms S_k:
+
+    twist          V_i = carry(V_p, r) + Σ S_k v_k
+    acceleration   A_i = carry(A_p, r) + Σ S_k v̇_k + bias_i
+    wrench         F_i = I_i A_i + [w × I w, 0] - applied
+    articulated    F_i = IA_i A_i + pA_i
+
+Freedoms of a joint are eliminated one by one (a rank-1 update each), from the last to the first, which
+is the LDLᵀ factorisation of the joint's own block: joints of 0 to 6 freedoms need no cases.
+
+    U = IA S      D = S · U      u = τ - S · pA      IA ← IA - U Uᵀ / D      pA ← pA + U u / D
+
+Bias of a joint: frame F sits on the first body, M on the second. Where the tree runs from the first to
+the second body F's carrier is the parent, else the child, and relative motion changes its sign. With d
+from M's origin o to the centre of mass, e the carrier's angular velocity and (w', v') the twist of the
+child relative to the parent, taken at o:
+
+    bias_w = w_p × w' + ẇ'_F         (ẇ'_F: axes that turn within F, universal joint only)
+    bias_v = w_p × (w_p × (o - p_p)) + 2 e × v' + bias_w × d + w × (w × d)
+"""
+
+import warp as wp
+
+from ..joints import BALL_X, BALL_Z, SCREW, SLIDE_Z, TURN_X, TURN_Z
+from ..spatial import (
+    HALF,
+    ONE,
+    ZERO,
+    angular,
+    axis_of,
+    carry_twist,
+    carry_wrench,
+    column,
+    cross_matrix,
+    exp_rotation,
+    f64,
+    linear,
+    mat33,
+    normalize_rotation,
+    quat,
+    rotate_inertia,
+    rotation_matrix,
+    spatial,
+    vec3,
+    vec6,
+    zero3,
+)
+from ..state import StateArrays, WorkArrays
+from ..system import SystemArrays
+from ..system.arrays import ADD, FOLLOW, KEEP, STORE
+
+
+@wp.func
+def joint_pose(m: SystemArrays, s: StateArrays, i: int, w: int):
+    """Pose of frame M in frame F from the coordinates of joint i."""
+    p = zero3()
+    q = quat(ZERO, ZERO, ZERO, ONE)
+    c = m.coordinate_start[i]
+    for k in range(m.dof_start[i], m.dof_start[i + 1]):
+        kind = m.dof_kind[k]
+        if kind <= SLIDE_Z:
+            p[kind] = s.q[c, w]
+            c += 1
+        elif kind == TURN_Z or kind == SCREW:
+            half = HALF * s.q[c, w]
+            q = quat(ZERO, ZERO, wp.sin(half), wp.cos(half))
+            if kind == SCREW:
+                p[2] = m.pitch[i, w] * s.q[c, w]
+            c += 1
+        elif kind == TURN_X:
+            half = HALF * s.q[c, w]
+            q = q * quat(wp.sin(half), ZERO, ZERO, wp.cos(half))
+            c += 1
+        elif kind == BALL_X:
+            q = quat(s.q[c, w], s.q[c + 1, w], s.q[c + 2, w], s.q[c + 3, w])
+    return p, q
+
+
+@wp.func
+def freedom_axes(kind: int, pitch: f64, R_WF: mat33, q_FM: quat):
+    """Angular and linear direction of a freedom in world axes, at M's origin."""
+    turn = zero3()
+    slide = zero3()
+    if kind <= SLIDE_Z:
+        slide = column(R_WF, kind)
+    elif kind == TURN_X:
+        turn = R_WF * wp.quat_rotate(q_FM, axis_of(0))
+    elif kind >= BALL_X and kind <= BALL_Z:
+        turn = column(R_WF, kind - BALL_X)
+    else:
+        turn = column(R_WF, 2)
+        if kind == SCREW:
+            slide = pitch * turn
+    return turn, slide
+
+
+@wp.func
+def kinematics(m: SystemArrays, s: StateArrays, x: WorkArrays, w: int):
+    """Poses, twists, world inertias, freedoms and bias accelerations of all bodies from q and v."""
+    p_B = zero3()
+    R_B = mat33()
+    q_B = quat(ZERO, ZERO, ZERO, ONE)
+    V_B = vec6()
+    for i in range(m.parent.shape[0]):
+        parent = m.parent[i]
+        if parent < 0:
+            p_B = zero3()
+            q_B = quat(ZERO, ZERO, ZERO, ONE)
+            R_B = mat33(ONE, ZERO, ZERO, ZERO, ONE, ZERO, ZERO, ZERO, ONE)
+            V_B = vec6()
+        elif parent != i - 1:
+            p_B = x.p_WB[parent, w]
+            q_B = x.q_WB[parent, w]
+            R_B = rotation_matrix(q_B)
+            V_B = x.twist[parent, w]
+        p_P = p_B
+        w_P = angular(V_B)
+
+        p_FM, q_FM = joint_pose(m, s, i, w)
+        forward = m.second[i] == i
+        q_WF = quat()
+        R_WF = mat33()
+        p_M = vec3()
+        if forward:
+            q_WF = q_B * m.q_PF[i, w]
+            R_WF = rotation_matrix(q_WF)
+            p_M = p_P + R_B * m.p_PF[i, w] + R_WF * p_FM
+            q_B = q_WF * q_FM * wp.quat_inverse(m.q_CM[i, w])
+            R_B = rotation_matrix(q_B)
+            p_B = p_M - R_B * m.p_CM[i, w]
+        else:
+            p_M = p_P + R_B * m.p_CM[i, w]
+            q_WF = q_B * m.q_CM[i, w] * wp.quat_inverse(q_FM)
+            R_WF = rotation_matrix(q_WF)
+            q_B = q_WF * wp.quat_inverse(m.q_PF[i, w])
+            R_B = rotation_matrix(q_B)
+            p_B = p_M - R_WF * p_FM - R_B * m.p_PF[i, w]
+
+        # relative motion at M's origin, and what the freedoms do to the centre of mass
+        sign = ONE
+        if not forward:
+            sign = -ONE
+        d = p_B - p_M
+        turn_rate = zero3()
+        slide_rate = zero3()
+        turn_change = zero3()
+        pitch = m.pitch[i, w]
+        for k in range(m.dof_start[i], m.dof_start[i + 1]):
+            kind = m.dof_kind[k]
+            turn, slide = freedom_axes(kind, pitch, R_WF, q_FM)
+            turn = sign * turn
+            slide = sign * slide
+            v_k = s.v[k, w]
+            if kind == TURN_X:  # its axis turns with the first freedom
+                turn_change = v_k * sign * wp.cross(turn_rate, turn)
+            turn_rate += v_k * turn
+            slide_rate += v_k * slide
+            x.S[k, w] = spatial(turn, slide + wp.cross(turn, d))
+
+        r = p_B - p_P
+        w_B = w_P + turn_rate
+        v_B = linear(V_B) + wp.cross(w_P, r) + slide_rate + wp.cross(turn_rate, d)
+        carrier = w_P
+        if not forward:
+            carrier = w_B
+        bias_w = wp.cross(w_P, turn_rate) + turn_change
+        bias_v = (
+            wp.cross(w_P, wp.cross(w_P, p_M - p_P))
+            + wp.cross(carrier + carrier, slide_rate)
+            + wp.cross(bias_w, d)
+            + wp.cross(w_B, wp.cross(w_B, d))
+        )
+        V_B = spatial(w_B, v_B)
+        x.p_WB[i, w] = p_B
+        x.q_WB[i, w] = q_B
+        x.twist[i, w] = V_B
+        x.r[i, w] = r
+        x.bias[i, w] = spatial(bias_w, bias_v)
+        x.I_W[i, w] = rotate_inertia(R_B, m.inertia[i, w])
+
+
+@wp.func
+def articulate(m: SystemArrays, x: WorkArrays, w: int):
+    """Inward pass: articulated inertias and bias wrenches; leaves U, 1/D and u of every freedom."""
+    n = m.parent.shape[0]
+    # what the body just done hands to the one before it
+    up_ww = mat33()
+    up_wv = mat33()
+    up_vv = mat33()
+    up_p = vec6()
+    followed = bool(False)
+    for back in range(n):
+        i = n - 1 - back
+        mass = m.mass[i, w]
+        I_W = x.I_W[i, w]
+        w_B = angular(x.twist[i, w])
+        ww = I_W
+        wv = mat33()
+        vv = mat33(mass, ZERO, ZERO, ZERO, mass, ZERO, ZERO, ZERO, mass)
+        gyration = wp.cross(w_B, I_W * w_B)
+        if m.spins_free[i] != 0:
+            gyration = zero3()  # drift keeps its angular momentum instead
+        p = spatial(gyration, zero3()) - x.wrench[i, w]
+        if followed:
+            ww += up_ww
+            wv += up_wv
+            vv += up_vv
+            p += up_p
+        if m.gathers[i] != 0:
+            ww += x.IA_ww[i, w]
+            wv += x.IA_wv[i, w]
+            vv += x.IA_vv[i, w]
+            p += x.pA[i, w]
+
+        bias = x.bias[i, w]
+        p += spatial(
+            ww * angular(bias) + wv * linear(bias), wp.transpose(wv) * angular(bias) + vv * linear(bias)
+        )
+        start = m.dof_start[i]
+        for behind in range(m.dof_start[i + 1] - start):
+            k = m.dof_start[i + 1] - 1 - behind
+            S = x.S[k, w]
+            S_w = angular(S)
+            S_v = linear(S)
+            U_w = ww * S_w + wv * S_v
+            U_v = wp.transpose(wv) * S_w + vv * S_v
+            D_inv = ONE / (wp.dot(S_w, U_w) + wp.dot(S_v, U_v))
+            u = x.tau[k, w] - wp.dot(S, p)
+            x.U[k, w] = spatial(U_w, U_v)
+            x.D_inv[k, w] = D_inv
+            x.u[k, w] = u
+            G_w = D_inv * U_w
+            G_v = D_inv * U_v
+            ww -= wp.outer(G_w, U_w)
+            wv -= wp.outer(G_w, U_v)
+            vv -= wp.outer(G_v, U_v)
+            p += spatial(u * G_w, u * G_v)
+
+        over = m.hand_over[i]
+        followed = over == FOLLOW
+        if over != KEEP:
+            # about the parent's centre of mass: X^T IA X with X = [[1, 0], [-[r], 1]]
+            r = x.r[i, w]
+            rx = cross_matrix(r)
+            up_vv = vv
+            up_wv = wv + rx * vv
+            up_ww = ww - wv * rx + rx * wp.transpose(up_wv)
+            up_p = carry_wrench(p, r)
+            parent = m.parent[i]
+            if over == STORE:
+                x.IA_ww[parent, w] = up_ww
+                x.IA_wv[parent, w] = up_wv
+                x.IA_vv[parent, w] = up_vv
+                x.pA[parent, w] = up_p
+            elif over == ADD:
+                x.IA_ww[parent, w] = x.IA_ww[parent, w] + up_ww
+                x.IA_wv[parent, w] = x.IA_wv[parent, w] + up_wv
+                x.IA_vv[parent, w] = x.IA_vv[parent, w] + up_vv
+                x.pA[parent, w] = x.pA[parent, w] + up_p
+
+
+@wp.func
+def accelerate(m: SystemArrays, x: WorkArrays, base: vec6, w: int):
+    """Outward pass: joint accelerations, where the ground accelerates by `base`."""
+    A = base
+    for i in range(m.parent.shape[0]):
+        parent = m.parent[i]
+        if parent < 0:
+            A = carry_twist(base, x.r[i, w])
+        elif parent == i - 1:
+            A = carry_twist(A, x.r[i, w])
+        else:
+            A = carry_twist(x.acceleration[parent, w], x.r[i, w])
+        for k in range(m.dof_start[i], m.dof_start[i + 1]):
+            qdd = x.D_inv[k, w] * (x.u[k, w] - wp.dot(x.U[k, w], A))
+            A += qdd * x.S[k, w]
+            x.qdd[k, w] = qdd
+        A += x.bias[i, w]
+        x.acceleration[i, w] = A
+
+
+@wp.func
+def kick(m: SystemArrays, s: StateArrays, x: WorkArrays, h: f64, w: int):
+    """v ← v + h M⁻¹ f   (Mikhaylyuk 2017 eq. 7)."""
+    articulate(m, x, w)
+    accelerate(m, x, spatial(zero3(), -m.gravity[0, w]), w)
+    for k in range(s.v.shape[0]):
+        v = s.v[k, w]
+        x.v_old[k, w] = v
+        s.v[k, w] = v + h * x.qdd[k, w]
+
+
+@wp.func
+def project_wrench(m: SystemArrays, x: WorkArrays, row: int, body: int, wrench: vec6, w: int):
+    """Add to row J what a wrench about a body's centre of mass does in the joints: J += wrenchᵀ ∂V/∂v."""
+    i = body
+    f = wrench
+    base = row * x.S.shape[0]
+    while i >= 0:
+        for k in range(m.dof_start[i], m.dof_start[i + 1]):
+            x.J[base + k, w] = x.J[base + k, w] + wp.dot(f, x.S[k, w])
+        f = carry_wrench(f, x.r[i, w])
+        i = m.parent[i]
+
+
+@wp.func
+def response(m: SystemArrays, x: WorkArrays, row: int, top: int, w: int):
+    """Y = M⁻¹ Jᵀ of one row by a test impulse in the joints (Mikhaylyuk 2017 fig. 2, 3).
+
+    top is the last body that the row touches: inward from there, outward through the whole tree.
+    x.pA and x.acceleration carry articulated impulses and velocity changes here.
+    """
+    base = row * x.S.shape[0]
+    for i in range(top + 1):
+        x.pA[i, w] = vec6()
+    for back in range(top + 1):
+        i = top - back
+        p = x.pA[i, w]
+        start = m.dof_start[i]
+        for behind in range(m.dof_start[i + 1] - start):
+            k = m.dof_start[i + 1] - 1 - behind
+            u = x.J[base + k, w] - wp.dot(x.S[k, w], p)
+            x.Y[base + k, w] = u
+            p += (u * x.D_inv[k, w]) * x.U[k, w]
+        parent = m.parent[i]
+        if parent >= 0:
+            x.pA[parent, w] = x.pA[parent, w] + carry_wrench(p, x.r[i, w])
+    for i in range(m.parent.shape[0]):
+        parent = m.parent[i]
+        V = vec6()
+        if parent >= 0:
+            V = carry_twist(x.acceleration[parent, w], x.r[i, w])
+        for k in range(m.dof_start[i], m.dof_start[i + 1]):
+            u = ZERO
+            if i <= top:
+                u = x.Y[base + k, w]
+            change = x.D_inv[k, w] * (u - wp.dot(x.U[k, w], V))
+            V += change * x.S[k, w]
+            x.Y[base + k, w] = change
+        x.acceleration[i, w] = V
+
+
+@wp.func
+def row_velocity(x: WorkArrays, v: wp.array2d(dtype=f64), row: int, w: int) -> f64:
+    """J v of one row."""
+    n = v.shape[0]
+    u = ZERO
+    for k in range(n):
+        u += x.J[row * n + k, w] * v[k, w]
+    return u
+
+
+@wp.func
+def apply_impulse(x: WorkArrays, v: wp.array2d(dtype=f64), row: int, impulse: f64, w: int):
+    """v ← v + M⁻¹ Jᵀ impulse."""
+    n = v.shape[0]
+    for k in range(n):
+        v[k, w] = v[k, w] + impulse * x.Y[row * n + k, w]
+
+
+@wp.func
+def drift(m: SystemArrays, s: StateArrays, x: WorkArrays, h: f64, w: int):
+    """q ← q ⊕ h (v + v')   (Mikhaylyuk 2017 eq. 9); a single free body keeps its angular momentum."""
+    for i in range(m.parent.shape[0]):
+        c = m.coordinate_start[i]
+        for k in range(m.dof_start[i], m.dof_start[i + 1]):
+            kind = m.dof_kind[k]
+            if kind < BALL_X or kind == SCREW:
+                s.q[c, w] = s.q[c, w] + h * (s.v[k, w] + x.v_pseudo[k, w])
+                c += 1
+            elif kind == BALL_X:
+                spin = vec3(s.v[k, w], s.v[k + 1, w], s.v[k + 2, w])
+                push = vec3(x.v_pseudo[k, w], x.v_pseudo[k + 1, w], x.v_pseudo[k + 2, w])
+                q = quat(s.q[c, w], s.q[c + 1, w], s.q[c + 2, w], s.q[c + 3, w])
+                moved = normalize_rotation(exp_rotation(h * (spin + push)) * q)
+                for j in range(4):
+                    s.q[c + j, w] = moved[j]
+                if m.spins_free[i] != 0:
+                    # w ← I⁻¹(new) I(old) w, in F's axes
+                    q_FB_old = q * wp.quat_inverse(m.q_CM[i, w])
+                    q_FB = moved * wp.quat_inverse(m.q_CM[i, w])
+                    L = wp.quat_rotate(q_FB_old, m.inertia[i, w] * wp.quat_rotate_inv(q_FB_old, spin))
+                    kept = wp.quat_rotate(
+                        q_FB, wp.inverse(m.inertia[i, w]) * wp.quat_rotate_inv(q_FB, L)
+                    )
+                    for j in range(3):
+                        s.v[k + j, w] = kept[j]
+                c += 4

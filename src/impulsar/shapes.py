@@ -1,0 +1,332 @@
+"""Shapes and mass properties; before them the checks of authored values and the rotations that
+`model` shares."""
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+
+from impulsar.inputs import is_number
+
+Vector = Sequence[float] | np.ndarray
+
+
+class ModelError(ValueError):
+    """A mistake in a model: the part's name, the value and the cure."""
+
+
+def show(value: object) -> str:
+    """A value as an error message prints it: (1, 1, 3), not [np.float64(1.0), ...]."""
+    if is_number(value):
+        return f"{float(value):.9g}"
+    if isinstance(value, tuple | list | np.ndarray) and np.ndim(value := np.asarray(value, dtype=object)):
+        return f"({', '.join(show(item) for item in value)})"
+    return repr(value)
+
+
+def number(
+    owner: str,
+    what: str,
+    value: object,
+    expected: str = "a finite number",
+    valid: Callable[[float], bool] = math.isfinite,
+) -> float:
+    """`value` as a float for which `valid` holds."""
+    if not is_number(value) or not valid(float(value)):
+        raise ModelError(f"{owner}: {what} is {show(value)}, expected {expected}")
+    return float(value)
+
+
+def positive(owner: str, what: str, value: object, unit: str) -> float:
+    """`value` as a finite float > 0."""
+    return number(owner, what, value, f"a finite number > 0 [{unit}]", lambda x: 0 < x < math.inf)
+
+
+def not_negative(owner: str, what: str, value: object, unit: str) -> float:
+    """`value` as a finite float >= 0."""
+    return number(owner, what, value, f"a finite number >= 0 [{unit}]", lambda x: 0 <= x < math.inf)
+
+
+def vector(owner: str, what: str, value: object, unit: str, size: int = 3) -> np.ndarray:
+    """`value` as an array of `size` finite floats."""
+    array = np.asarray(value, dtype=object)
+    if array.shape != (size,) or not all(is_number(item) for item in array):
+        raise ModelError(f"{owner}: {what} is {show(value)}, expected {size} numbers [{unit}]")
+    result = array.astype(float)
+    if not np.isfinite(result).all():
+        raise ModelError(f"{owner}: {what} is {show(value)}, expected {size} finite numbers [{unit}]")
+    return result
+
+
+def ordered_pair(owner: str, what: str, value: object, unit: str) -> tuple[float, float]:
+    """`value` as two floats, the lower first; infinite ones are taken."""
+    expected = f"lower <= upper [{unit}], either may be infinite"
+    if not isinstance(value, tuple | list | np.ndarray) or len(value) != 2:
+        raise ModelError(f"{owner}: {what} is {show(value)}, expected 2 numbers, {expected}")
+    lower, upper = (number(owner, what, item, expected, lambda x: not math.isnan(x)) for item in value)
+    if lower > upper or lower == math.inf or upper == -math.inf:
+        raise ModelError(f"{owner}: {what} is {show(value)}, expected {expected}; swap them?")
+    return lower, upper
+
+
+def unit_quaternion(owner: str, what: str, value: object) -> np.ndarray:
+    """`value` as a quaternion xyzw of norm 1."""
+    q = vector(owner, what, value, "xyzw", size=4)
+    norm = float(np.linalg.norm(q))
+    if abs(norm - 1.0) > 1e-6:
+        raise ModelError(f"{owner}: {what} has norm {norm:.9g}, expected a unit quaternion xyzw")
+    return q / norm
+
+
+def rotation_matrix(q_AB: Vector) -> np.ndarray:
+    """R_AB of a unit quaternion xyzw: v_A = R_AB v_B."""
+    x, y, z, w = q_AB
+    cross = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
+    return np.eye(3) + 2 * w * cross + 2 * cross @ cross
+
+
+def conjugate(q_AB: np.ndarray) -> np.ndarray:
+    """q_BA."""
+    return q_AB * (-1.0, -1.0, -1.0, 1.0)
+
+
+def multiply(q_AB: np.ndarray, q_BC: np.ndarray) -> np.ndarray:
+    """q_AC."""
+    a, b = q_AB[:3], q_BC[:3]
+    return np.append(q_AB[3] * b + q_BC[3] * a + np.cross(a, b), q_AB[3] * q_BC[3] - a @ b)
+
+
+def quaternion(R: np.ndarray) -> np.ndarray:
+    """Quaternion xyzw, w >= 0, of a rotation matrix: the largest row of 4qqᵀ."""
+    (a, b, c), (d, e, f), (g, h, i) = R
+    rows = np.array(
+        [
+            [1 + a - e - i, b + d, c + g, h - f],
+            [b + d, 1 - a + e - i, f + h, c - g],
+            [c + g, f + h, 1 - a - e + i, d - b],
+            [h - f, c - g, d - b, 1 + a + e + i],
+        ]
+    )
+    q = rows[np.argmax(np.diag(rows))]
+    return math.copysign(1.0, q[3]) * q / np.linalg.norm(q)
+
+
+def frame_from_axes(owner: str, axis: Vector, axis2: Vector | None) -> np.ndarray:
+    """q_WF of the frame with z along `axis` and x along `axis2`, or along any perpendicular."""
+    z = _direction(owner, "axis", axis)
+    if axis2 is None:
+        x = np.eye(3)[np.argmin(np.abs(z))]
+    else:
+        x = _direction(owner, "axis2", axis2)
+        if abs(x @ z) > 1e-6:
+            angle = math.degrees(math.acos(max(-1.0, min(1.0, x @ z))))
+            raise ModelError(f"{owner}: axis2 {show(axis2)} is {angle:.9g}° from axis, expected 90°")
+    x = x - (x @ z) * z
+    x /= np.linalg.norm(x)
+    return quaternion(np.column_stack([x, np.cross(z, x), z]))
+
+
+def _direction(owner: str, what: str, value: Vector) -> np.ndarray:
+    array = vector(owner, what, value, "any unit")
+    if not array.any():
+        raise ModelError(f"{owner}: {what} is {show(value)}, expected a direction other than zero")
+    array = array / np.abs(array).max()
+    return array / np.linalg.norm(array)
+
+
+@dataclass(frozen=True, eq=False)
+class Shape:
+    """Where a shape's frame S lies in its body's frame B: `offset` [m], `orientation` (xyzw)."""
+
+    offset: Vector = field(default=(0.0, 0.0, 0.0), kw_only=True)
+    orientation: Vector = field(default=(0.0, 0.0, 0.0, 1.0), kw_only=True)
+
+    def __post_init__(self) -> None:
+        owner = type(self).__name__
+        object.__setattr__(self, "offset", vector(owner, "offset", self.offset, "m"))
+        object.__setattr__(self, "orientation", unit_quaternion(owner, "orientation", self.orientation))
+        self._check(owner)
+
+    def _check(self, owner: str) -> None:
+        for what in ("radius", "length"):
+            if hasattr(self, what):
+                object.__setattr__(self, what, positive(owner, what, getattr(self, what), "m"))
+
+    @property
+    def volume(self) -> float:
+        """Volume [m³]."""
+        raise NotImplementedError
+
+    @property
+    def center(self) -> np.ndarray:
+        """Centroid in the shape's frame [m]."""
+        return np.zeros(3)
+
+    def unit_inertia(self) -> np.ndarray:
+        """Inertia of unit mass about the centroid, along the shape's axes [m²]."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, eq=False)
+class Box(Shape):
+    """A box of edge lengths `size` along x, y, z [m]."""
+
+    size: Vector
+
+    def _check(self, owner: str) -> None:
+        size = vector(owner, "size", self.size, "m")
+        if size.min() <= 0:
+            raise ModelError(f"{owner}: size is {show(size)}, expected 3 numbers > 0 [m]")
+        object.__setattr__(self, "size", size)
+
+    @property
+    def volume(self) -> float:
+        return float(np.prod(self.size))
+
+    def unit_inertia(self) -> np.ndarray:
+        a, b, c = self.size**2
+        return np.diag([b + c, a + c, a + b]) / 12
+
+
+@dataclass(frozen=True, eq=False)
+class Sphere(Shape):
+    """A ball of `radius` [m]."""
+
+    radius: float
+
+    @property
+    def volume(self) -> float:
+        return 4 / 3 * math.pi * self.radius**3
+
+    def unit_inertia(self) -> np.ndarray:
+        return 0.4 * self.radius**2 * np.eye(3)
+
+
+@dataclass(frozen=True, eq=False)
+class Cylinder(Shape):
+    """A cylinder along z of `radius` and `length` [m]."""
+
+    radius: float
+    length: float
+
+    @property
+    def volume(self) -> float:
+        return math.pi * self.radius**2 * self.length
+
+    def unit_inertia(self) -> np.ndarray:
+        across = self.radius**2 / 4 + self.length**2 / 12
+        return np.diag([across, across, self.radius**2 / 2])
+
+
+@dataclass(frozen=True, eq=False)
+class Capsule(Shape):
+    """A cylinder along z of `radius` and `length` [m], closed by two half balls beyond `length`."""
+
+    radius: float
+    length: float
+
+    @property
+    def volume(self) -> float:
+        return math.pi * self.radius**2 * (self.length + 4 / 3 * self.radius)
+
+    def unit_inertia(self) -> np.ndarray:
+        r, length = self.radius, self.length
+        tube = length / (length + 4 / 3 * r)  # share of the mass
+        caps = 1 - tube
+        across = tube * (r**2 / 4 + length**2 / 12) + caps * (0.4 * r**2 + length**2 / 4 + 3 / 8 * length * r)
+        return np.diag([across, across, tube * r**2 / 2 + caps * 0.4 * r**2])
+
+
+@dataclass(frozen=True, eq=False)
+class ConvexHull(Shape):
+    """The convex hull of `points` (n, 3) [m]."""
+
+    points: np.ndarray | Sequence[Vector]
+
+    def _check(self, owner: str) -> None:
+        rows = [vector(owner, f"points[{i}]", point, "m") for i, point in enumerate(self.points)]
+        points = np.array(rows).reshape(-1, 3)
+        widths = np.linalg.svd(points - points[:1], compute_uv=False)
+        if len(points) < 4 or widths[2] <= 1e-9 * widths[0]:
+            raise ModelError(f"{owner}: {len(points)} points without volume, expected 4 or more, not flat")
+        object.__setattr__(self, "points", points)
+
+    @cached_property
+    def _moments(self) -> tuple[float, np.ndarray, np.ndarray]:
+        """Volume, centroid and second moment about the centroid, per unit volume.
+
+        Sum over tetrahedra from an inner point to the faces: with edges a, b, c from that point,
+        V = |a · b × c|/6, ∫x dV = V s/4, ∫xxᵀ dV = V (aaᵀ + bbᵀ + ccᵀ + ssᵀ)/20, s = a + b + c.
+        The inner point makes every signed volume positive, whatever the order of a face's corners.
+        """
+        from scipy.spatial import ConvexHull as Hull
+
+        inner = self.points.mean(axis=0)
+        edges = self.points[Hull(self.points).simplices] - inner  # (face, corner, axis)
+        volumes = np.abs(np.linalg.det(edges)) / 6
+        sums = edges.sum(axis=1)
+        volume = float(volumes.sum())
+        center = volumes @ sums / (4 * volume)
+        second = np.einsum("f,fci,fcj->ij", volumes, edges, edges) + volumes * sums.T @ sums
+        return volume, inner + center, second / (20 * volume) - np.outer(center, center)
+
+    @property
+    def volume(self) -> float:
+        return self._moments[0]
+
+    @property
+    def center(self) -> np.ndarray:
+        return self._moments[1]
+
+    def unit_inertia(self) -> np.ndarray:
+        second = self._moments[2]
+        return np.trace(second) * np.eye(3) - second
+
+
+def compose(shapes: Iterable[Shape]) -> tuple[float, np.ndarray, list[Shape]]:
+    """Volume [m³] and unit inertia [m²] of a body of uniform density made of `shapes`, about its
+    centroid and along the body's axes; and the shapes with their offsets from that centroid."""
+    shapes = list(shapes)
+    rotations = [rotation_matrix(shape.orientation) for shape in shapes]
+    centers = [shape.offset + R_BS @ shape.center for shape, R_BS in zip(shapes, rotations, strict=True)]
+    volume = sum(shape.volume for shape in shapes)
+    shares = [shape.volume / volume for shape in shapes]
+    centroid = sum(share * center for share, center in zip(shares, centers, strict=True))
+    inertia = np.zeros((3, 3))
+    for shape, R_BS, center, share in zip(shapes, rotations, centers, shares, strict=True):
+        arm = center - centroid  # Steiner: I = I_c + m (|d|² 1 - ddᵀ)
+        inertia += share * (R_BS @ shape.unit_inertia() @ R_BS.T + arm @ arm * np.eye(3) - np.outer(arm, arm))
+    return volume, inertia, [replace(shape, offset=shape.offset - centroid) for shape in shapes]
+
+
+def inertia_tensor(owner: str, value: object) -> np.ndarray:
+    """A 3x3 inertia [kg m²] from a tensor or three principal values, checked to be of a real body."""
+    array = np.asarray(value, dtype=object)
+    if array.shape == (3,):
+        inertia = np.diag(vector(owner, "inertia", value, "kg m²"))
+    elif array.shape == (3, 3):
+        inertia = np.array([vector(owner, f"inertia[{i}]", row, "kg m²") for i, row in enumerate(array)])
+    else:
+        raise ModelError(f"{owner}: inertia is {show(value)}, expected 3 numbers or 3x3 numbers [kg m²]")
+    if np.abs(inertia - inertia.T).max() > 1e-9 * np.abs(inertia).max():
+        raise ModelError(f"{owner}: inertia {show(inertia)} is not symmetric; give Ixy = Iyx and so on")
+    inertia = (inertia + inertia.T) / 2
+    if np.array_equal(inertia, np.diag(np.diag(inertia))):
+        principal, names = np.diag(inertia), ("Ixx", "Iyy", "Izz")
+    else:
+        principal, names = np.linalg.eigvalsh(inertia), ("I1", "I2", "I3")
+    if principal.min() <= 0:
+        raise ModelError(
+            f"{owner}: inertia {show(principal)} is not positive definite; "
+            "give principal values > 0, and use a fixed joint for a part without inertia, expected kg m²"
+        )
+    k = int(np.argmax(principal))
+    if 2 * principal[k] > principal.sum() * (1 + 1e-6):
+        a, b = (name for i, name in enumerate(names) if i != k)
+        raise ModelError(
+            f"{owner}: inertia {show(principal)} breaks the triangle inequality ({a} + {b} >= {names[k]}); "
+            "check units, expected kg m²"
+        )
+    return inertia

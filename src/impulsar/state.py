@@ -1,0 +1,181 @@
+"""State: everything that must be kept to go on stepping, in one array.
+
+The state is one float64 array [row, world]. Its blocks of rows have names, and `StateArrays` holds a
+view of each for the kernels: a snapshot is one copy, a hash is one pass. `WorkArrays` holds what the
+stages of a step hand to each other; all of it follows from the state and the system.
+"""
+
+import hashlib
+from dataclasses import dataclass
+
+import numpy as np
+import warp as wp
+
+from .spatial import f64, mat33, quat, vec3, vec6
+
+
+@dataclass(frozen=True)
+class Counts:
+    """How many of everything there are."""
+
+    bodies: int
+    joints: int  # tree joints first: joint i < bodies carries body i
+    dofs: int  # velocities of the tree joints
+    coordinates: int  # positions of the tree joints (a ball has 4)
+    loop_freedoms: int  # freedoms of the joints that close loops
+    slots: int  # rows that may become active
+    frictions: int  # of these, Coulomb friction
+    springs: int
+    hands: int
+    loads: int
+    channels: int
+    worlds: int
+
+
+@wp.struct
+class StateArrays:
+    """Views of the state's blocks, all [row, world]."""
+
+    q: wp.array2d(dtype=f64)  # tree coordinates [m, rad, quaternion]; written by drift
+    v: wp.array2d(dtype=f64)  # tree velocities [m/s, rad/s]; kick, sweep
+    impulse: wp.array2d(dtype=f64)  # accumulated impulse of each slot [N s, N m s]; sweep
+    loop_q: wp.array2d(dtype=f64)  # coordinates of loop joints, whole turns counted [m, rad]; kinematics
+    hand_target: wp.array2d(dtype=f64)  # where each hand is now, 3 rows each [m]; kick
+    work: wp.array2d(dtype=f64)  # work of each slot's own force [J]; measure
+    loss: wp.array2d(dtype=f64)  # loss in each slot's damper [J]; measure
+    viscous_loss: wp.array2d(dtype=f64)  # loss in each slot's viscous friction [J]; measure
+    load_work: wp.array2d(dtype=f64)  # work of each load [J]; measure
+    past_hands: wp.array2d(dtype=f64)  # work, loss of the hands released [J]; edits
+    start_energy: wp.array2d(dtype=f64)  # total energy the books start from [J]; edits
+    time: wp.array2d(dtype=f64)  # [s]; drift
+    last_h: wp.array2d(dtype=f64)  # step of the accumulated impulses [s]; drift
+
+
+@wp.struct
+class WorkArrays:
+    """What the stages of one step hand to each other, [part, world] unless said."""
+
+    # kinematics
+    p_WB: wp.array2d(dtype=vec3)  # centre of mass [m]
+    q_WB: wp.array2d(dtype=quat)
+    twist: wp.array2d(dtype=vec6)  # of the centre of mass, world axes [rad/s, m/s]
+    I_W: wp.array2d(dtype=mat33)  # inertia about the centre of mass, world axes [kg m²]
+    r: wp.array2d(dtype=vec3)  # from the parent's centre of mass to this one [m]
+    S: wp.array2d(dtype=vec6)  # [dof] twist of the body per unit of joint velocity
+    bias: wp.array2d(dtype=vec6)  # acceleration of the body at zero joint and parent acceleration
+    a_WB: wp.array2d(dtype=vec3)  # acceleration of the centre of mass over the last step [m/s²]
+    # forces
+    wrench: wp.array2d(dtype=vec6)  # applied to the body, about its centre of mass [N m, N]
+    tau: wp.array2d(dtype=f64)  # [dof] applied in the joint [N m, N]
+    # articulated bodies
+    U: wp.array2d(dtype=vec6)  # [dof] articulated inertia times S
+    D_inv: wp.array2d(dtype=f64)  # [dof] 1 / (S · U)
+    u: wp.array2d(dtype=f64)  # [dof] joint force less bias
+    IA_ww: wp.array2d(dtype=mat33)  # handed up by children that do not follow their parent at once
+    IA_wv: wp.array2d(dtype=mat33)
+    IA_vv: wp.array2d(dtype=mat33)
+    pA: wp.array2d(dtype=vec6)
+    acceleration: wp.array2d(dtype=vec6)  # [rad/s², m/s²], gravity taken off
+    qdd: wp.array2d(dtype=f64)  # [dof]
+    v_old: wp.array2d(dtype=f64)  # [dof] velocity before the step
+    v_pseudo: wp.array2d(dtype=f64)  # [dof] moves positions only (split impulses)
+    # rows, by slot
+    active: wp.array2d(dtype=wp.int32)  # the slots that are rows in this step
+    row_bias: wp.array2d(dtype=f64)  # J v + bias + softness · impulse = 0
+    row_softness: wp.array2d(dtype=f64)
+    row_low: wp.array2d(dtype=f64)  # bounds of the impulse [N s, N m s]
+    row_high: wp.array2d(dtype=f64)
+    row_error: wp.array2d(dtype=f64)  # position error to be removed by pseudo-velocity [m, rad]
+    row_mass: wp.array2d(dtype=f64)  # effective mass, 0 where degenerate
+    row_pseudo: wp.array2d(dtype=f64)  # accumulated pseudo-impulse
+    J: wp.array2d(dtype=f64)  # [slot · dofs + dof] row in joint space
+    Y: wp.array2d(dtype=f64)  # [slot · dofs + dof] M⁻¹ Jᵀ
+    sticking: wp.array2d(dtype=wp.int32)  # [friction] slots solved directly after the sweep
+    stick_matrix: wp.array2d(dtype=f64)  # [friction · frictions + friction]
+    stick_rhs: wp.array2d(dtype=f64)
+    # measure
+    energy: wp.array2d(dtype=f64)  # kinetic, potential, elastic [J]
+    report: wp.array2d(dtype=f64)  # see measure.REPORT
+
+
+def state_blocks(n: Counts) -> dict[str, int]:
+    """Rows of each block of the state, in order."""
+    return {
+        "q": n.coordinates,
+        "v": n.dofs,
+        "impulse": n.slots,
+        "loop_q": n.loop_freedoms,
+        "hand_target": 3 * n.hands,
+        "work": n.slots,
+        "loss": n.slots,
+        "viscous_loss": n.slots,
+        "load_work": n.loads,
+        "past_hands": 2,
+        "start_energy": 1,
+        "time": 1,
+        "last_h": 1,
+    }
+
+
+REPORT_ROWS = 10
+
+
+def work_shapes(n: Counts) -> dict[str, int]:
+    """Parts of each work array."""
+    per_body = ("p_WB", "q_WB", "twist", "I_W", "r", "bias", "a_WB", "wrench", "acceleration", "pA")
+    per_dof = ("S", "tau", "U", "D_inv", "u", "qdd", "v_old", "v_pseudo")
+    per_slot = ("active", "row_bias", "row_softness", "row_low", "row_high", "row_error", "row_mass", "row_pseudo")
+    return (
+        dict.fromkeys(per_body, n.bodies)
+        | dict.fromkeys(("IA_ww", "IA_wv", "IA_vv"), n.bodies)
+        | dict.fromkeys(per_dof, n.dofs)
+        | dict.fromkeys(per_slot, n.slots)
+        | {"J": n.slots * n.dofs, "Y": n.slots * n.dofs}
+        | {"sticking": n.frictions, "stick_matrix": n.frictions**2, "stick_rhs": n.frictions}
+        | {"energy": 3, "report": REPORT_ROWS}
+    )
+
+
+def allocate_work(n: Counts, device: str) -> WorkArrays:
+    """Zeroed work arrays."""
+    work = WorkArrays()
+    for name, parts in work_shapes(n).items():
+        dtype = WorkArrays.vars[name].type.dtype
+        setattr(work, name, wp.zeros((parts, n.worlds), dtype=dtype, device=device))
+    return work
+
+
+class State:
+    """The state of all worlds of a system."""
+
+    def __init__(self, counts: Counts, device: str):
+        self.blocks = state_blocks(counts)
+        rows = sum(self.blocks.values())
+        self.array = wp.zeros((rows, counts.worlds), dtype=f64, device=device)
+        self.arrays = StateArrays()
+        self.rows: dict[str, slice] = {}
+        start = 0
+        for name, size in self.blocks.items():
+            self.rows[name] = slice(start, start + size)
+            block = self.array[start : start + size] if size else wp.zeros((0, counts.worlds), f64, device=device)
+            setattr(self.arrays, name, block)
+            start += size
+
+    def numpy(self) -> np.ndarray:
+        """The whole array on the host [row, world]; on the CPU a view, elsewhere a copy."""
+        return self.array.numpy()
+
+    def read(self, name: str) -> np.ndarray:
+        """One block [row, world]; on the CPU a view, elsewhere a copy."""
+        return self.numpy()[self.rows[name]]
+
+    def write(self, name: str, values: np.ndarray) -> None:
+        """Set one block [row, world]."""
+        data = self.numpy()
+        data[self.rows[name]] = values
+        if not self.array.device.is_cpu:
+            self.array.assign(data)
+
+    def hash(self) -> str:
+        """Digest of the state's bits."""
+        return hashlib.blake2b(np.ascontiguousarray(self.numpy()).tobytes(), digest_size=16).hexdigest()

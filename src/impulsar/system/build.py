@@ -1,0 +1,298 @@
+"""Model → System: the arrays on a device, and the names that lead back from them."""
+
+import math
+
+import numpy as np
+import warp as wp
+
+from ..inputs import Scalar, scalar_profiles
+from ..joints import BALL_X, SCREW, SLIDE_Z, TURN_X, TURN_Z
+from ..model import Joint, Model, ModelError, conjugate, multiply
+from ..shapes import rotation_matrix
+from ..spatial import f64, mat33, quat, vec3
+from ..state import Counts
+from .arrays import ADD, FOLLOW, KEEP, STORE, SystemArrays
+from .channels import Channels
+from .slots import FRICTION, Slot, SlotBuilder
+from .tree import GROUND, Tree, span
+
+EMPTY = -2  # body of a hand or load that is not in use
+OPTIONS = 16
+ROW_CAPACITY = 2**28  # float64 of J in all worlds: 2 GiB
+
+
+class System:
+    """A model built: arrays on a device, counts, and the index of every name."""
+
+    def __init__(self, model: Model, worlds: int = 1, device: str = "cpu", hands: int = 1, loads: int = 0):
+        model.check()
+        self.model = model
+        self.device = device
+        self.tree = span(model)
+        self.body_index = {name: i for i, name in enumerate(self.tree.bodies)}
+        self.joints: list[Joint] = [*self.tree.carriers, *self.tree.loops]
+        self.joint_index = {joint.name: i for i, joint in enumerate(self.joints)}
+        self.arrays = SystemArrays()
+        self._worlds = worlds
+        self._bases: dict[str, wp.array] = {}  # what stride-0 views look at
+
+        self._number_freedoms()
+        builder = SlotBuilder(self.joint_index, self.coordinate)
+        for joint in self.tree.loops:
+            builder.add_closures(joint)
+        for joint in model.joints.values():
+            builder.add_features(joint)
+        builder.add_couplings(model)
+        builder.add_springs(model)
+        builder.add_hands(hands)
+        self.slots: list[Slot] = builder.slots
+        self.load_names: list[str | None] = [*model.loads, *[None] * loads]
+        channels: list[Scalar] = builder.channels
+        hand_channel = len(channels)
+        channels += [0.0] * (3 * hands)
+        load_channel = len(channels)
+        for load in model.loads.values():
+            channels += [*scalar_profiles(load.force, 3), *scalar_profiles(load.torque, 3)]
+        channels += [0.0] * (6 * loads)
+
+        self.counts = Counts(
+            bodies=len(self.tree.bodies),
+            joints=len(self.joints),
+            dofs=self._dofs,
+            coordinates=self._coordinates,
+            loop_freedoms=len(self._loop_freedoms),
+            slots=len(self.slots),
+            frictions=sum(slot.kind == FRICTION for slot in self.slots),
+            springs=len(model.springs),
+            hands=hands,
+            loads=len(self.load_names),
+            channels=len(channels),
+            worlds=worlds,
+        )
+        if self.counts.slots * self.counts.dofs * worlds > ROW_CAPACITY:
+            raise ModelError(
+                f"model '{model.name}': {self.counts.slots} rows x {self.counts.dofs} freedoms x {worlds} worlds "
+                "do not fit the row store; leave out features of joints or take fewer worlds"
+            )
+        self._write_tree()
+        self._write_bodies()
+        self._write_joints()
+        self._write_slots()
+        self._write_couplings()
+        self._write_springs()
+        self._write_hands(hand_channel)
+        self._write_loads(load_channel)
+        self.channels = Channels(channels, worlds, device)
+        self.channels.write(self.arrays)
+        self.arrays.h = wp.zeros(1, dtype=f64, device=device)
+        self.arrays.steps = wp.zeros(1, dtype=wp.int32, device=device)
+        self.arrays.options = wp.zeros(OPTIONS, dtype=f64, device=device)
+
+    def _number_freedoms(self) -> None:
+        """Where each freedom's velocity and coordinate are; tree joints in q, v, loops in loop_q."""
+        self.coordinate: dict[tuple[str, int], int] = {}
+        self.dof: dict[tuple[str, int], int] = {}
+        self._dofs = self._coordinates = 0
+        self._dof_start, self._coordinate_start, self._dof_kind = [0], [0], []
+        for joint in self.tree.carriers:
+            for code in joint.kind.freedoms:
+                self.dof[joint.name, code] = self._dofs
+                self.coordinate[joint.name, code] = self._coordinates
+                self._dof_kind.append(code)
+                self._dofs += 1
+                if not BALL_X < code < SCREW:  # the quaternion is counted at BALL_X
+                    self._coordinates += 4 if code == BALL_X else 1
+            self._dof_start.append(self._dofs)
+            self._coordinate_start.append(self._coordinates)
+        self._loop_freedoms: list[tuple[str, int]] = []
+        for joint in self.tree.loops:
+            for code in joint.kind.freedoms:
+                self.coordinate[joint.name, code] = -1 - len(self._loop_freedoms)
+                self._loop_freedoms.append((joint.name, code))
+
+    # arrays ---------------------------------------------------------------------------------------
+
+    def _fixed(self, **values: object) -> None:
+        """Topology: one value per part."""
+        for name, value in values.items():
+            array = np.asarray(value, np.int32)
+            setattr(self.arrays, name, wp.array(array, dtype=wp.int32, device=self.device, shape=array.shape))
+
+    def _shared(self, dtype: type, **values: object) -> None:
+        """Parameters: one value per part, seen by all worlds through stride 0."""
+        for name, value in values.items():
+            shape = {f64: (), vec3: (3,), quat: (4,), mat33: (3, 3)}[dtype]
+            data = np.asarray(value, float).reshape(-1, 1, *shape)
+            self._set_base(name, wp.array(data, dtype=dtype, device=self.device, shape=data.shape[:2]))
+
+    def _set_base(self, name: str, base: wp.array) -> None:
+        """Put an array [part, 1 or world] where the kernels see [part, world]."""
+        self._bases[name] = base
+        view = base
+        if base.shape[1] == 1 and self._worlds > 1:
+            shape, strides = (base.shape[0], self._worlds), (base.strides[0], 0)
+            view = wp.array(
+                ptr=base.ptr, dtype=base.dtype, shape=shape, strides=strides, device=self.device, capacity=base.capacity
+            )
+        setattr(self.arrays, name, view)
+
+    def parameter(self, name: str) -> np.ndarray:
+        """Values of a parameter array [part, 1 or world, ...] on the host, a copy."""
+        return self._bases[name].numpy().copy()
+
+    def set_parameter(self, name: str, part: int, values: np.ndarray) -> bool:
+        """Write one part's value, or one per world. True: the kernels' arrays were replaced."""
+        base = self._bases[name]
+        data = base.numpy().copy()
+        per_world = np.ndim(values) > data.ndim - 2
+        grow = per_world and data.shape[1] == 1 and self._worlds > 1
+        if grow:
+            data = np.repeat(data, self._worlds, axis=1)
+        data[part] = values if per_world else np.asarray(values)
+        if grow:
+            shape = data.shape[:2]
+            self._set_base(name, wp.array(data, dtype=base.dtype, device=self.device, shape=shape))
+        else:
+            base.assign(data)
+        return grow
+
+    def _write_tree(self) -> None:
+        parents = self.tree.parents
+        n = len(parents)
+        children: dict[int, list[int]] = {}
+        for i, parent in enumerate(parents):
+            children.setdefault(parent, []).append(i)
+        over, gathers = [KEEP] * n, [0] * n
+        for parent, own in children.items():
+            if parent >= 0:
+                apart = [i for i in own if i != parent + 1]
+                gathers[parent] = int(bool(apart))
+                for i in own:
+                    over[i] = FOLLOW if i == parent + 1 else STORE if i == apart[-1] else ADD
+        spins = [
+            int(joint.type == "free" and joint.first == GROUND and not np.any(joint.p_CM) and i not in children)
+            for i, joint in enumerate(self.tree.carriers)
+        ]
+        self._fixed(
+            parent=parents,
+            dof_start=self._dof_start,
+            coordinate_start=self._coordinate_start,
+            dof_kind=self._dof_kind,
+            hand_over=over,
+            gathers=gathers,
+            spins_free=spins,
+        )
+
+    def _write_bodies(self) -> None:
+        bodies = [self.model.bodies[name] for name in self.tree.bodies]
+        self._shared(f64, mass=[body.mass for body in bodies])
+        self._shared(mat33, inertia=[body.inertia for body in bodies])
+        self._shared(vec3, gravity=[self.model.gravity])
+
+    def _body(self, name: str) -> int:
+        return -1 if name == GROUND else self.body_index[name]
+
+    def _write_joints(self) -> None:
+        joints = self.joints
+        self._fixed(
+            first=[self._body(joint.first) for joint in joints],
+            second=[self._body(joint.second) for joint in joints],
+            loop_joint=[self.joint_index[name] for name, _ in self._loop_freedoms],
+            loop_code=[code for _, code in self._loop_freedoms],
+        )
+        self._shared(vec3, p_PF=[joint.p_PF for joint in joints], p_CM=[joint.p_CM for joint in joints])
+        self._shared(quat, q_PF=[joint.q_PF for joint in joints], q_CM=[joint.q_CM for joint in joints])
+        self._shared(f64, pitch=[joint.pitch or 0.0 for joint in joints])
+        self._shared(f64, length=[joint.length or 0.0 for joint in joints])
+
+    def _write_slots(self) -> None:
+        slots = self.slots
+        self._fixed(
+            slot_kind=[slot.kind for slot in slots],
+            slot_part=[slot.part for slot in slots],
+            slot_code=[slot.code for slot in slots],
+            slot_q=[slot.q for slot in slots],
+            slot_group=[slot.group for slot in slots],
+            slot_channel=[slot.channel for slot in slots],
+        )
+        largest = 1e300  # stands for no bound
+        self._shared(f64, slot_a=[min(slot.a, largest) for slot in slots], slot_b=[slot.b for slot in slots])
+        self._shared(f64, slot_c=[slot.c for slot in slots], slot_d=[slot.d for slot in slots])
+
+    def _write_couplings(self) -> None:
+        couplings = list(self.model.couplings.values())
+        sides = [[(c.joint_a, c.group_a), (c.joint_b, c.group_b)] for c in couplings]
+        freedom = {
+            (joint.name, group.name): group.freedoms[0]
+            for joint in self.model.joints.values()
+            for group in joint.kind.groups
+        }
+        self._fixed(
+            coupled_joint=np.reshape([self.joint_index[j] for side in sides for j, _ in side], (-1, 2)),
+            coupled_code=np.reshape([freedom[j, g] for side in sides for j, g in side], (-1, 2)),
+            coupled_q=np.reshape(
+                [self.coordinate[j, freedom[j, g]] for side in sides for j, g in side], (-1, 2)
+            ),
+        )
+
+    def _write_springs(self) -> None:
+        springs = list(self.model.springs.values())
+        self._fixed(
+            spring_first=[self._body(spring.first) for spring in springs],
+            spring_second=[self._body(spring.second) for spring in springs],
+        )
+        self._shared(vec3, spring_p_first=[spring.p_PQ for spring in springs])
+        self._shared(vec3, spring_p_second=[spring.p_CQ for spring in springs])
+
+    def _write_hands(self, channel: int) -> None:
+        n = self.counts.hands
+        self.hand_names: list[str | None] = [None] * n
+        self._fixed(hand_body=[EMPTY] * n, hand_channel=[channel + 3 * k for k in range(n)])
+        self._shared(vec3, hand_point=np.zeros((n, 3)))
+
+    def _write_loads(self, channel: int) -> None:
+        loads = list(self.model.loads.values())
+        spare = self.counts.loads - len(loads)
+        self._fixed(
+            load_body=[self.body_index[load.body] for load in loads] + [EMPTY] * spare,
+            load_in_body=[int(load.frame == "body") for load in loads] + [0] * spare,
+            load_channel=[channel + 6 * k for k in range(len(loads) + spare)],
+        )
+        self._shared(vec3, load_point=[*[load.p_BQ for load in loads], *[np.zeros(3)] * spare])
+
+    # start ----------------------------------------------------------------------------------------
+
+    def start_coordinates(self) -> np.ndarray:
+        """Tree coordinates at the authored pose: zero where the joint's frames coincide."""
+        q = np.zeros(self._coordinates)
+        for i, joint in enumerate(self.tree.carriers):
+            p_FM, q_FM = self.authored_joint_pose(joint)
+            c = self._coordinate_start[i]
+            for code in joint.kind.freedoms:
+                values = joint_coordinates(code, p_FM, q_FM)
+                q[c : c + len(values)] = values
+                c += len(values)
+        return q
+
+    def authored_joint_pose(self, joint: Joint) -> tuple[np.ndarray, np.ndarray]:
+        """p_FM and q_FM at the authored pose."""
+        bodies = {GROUND: self.model.ground, **self.model.bodies}
+        P, C = bodies[joint.first], bodies[joint.second]
+        q_WF = multiply(P.orientation, joint.q_PF)
+        p_FM = rotation_matrix(q_WF).T @ (C.world_point(joint.p_CM) - P.world_point(joint.p_PF))
+        return p_FM, multiply(conjugate(q_WF), multiply(C.orientation, joint.q_CM))
+
+
+def joint_coordinates(code: int, p_FM: np.ndarray, q_FM: np.ndarray) -> list[float]:
+    """Coordinates of one freedom of a joint whose frames are posed like this."""
+    R = rotation_matrix(q_FM)
+    if code <= SLIDE_Z:
+        return [p_FM[code]]
+    if code in (TURN_Z, SCREW):
+        return [math.atan2(R[1, 0], R[0, 0])]
+    if code == TURN_X:
+        return [math.atan2(R[2, 1], R[2, 2])]
+    return list(q_FM) if code == BALL_X else []
+
+
+__all__ = ["EMPTY", "System", "Tree"]

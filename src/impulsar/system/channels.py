@@ -1,0 +1,105 @@
+"""Input channels: scalar functions of time that motors, loads and hands follow, read in the kernels."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import warp as wp
+
+from ..inputs import Component, Harmonic, Ramp, Scalar, Table
+from ..spatial import ONE, ZERO, f64
+from .arrays import SystemArrays
+
+CONSTANT, RAMP, HARMONIC, TABLE = 0, 1, 2, 3
+CALLABLE_STEPS = 256  # a callable is sampled ahead for at most so many steps of one launch
+
+
+@wp.func
+def channel(m: SystemArrays, c: int, t: f64, w: int) -> f64:
+    """Value of channel c at time t."""
+    kind = m.channel_kind[c]
+    a = m.channel_a[c, w]
+    if kind == RAMP:  # from a to b over c .. d
+        t0 = m.channel_c[c, w]
+        u = wp.clamp((t - t0) / (m.channel_d[c, w] - t0), ZERO, ONE)
+        return (ONE - u) * a + u * m.channel_b[c, w]
+    if kind == HARMONIC:  # a + b sin(c t + d)
+        return a + m.channel_b[c, w] * wp.sin(m.channel_c[c, w] * t + m.channel_d[c, w])
+    if kind == TABLE:
+        low = m.table_start[c]
+        high = m.table_end[c] - 1
+        if t < m.table_time[low]:
+            return m.table_value[low]
+        if t >= m.table_time[high]:
+            return m.table_value[high]
+        while high - low > 1:  # time[low] <= t < time[high]
+            middle = (low + high) // 2
+            if m.table_time[middle] <= t:
+                low = middle
+            else:
+                high = middle
+        u = (t - m.table_time[low]) / (m.table_time[high] - m.table_time[low])
+        return (ONE - u) * m.table_value[low] + u * m.table_value[high]
+    return a
+
+
+class Channels:
+    """The channels of a system on the host, written to the device when they change."""
+
+    def __init__(self, items: Sequence[Scalar], worlds: int, device: str):
+        self.items: list[Scalar] = list(items)
+        self.worlds = worlds
+        self.device = device
+        self.callables: list[tuple[int, Component]] = []
+
+    def write(self, arrays: SystemArrays) -> None:
+        """Encode every channel into fresh device arrays."""
+        n = len(self.items)
+        kind = np.zeros(n, np.int32)
+        start, end = np.zeros(n, np.int32), np.zeros(n, np.int32)
+        numbers = np.zeros((4, n, self.worlds))
+        times: list[float] = []
+        values: list[float] = []
+        self.callables = []
+        for c, item in enumerate(self.items):
+            if isinstance(item, Ramp):
+                kind[c] = RAMP
+                numbers[:, c, :] = np.array([item.start, item.end, item.t0, item.t1], float)[:, None]
+            elif isinstance(item, Harmonic):
+                kind[c] = HARMONIC
+                numbers[:, c, :] = np.array([item.mean, item.amplitude, item.omega, item.phase], float)[:, None]
+            elif isinstance(item, Table | Component):
+                kind[c] = TABLE
+                start[c] = len(times)
+                if isinstance(item, Component):
+                    self.callables.append((c, item))
+                    times += [0.0] * (CALLABLE_STEPS + 1)
+                    values += [0.0] * (CALLABLE_STEPS + 1)
+                else:
+                    times += item.times
+                    values += item.values
+                end[c] = len(times)
+            else:
+                numbers[0, c, :] = item
+        device = self.device
+        arrays.channel_kind = wp.array(kind, dtype=wp.int32, device=device)
+        for name, block in zip(("channel_a", "channel_b", "channel_c", "channel_d"), numbers, strict=True):
+            setattr(arrays, name, wp.array(block, dtype=f64, device=device))
+        arrays.table_start = wp.array(start, dtype=wp.int32, device=device)
+        arrays.table_end = wp.array(end, dtype=wp.int32, device=device)
+        arrays.table_time = wp.array(np.array(times or [0.0]), dtype=f64, device=device)
+        arrays.table_value = wp.array(np.array(values or [0.0]), dtype=f64, device=device)
+
+    def sample_callables(self, arrays: SystemArrays, t: float, h: float, steps: int) -> None:
+        """Evaluate the callables at the ends of the next steps; between them they are linear."""
+        time, value = arrays.table_time.numpy(), arrays.table_value.numpy()
+        start = arrays.table_start.numpy()
+        # samples at t, t + h, ...: the last one is held to the end of the table
+        at = t + h * np.minimum(np.arange(CALLABLE_STEPS + 1), steps)
+        for c, function in self.callables:
+            rows = slice(start[c], start[c] + CALLABLE_STEPS + 1)
+            time[rows] = at
+            value[rows] = [function(ti) for ti in at[: steps + 1]] + [0.0] * (CALLABLE_STEPS - steps)
+            value[rows][steps + 1 :] = value[rows][steps]
+        if not arrays.table_time.device.is_cpu:
+            arrays.table_time.assign(time)
+            arrays.table_value.assign(value)
