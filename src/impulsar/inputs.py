@@ -9,18 +9,19 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from numbers import Real
+from typing import Any, TypeGuard
 
 import numpy as np
 
 Sample = float | tuple[float, float, float]
 
 
-def is_number(value: object) -> bool:
+def is_number(value: object) -> TypeGuard[float]:
     """A real number of Python or NumPy; a bool is none."""
     return isinstance(value, Real) and not isinstance(value, bool)
 
 
-def _sample(owner: str, what: str, value: object) -> Sample:
+def _sample(owner: str, what: str, value: Any) -> Sample:
     """`value` as a float or a tuple of 3 floats, all finite."""
     is_vector = isinstance(value, tuple | list | np.ndarray) and np.shape(np.array(value, object)) == (3,)
     items = list(value) if is_vector else [value]
@@ -28,7 +29,7 @@ def _sample(owner: str, what: str, value: object) -> Sample:
         raise ValueError(f"{owner}: {what} is {value!r}, expected a number or 3 numbers")
     if not all(math.isfinite(item) for item in items):
         raise ValueError(f"{owner}: {what} is {value!r}, expected finite numbers")
-    return tuple(float(item) for item in items) if is_vector else float(value)
+    return (float(items[0]), float(items[1]), float(items[2])) if is_vector else float(value)
 
 
 def _number(owner: str, what: str, value: object) -> float:
@@ -41,8 +42,13 @@ def _size(value: Sample) -> int:
     return 3 if isinstance(value, tuple) else 1
 
 
-def _out(value: np.ndarray | float) -> float | np.ndarray:
-    return np.asarray(value, dtype=float) if np.ndim(value) else float(value)
+def _item(value: Sample, index: int) -> float:
+    return value[index] if isinstance(value, tuple) else value
+
+
+def _out(value: np.ndarray | Sample) -> float | np.ndarray:
+    array = np.asarray(value, dtype=float)
+    return array if array.ndim else float(array)
 
 
 @dataclass(frozen=True)
@@ -82,10 +88,8 @@ class Ramp:
 
     def component(self, index: int) -> "Ramp":
         """The scalar ramp of one component."""
-        if self.size == 1:
-            return self
-        start = None if self.start is None else self.start[index]
-        return replace(self, start=start, end=self.end[index])
+        start = None if self.start is None else _item(self.start, index)
+        return replace(self, start=start, end=_item(self.end, index))
 
     def __call__(self, t: float) -> float | np.ndarray:
         """Value at time t [s]."""
@@ -116,7 +120,7 @@ class Harmonic:
     def component(self, index: int) -> "Harmonic":
         """The scalar harmonic of one component."""
         fields = (self.amplitude, self.omega, self.phase, self.mean)
-        return Harmonic(*(value[index] if isinstance(value, tuple) else value for value in fields))
+        return Harmonic(*(_item(value, index) for value in fields))
 
     def __call__(self, t: float) -> float | np.ndarray:
         """Value at time t [s]."""
@@ -156,7 +160,7 @@ class Table:
 
     def component(self, index: int) -> "Table":
         """The scalar table of one component."""
-        return self if self.size == 1 else Table(self.times, tuple(value[index] for value in self.values))
+        return Table(self.times, tuple(_item(value, index) for value in self.values))
 
     def __call__(self, t: float) -> float | np.ndarray:
         """Value at time t [s]."""
@@ -171,7 +175,7 @@ class Table:
 class Component:
     """One component of a callable of time."""
 
-    function: Callable[[float], object]
+    function: Callable[[float], Any]
     index: int
 
     def __call__(self, t: float) -> float:
@@ -180,7 +184,7 @@ class Component:
 
 
 Profile = Ramp | Harmonic | Table
-Value = float | tuple | Ramp | Harmonic | Table | Callable[[float], object]
+Value = float | tuple | Ramp | Harmonic | Table | Callable[[float], Any]
 Scalar = float | Ramp | Harmonic | Table | Component
 
 

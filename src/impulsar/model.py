@@ -9,29 +9,22 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
+from typing import Any
 
 import numpy as np
 
 from impulsar import joints as codes
 from impulsar.inputs import Value, is_number, scalar_profiles
 from impulsar.joints import CATALOGUE, Group, JointType
-from impulsar.shapes import (
-    Box as Box,
-)
-from impulsar.shapes import (
-    Capsule as Capsule,
-)
-from impulsar.shapes import (
-    ConvexHull as ConvexHull,
-)
-from impulsar.shapes import (
-    Cylinder as Cylinder,
-)
-from impulsar.shapes import (
+from impulsar.shapes import (  # noqa: F401  the shapes are part of what a user authors
+    Box,
+    Capsule,
+    ConvexHull,
+    Cylinder,
     ModelError,
     Shape,
+    Sphere,
     Vector,
-    compose,
     conjugate,
     frame_from_axes,
     inertia_tensor,
@@ -41,12 +34,11 @@ from impulsar.shapes import (
     ordered_pair,
     positive,
     rotation_matrix,
+    shape_list,
     show,
+    uniform_solid,
     unit_quaternion,
     vector,
-)
-from impulsar.shapes import (
-    Sphere as Sphere,
 )
 
 Frame = tuple[Vector, Vector]  # position [m] and orientation (xyzw) in the body's frame
@@ -77,9 +69,7 @@ class Body:
         self.orientation = unit_quaternion(owner, "orientation", self.orientation)
         self.velocity = vector(owner, "velocity", self.velocity, "m/s")
         self.angular_velocity = vector(owner, "angular_velocity", self.angular_velocity, "rad/s")
-        for shape in self.shapes:
-            if not isinstance(shape, Shape):
-                raise ModelError(f"{owner}: shape is {shape!r}, expected a shape such as Box(size)")
+        self.shapes = shape_list(owner, self.shapes)
 
     def point(self, p_WQ: np.ndarray) -> np.ndarray:
         """p_BQ [m] of a world point at the authored pose."""
@@ -108,7 +98,7 @@ class Motor:
         given = {k: v for k in ("speed", "position", "torque") if (v := getattr(self, k)) is not None}
         if len(given) != 1:
             got = ", ".join(f"{what}={show(value)}" for what, value in given.items()) or "none"
-            raise ModelError(f"{owner}: motor has {got}; give exactly one of speed, position and torque")
+            raise ModelError(f"{owner}: got {got}; give a motor exactly one of speed, position and torque")
         expected = "a number >= 0 [N m or N], or inf"
         self.max_torque = number(owner, "max_torque", self.max_torque, expected, lambda x: x >= 0)
         if group is None:
@@ -345,26 +335,25 @@ class Model:
         are taken anew from their centroid. Velocities [m/s, rad/s] are in world axes.
         """
         owner = self._claim("body", name, self.bodies)
-        shapes = [] if shape is None else list(shape) if isinstance(shape, tuple | list) else [shape]
-        body = Body(name, mass, inertia, position, orientation, velocity, angular_velocity, shapes)
+        shapes = shape_list(owner, shape)
         if inertia is None:
-            if not shapes or (mass is None) == (density is None):
-                got = {"mass": mass, "inertia": inertia, "shape": shape, "density": density}
-                given = ", ".join(what for what, value in got.items() if value is not None) or "nothing"
-                cure = "give mass and inertia, or shape and density, or shape and mass"
-                raise ModelError(f"{owner}: has {given}; {cure}")
-            body.inertia = np.eye(3)
-            body.mass = 1.0 if mass is None else mass
-            body.check()  # the shapes, before their volume is asked for
-            volume, unit_inertia, body.shapes = compose(shapes)
-            if mass is None:
-                body.mass = positive(owner, "density", density, "kg/m³") * volume
-            body.inertia = body.mass * unit_inertia
+            mass, tensor, shapes = uniform_solid(owner, mass, shapes, density)
         elif density is not None:
             raise ModelError(
                 f"{owner}: density is {show(density)}, but inertia is given too; give one of them"
             )
-        body.check()
+        else:
+            tensor = inertia_tensor(owner, inertia)
+        body = Body(
+            name,
+            positive(owner, "mass", mass, "kg"),
+            tensor,
+            vector(owner, "position", position, "m"),
+            unit_quaternion(owner, "orientation", orientation),
+            vector(owner, "velocity", velocity, "m/s"),
+            vector(owner, "angular_velocity", angular_velocity, "rad/s"),
+            shapes,
+        )
         self.bodies[name] = body
         return body
 
@@ -565,7 +554,8 @@ class Model:
     def _check_ends(self, spring: Spring) -> None:
         owner = f"spring '{spring.name}'"
         P, C = self._pair(owner, spring.first, spring.second)
-        if spring.free_length > 0 and np.array_equal(P.world_point(spring.p_PQ), C.world_point(spring.p_CQ)):
+        apart = np.linalg.norm(C.world_point(spring.p_CQ) - P.world_point(spring.p_PQ))
+        if spring.free_length > 0 and apart < 1e-9 * spring.free_length:
             raise ModelError(
                 f"{owner}: its ends coincide, so that free_length {show(spring.free_length)} m has no "
                 "direction; move at_b or give free_length=0"
@@ -602,9 +592,9 @@ def frame_gap(joint: Joint, P: Body, C: Body) -> tuple[float, float]:
         elif lock == codes.CROSS:
             radians.append(math.asin(min(1.0, max(-1.0, R_FM[2, 0]))))
         elif lock == codes.THREAD:
-            metres.append(p_FM[2] - joint.pitch * math.atan2(R_FM[1, 0], R_FM[0, 0]))
+            metres.append(p_FM[2] - (joint.pitch or 0.0) * math.atan2(R_FM[1, 0], R_FM[0, 0]))
         elif lock == codes.LENGTH:
-            metres.append(np.linalg.norm(p_FM) - joint.length)
+            metres.append(np.linalg.norm(p_FM) - (joint.length or 0.0))
     return math.hypot(*metres), math.hypot(*radians)
 
 
@@ -706,7 +696,8 @@ def _by_group(owner: str, kind: JointType, what: str, value: object) -> dict[str
     return {names[0]: value}
 
 
-def _ball_limits(owner: str, value: object) -> tuple[object, object]:
+def _ball_limits(owner: str, value: object) -> tuple[Any, Any]:
+    """Swing and twist of a ball, as given."""
     if value is None:
         return None, None
     if not isinstance(value, dict) or not value or not set(value) <= {"swing", "twist"}:

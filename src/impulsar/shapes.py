@@ -5,6 +5,7 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -186,7 +187,7 @@ class Box(Shape):
         return float(np.prod(self.size))
 
     def unit_inertia(self) -> np.ndarray:
-        a, b, c = self.size**2
+        a, b, c = np.square(self.size)
         return np.diag([b + c, a + c, a + b]) / 12
 
 
@@ -263,8 +264,9 @@ class ConvexHull(Shape):
         """
         from scipy.spatial import ConvexHull as Hull
 
-        inner = self.points.mean(axis=0)
-        edges = self.points[Hull(self.points).simplices] - inner  # (face, corner, axis)
+        points = np.asarray(self.points)
+        inner = points.mean(axis=0)
+        edges = points[Hull(points).simplices] - inner  # (face, corner, axis)
         volumes = np.abs(np.linalg.det(edges)) / 6
         sums = edges.sum(axis=1)
         volume = float(volumes.sum())
@@ -301,11 +303,37 @@ def compose(shapes: Iterable[Shape]) -> tuple[float, np.ndarray, list[Shape]]:
     return volume, inertia, [replace(shape, offset=shape.offset - centroid) for shape in shapes]
 
 
+def shape_list(owner: str, shape: object) -> list[Shape]:
+    """One shape, several or None as a list."""
+    shapes: list[Any] = [] if shape is None else list(shape) if isinstance(shape, tuple | list) else [shape]
+    for item in shapes:
+        if not isinstance(item, Shape):
+            raise ModelError(f"{owner}: shape is {item!r}, expected a shape such as Box(size)")
+    return shapes
+
+
+def uniform_solid(
+    owner: str, mass: float | None, shapes: list[Shape], density: float | None
+) -> tuple[float, np.ndarray, list[Shape]]:
+    """Mass, inertia and shapes about the centre of mass of a uniform body."""
+    if not shapes or (mass is None) == (density is None):
+        got = {"mass": mass, "shape": shapes or None, "density": density}
+        given = ", ".join(what for what, value in got.items() if value is not None) or "nothing"
+        raise ModelError(
+            f"{owner}: has {given}; give mass and inertia, or shape and density, or shape and mass"
+        )
+    volume, unit_inertia, shapes = compose(shapes)
+    if mass is None:
+        mass = positive(owner, "density", density, "kg/m³") * volume
+    mass = positive(owner, "mass", mass, "kg")
+    return mass, mass * unit_inertia, shapes
+
+
 def inertia_tensor(owner: str, value: object) -> np.ndarray:
     """A 3x3 inertia [kg m²] from a tensor or three principal values, checked to be of a real body."""
     array = np.asarray(value, dtype=object)
     if array.shape == (3,):
-        inertia = np.diag(vector(owner, "inertia", value, "kg m²"))
+        inertia: np.ndarray = np.diag(vector(owner, "inertia", value, "kg m²"))
     elif array.shape == (3, 3):
         inertia = np.array([vector(owner, f"inertia[{i}]", row, "kg m²") for i, row in enumerate(array)])
     else:
@@ -314,13 +342,12 @@ def inertia_tensor(owner: str, value: object) -> np.ndarray:
         raise ModelError(f"{owner}: inertia {show(inertia)} is not symmetric; give Ixy = Iyx and so on")
     inertia = (inertia + inertia.T) / 2
     if np.array_equal(inertia, np.diag(np.diag(inertia))):
-        principal, names = np.diag(inertia), ("Ixx", "Iyy", "Izz")
+        principal, names = np.diagonal(inertia), ("Ixx", "Iyy", "Izz")
     else:
         principal, names = np.linalg.eigvalsh(inertia), ("I1", "I2", "I3")
     if principal.min() <= 0:
         raise ModelError(
-            f"{owner}: inertia {show(principal)} is not positive definite; "
-            "give principal values > 0, and use a fixed joint for a part without inertia, expected kg m²"
+            f"{owner}: inertia {show(principal)} is not positive definite; give principal values > 0 [kg m²]"
         )
     k = int(np.argmax(principal))
     if 2 * principal[k] > principal.sum() * (1 + 1e-6):

@@ -99,8 +99,11 @@ def freedom_axes(kind: int, pitch: f64, R_WF: mat33, q_FM: quat):
 
 
 @wp.func
-def kinematics(m: SystemArrays, s: StateArrays, x: WorkArrays, w: int):
-    """Poses, twists, world inertias, freedoms and bias accelerations of all bodies from q and v."""
+def kinematics(m: SystemArrays, s: StateArrays, x: WorkArrays, per_h: f64, w: int):
+    """Poses, twists, world inertias, freedoms and bias accelerations of all bodies from q and v.
+
+    per_h = 1/h after a step gives the mean acceleration over it; 0 where there was none.
+    """
     p_B = zero3()
     R_B = mat33()
     q_B = quat(ZERO, ZERO, ZERO, ONE)
@@ -175,6 +178,7 @@ def kinematics(m: SystemArrays, s: StateArrays, x: WorkArrays, w: int):
             + wp.cross(w_B, wp.cross(w_B, d))
         )
         V_B = spatial(w_B, v_B)
+        x.a_WB[i, w] = per_h * (v_B - linear(x.twist[i, w]))
         x.p_WB[i, w] = p_B
         x.q_WB[i, w] = q_B
         x.twist[i, w] = V_B

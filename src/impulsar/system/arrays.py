@@ -46,6 +46,7 @@ class SystemArrays:
     slot_part: wp.array(dtype=wp.int32)  # joint, spring, hand or coupling
     slot_code: wp.array(dtype=wp.int32)  # freedom or lock of the joint, component of the hand
     slot_q: wp.array(dtype=wp.int32)  # where its coordinate is: q[i], or loop_q[-1 - i]
+    slot_dof: wp.array(dtype=wp.int32)  # tree freedom that it acts on alone, else -1
     slot_group: wp.array(dtype=wp.int32)  # 3: first of three rows bounded together, else 1
     slot_channel: wp.array(dtype=wp.int32)  # input channel of a motor, else -1
     slot_a: wp.array2d(dtype=f64)  # limit: bound; friction: bound; motor: max torque; spring: stiffness
@@ -56,6 +57,7 @@ class SystemArrays:
     coupled_joint: wp.array2d(dtype=wp.int32)  # [coupling, side]
     coupled_code: wp.array2d(dtype=wp.int32)
     coupled_q: wp.array2d(dtype=wp.int32)
+    coupled_dof: wp.array2d(dtype=wp.int32)
     # springs [spring] and [spring, world]
     spring_first: wp.array(dtype=wp.int32)
     spring_second: wp.array(dtype=wp.int32)

@@ -7,8 +7,8 @@ import warp as wp
 
 from ..inputs import Scalar, scalar_profiles
 from ..joints import BALL_X, SCREW, SLIDE_Z, TURN_X, TURN_Z
-from ..model import Joint, Model, ModelError, conjugate, multiply
-from ..shapes import rotation_matrix
+from ..model import Joint, Model, ModelError
+from ..shapes import conjugate, multiply, rotation_matrix
 from ..spatial import f64, mat33, quat, vec3
 from ..state import Counts
 from .arrays import ADD, FOLLOW, KEEP, STORE, SystemArrays
@@ -37,7 +37,7 @@ class System:
         self._bases: dict[str, wp.array] = {}  # what stride-0 views look at
 
         self._number_freedoms()
-        builder = SlotBuilder(self.joint_index, self.coordinate)
+        builder = SlotBuilder(self.joint_index, self.coordinate, self.dof)
         for joint in self.tree.loops:
             builder.add_closures(joint)
         for joint in model.joints.values():
@@ -136,6 +136,19 @@ class System:
             )
         setattr(self.arrays, name, view)
 
+    @property
+    def parameters(self) -> list[str]:
+        """Names of the parameter arrays."""
+        return list(self._bases)
+
+    def replace_parameter(self, name: str, values: np.ndarray) -> None:
+        """Put back a parameter array [part, 1 or world, ...]."""
+        base = self._bases[name]
+        if base.shape[:2] == values.shape[:2]:
+            base.assign(values)
+        else:
+            self._set_base(name, wp.array(values, dtype=base.dtype, device=self.device, shape=values.shape[:2]))
+
     def parameter(self, name: str) -> np.ndarray:
         """Values of a parameter array [part, 1 or world, ...] on the host, a copy."""
         return self._bases[name].numpy().copy()
@@ -212,6 +225,7 @@ class System:
             slot_part=[slot.part for slot in slots],
             slot_code=[slot.code for slot in slots],
             slot_q=[slot.q for slot in slots],
+            slot_dof=[slot.dof for slot in slots],
             slot_group=[slot.group for slot in slots],
             slot_channel=[slot.channel for slot in slots],
         )
@@ -227,12 +241,12 @@ class System:
             for joint in self.model.joints.values()
             for group in joint.kind.groups
         }
+        ends = [(joint, freedom[joint, group]) for side in sides for joint, group in side]
         self._fixed(
-            coupled_joint=np.reshape([self.joint_index[j] for side in sides for j, _ in side], (-1, 2)),
-            coupled_code=np.reshape([freedom[j, g] for side in sides for j, g in side], (-1, 2)),
-            coupled_q=np.reshape(
-                [self.coordinate[j, freedom[j, g]] for side in sides for j, g in side], (-1, 2)
-            ),
+            coupled_joint=np.reshape([self.joint_index[joint] for joint, _ in ends], (-1, 2)),
+            coupled_code=np.reshape([code for _, code in ends], (-1, 2)),
+            coupled_q=np.reshape([self.coordinate[end] for end in ends], (-1, 2)),
+            coupled_dof=np.reshape([self.dof.get(end, -1) for end in ends], (-1, 2)),
         )
 
     def _write_springs(self) -> None:
@@ -259,6 +273,31 @@ class System:
             load_channel=[channel + 6 * k for k in range(len(loads) + spare)],
         )
         self._shared(vec3, load_point=[*[load.p_BQ for load in loads], *[np.zeros(3)] * spare])
+
+    def grown(self, hands: int, loads: int) -> "System":
+        """This system with room for more hands and loads, its parameters and inputs kept."""
+        spare = loads - len(self.model.loads)
+        bigger = System(self.model, self._worlds, self.device, hands, spare)
+        for name, base in self._bases.items():
+            old, new = base.numpy(), bigger._bases[name].numpy()
+            data = np.repeat(new, old.shape[1], axis=1) if old.shape[1] > new.shape[1] else new.copy()
+            data[: len(old)] = old
+            bigger._set_base(name, wp.array(data, dtype=base.dtype, device=self.device, shape=data.shape[:2]))
+        for name in ("hand_body", "load_body", "load_in_body"):
+            data = getattr(bigger.arrays, name).numpy().copy()
+            old = getattr(self.arrays, name).numpy()
+            data[: len(old)] = old
+            getattr(bigger.arrays, name).assign(data)
+        bigger.hand_names[: len(self.hand_names)] = self.hand_names
+        bigger.load_names[: len(self.load_names)] = self.load_names
+        n, items = self.counts, self.channels.items
+        motors = n.channels - 3 * n.hands - 6 * n.loads
+        more_hands, more_loads = [0.0] * (3 * (hands - n.hands)), [0.0] * (6 * (loads - n.loads))
+        bigger.channels.items = [*items[: motors + 3 * n.hands], *more_hands, *items[motors + 3 * n.hands :], *more_loads]
+        bigger.channels.write(bigger.arrays)
+        for name in ("h", "steps", "options"):
+            wp.copy(getattr(bigger.arrays, name), getattr(self.arrays, name))
+        return bigger
 
     # start ----------------------------------------------------------------------------------------
 

@@ -22,6 +22,7 @@ COMPLIANCE = 7  # spring, damper and viscous friction in a joint
 SPRING = 8  # between two points
 HAND = 9
 COUPLING = 10
+MOTORS = (MOTOR_SPEED, MOTOR_POSITION, MOTOR_TORQUE)
 
 
 @dataclass
@@ -33,6 +34,7 @@ class Slot:
     part: int
     code: int = 0
     q: int = 0
+    dof: int = -1
     group: int = 1
     channel: int = -1
     a: float = 0.0
@@ -44,8 +46,14 @@ class Slot:
 class SlotBuilder:
     """Walks the model and lists its slots and the channels of its motors."""
 
-    def __init__(self, joint_index: dict[str, int], coordinate: dict[tuple[str, int], int]):
+    def __init__(
+        self,
+        joint_index: dict[str, int],
+        coordinate: dict[tuple[str, int], int],
+        dof: dict[tuple[str, int], int],
+    ):
         self.joint_index = joint_index
+        self.dof = dof  # (joint, freedom) -> velocity of a tree joint
         self.coordinate = coordinate  # (joint, freedom) -> where its coordinate is, as Slot.q
         self.slots: list[Slot] = []
         self.channels: list[Scalar] = []
@@ -73,6 +81,7 @@ class SlotBuilder:
             "part": self.joint_index[joint.name],
             "code": code,
             "q": self.coordinate.get((joint.name, code), 0),
+            "dof": self.dof.get((joint.name, code), -1),
         }
 
     def _motor(self, joint: Joint, group: Group, features: Features) -> Iterator[Slot]:

@@ -1,0 +1,272 @@
+"""Assembly: which slots are rows in this step, and what each asks for.
+
+A row asks for   J v + bias + softness · impulse = 0   with low ≤ impulse ≤ high, and, if it has a
+position error, that pseudo-velocities remove it:   J v' + error / h = 0.
+
+    closure      bias 0                                    unbounded, error removed
+    limit        bias gap / h, or -e u where it bounces    impulse ≥ 0, overshoot removed
+    friction     bias 0                                    |impulse| ≤ h · bound
+    motor        bias -speed, or -(target - q) / h         |impulse| ≤ h · max torque
+    compliant    softness 1 / (h (c + h k)), bias k d / (c + h k)      spring, damper, hand
+    coupling     J = J_b - ratio J_a                       unbounded, error removed
+
+The compliant row is Mariti 2012 eq. 10 with the spring's force taken at the end of the step:
+impulse = -h k (d + h u) - h c u, so that it is stable at any stiffness.
+"""
+
+import warp as wp
+
+from ..coordinates.generalized import project_wrench, response, row_velocity
+from ..spatial import INFINITY, ONE, TWO, ZERO, axis_of, f64, spatial, zero3
+from ..state import StateArrays, WorkArrays
+from ..system import SystemArrays
+from ..system.channels import channel
+from ..system.slots import (
+    CLOSURE,
+    COMPLIANCE,
+    COUPLING,
+    FRICTION,
+    HAND,
+    LIMIT_HIGH,
+    MOTOR_POSITION,
+    MOTOR_SPEED,
+    MOTOR_TORQUE,
+    SPRING,
+)
+from .frames import Pair, coordinate, freedom_pair, point_of
+from .joints import closure_angle, lock
+
+DEGENERATE = wp.constant(wp.float64(1e-11))  # of the bodies' own response
+CONTACT_GAP = wp.constant(wp.float64(1e-9))  # a limit so near is reached [m, rad]
+
+
+@wp.func
+def clear_row(x: WorkArrays, r: int, w: int):
+    n = x.S.shape[0]
+    for k in range(n):
+        x.J[r * n + k, w] = ZERO
+
+
+@wp.func
+def set_row(x: WorkArrays, r: int, bias: f64, softness: f64, low: f64, high: f64, error: f64, w: int):
+    x.row_bias[r, w] = bias
+    x.row_softness[r, w] = softness
+    x.row_low[r, w] = low
+    x.row_high[r, w] = high
+    x.row_error[r, w] = error
+
+
+@wp.func
+def body_mobility(m: SystemArrays, x: WorkArrays, pair: Pair, body: int, w: int) -> f64:
+    """What the pair would do to a body alone: the scale by which a degenerate row is recognised."""
+    if body < 0:
+        return ZERO
+    turn = pair.turn + wp.cross(pair.point - x.p_WB[body, w], pair.slide)
+    return wp.dot(pair.slide, pair.slide) / m.mass[body, w] + wp.dot(turn, turn) / wp.trace(x.I_W[body, w])
+
+
+@wp.func
+def add_pair(m: SystemArrays, x: WorkArrays, r: int, pair: Pair, scale: f64, w: int) -> f64:
+    """Add scale · pair to row r; returns its body mobility."""
+    if pair.second >= 0:
+        arm = pair.point - x.p_WB[pair.second, w]
+        f = spatial(pair.turn + wp.cross(arm, pair.slide), pair.slide)
+        project_wrench(m, x, r, pair.second, scale * f, w)
+    if pair.first >= 0:
+        arm = pair.point - x.p_WB[pair.first, w]
+        f = spatial(pair.turn + wp.cross(arm, pair.slide), pair.slide)
+        project_wrench(m, x, r, pair.first, -scale * f, w)
+    return scale * scale * (
+        body_mobility(m, x, pair, pair.first, w) + body_mobility(m, x, pair, pair.second, w)
+    )
+
+
+@wp.func
+def add_freedom(m: SystemArrays, x: WorkArrays, r: int, j: int, code: int, dof: int, scale: f64, w: int) -> f64:
+    """Add scale · rate of a freedom to row r: of a tree joint directly, else by its wrench pair."""
+    if dof >= 0:
+        n = x.S.shape[0]
+        x.J[r * n + dof, w] = x.J[r * n + dof, w] + scale
+        return ZERO
+    return add_pair(m, x, r, freedom_pair(m, x, j, code, w), scale, w)
+
+
+@wp.func
+def add_coupled(m: SystemArrays, x: WorkArrays, r: int, c: int, side: int, scale: f64, w: int) -> f64:
+    return add_freedom(
+        m, x, r, m.coupled_joint[c, side], m.coupled_code[c, side], m.coupled_dof[c, side], scale, w
+    )
+
+
+@wp.func
+def coupled_coordinate(m: SystemArrays, s: StateArrays, x: WorkArrays, c: int, side: int, w: int) -> f64:
+    return coordinate(
+        m, s, x, m.coupled_joint[c, side], m.coupled_code[c, side], m.coupled_q[c, side], w
+    )
+
+
+@wp.func
+def spring_pair(m: SystemArrays, x: WorkArrays, k: int, w: int):
+    """Pair along a spring, pulling its ends apart, and its length [m]."""
+    a = point_of(x, m.spring_first[k], m.spring_p_first[k, w], w)
+    b = point_of(x, m.spring_second[k], m.spring_p_second[k, w], w)
+    far = wp.length(b - a)
+    pair = Pair()
+    pair.first = m.spring_first[k]
+    pair.second = m.spring_second[k]
+    pair.point = b
+    pair.turn = zero3()
+    pair.slide = (b - a) / wp.max(far, f64(1e-12))
+    return pair, far
+
+
+@wp.func
+def hand_pair(m: SystemArrays, x: WorkArrays, k: int, axis: int, w: int) -> Pair:
+    """Pair of one component of a hand on its body."""
+    pair = Pair()
+    pair.first = -1
+    pair.second = m.hand_body[k]
+    pair.point = point_of(x, pair.second, m.hand_point[k, w], w)
+    pair.turn = zero3()
+    pair.slide = axis_of(axis)
+    return pair
+
+
+@wp.func
+def soften(x: WorkArrays, r: int, stretch: f64, speed: f64, k: f64, c: f64, h: f64, w: int) -> int:
+    """Compliant row: spring k, damper c, stretched now by `stretch`; its other end moves at `speed`."""
+    stiff = c + h * k
+    if stiff <= ZERO:
+        return 0
+    set_row(x, r, k * stretch / stiff - speed, ONE / (h * stiff), -INFINITY, INFINITY, ZERO, w)
+    return 1
+
+
+@wp.func
+def limit_row(
+    m: SystemArrays, s: StateArrays, x: WorkArrays, r: int, gap: f64, h: f64, w: int
+) -> int:
+    """A limit, J pointing away from it; not a row while it is far."""
+    u = row_velocity(x, s.v, r, w)
+    u_old = row_velocity(x, x.v_old, r, w)
+    near = TWO * h * (wp.abs(u) + wp.abs(u_old)) + CONTACT_GAP
+    if gap > near and s.impulse[r, w] == ZERO:
+        return 0
+    bias = wp.max(gap, ZERO) / h
+    bounce = -m.slot_b[r, w] * u_old
+    if bounce > ZERO and gap + h * u < CONTACT_GAP:
+        bias = -bounce
+    set_row(x, r, bias, ZERO, ZERO, INFINITY, wp.min(gap, ZERO), w)
+    return 1
+
+
+@wp.func
+def assemble_slot(m: SystemArrays, s: StateArrays, x: WorkArrays, r: int, h: f64, w: int):
+    """Fill one row. Returns 1 if it is a row in this step, and the body mobility (0: a joint row)."""
+    kind = m.slot_kind[r]
+    part = m.slot_part[r]
+    code = m.slot_code[r]
+    t = s.time[0, w] + h
+    is_row = int(1)
+    mobility = ZERO
+    if kind == MOTOR_TORQUE or (kind == HAND and m.hand_body[part] < 0):
+        return int(0), ZERO
+    clear_row(x, r, w)
+    if kind == CLOSURE:
+        pair, error = lock(m, x, part, code, closure_angle(m, s, x, part, code, m.slot_q[r], w), w)
+        mobility = add_pair(m, x, r, pair, ONE, w)
+        set_row(x, r, ZERO, ZERO, -INFINITY, INFINITY, error, w)
+    elif kind == COUPLING:
+        ratio = m.slot_b[r, w]
+        mobility = add_coupled(m, x, r, part, 1, ONE, w) + add_coupled(m, x, r, part, 0, -ratio, w)
+        error = coupled_coordinate(m, s, x, part, 1, w) - ratio * coupled_coordinate(m, s, x, part, 0, w)
+        set_row(x, r, ZERO, ZERO, -INFINITY, INFINITY, error, w)
+    elif kind == SPRING:
+        pair, far = spring_pair(m, x, part, w)
+        mobility = add_pair(m, x, r, pair, ONE, w)
+        is_row = soften(x, r, far - m.slot_c[r, w], ZERO, m.slot_a[r, w], m.slot_b[r, w], h, w)
+        if far < f64(1e-12):
+            is_row = int(0)
+    elif kind == HAND:
+        pair = hand_pair(m, x, part, code, w)
+        mobility = add_pair(m, x, r, pair, ONE, w)
+        target = s.hand_target[3 * part + code, w]
+        speed = (channel(m, m.hand_channel[part] + code, t, w) - target) / h
+        is_row = soften(x, r, pair.point[code] - target, speed, m.slot_a[r, w], m.slot_b[r, w], h, w)
+    else:
+        away = ONE
+        if kind == LIMIT_HIGH:
+            away = -ONE
+        mobility = add_freedom(m, x, r, part, code, m.slot_dof[r], away, w)
+        if kind == FRICTION:
+            bound = h * m.slot_a[r, w]
+            set_row(x, r, ZERO, ZERO, -bound, bound, ZERO, w)
+        elif kind == MOTOR_SPEED:
+            bound = h * m.slot_a[r, w]
+            set_row(x, r, -channel(m, m.slot_channel[r], t, w), ZERO, -bound, bound, ZERO, w)
+        else:
+            q = coordinate(m, s, x, part, code, m.slot_q[r], w)
+            if kind == MOTOR_POSITION:
+                bound = h * m.slot_a[r, w]
+                speed = (channel(m, m.slot_channel[r], t, w) - q) / h
+                set_row(x, r, -speed, ZERO, -bound, bound, ZERO, w)
+            elif kind == COMPLIANCE:
+                c = m.slot_b[r, w] + m.slot_d[r, w]
+                is_row = soften(x, r, q - m.slot_c[r, w], ZERO, m.slot_a[r, w], c, h, w)
+            else:
+                is_row = limit_row(m, s, x, r, away * (q - m.slot_a[r, w]), h, w)
+    return is_row, mobility
+
+
+@wp.func
+def last_body(m: SystemArrays, r: int) -> int:
+    """The last body that a slot's row touches."""
+    kind = m.slot_kind[r]
+    part = m.slot_part[r]
+    if kind == SPRING:
+        return wp.max(m.spring_first[part], m.spring_second[part])
+    if kind == HAND:
+        return m.hand_body[part]
+    if kind == COUPLING:
+        a = m.coupled_joint[part, 0]
+        b = m.coupled_joint[part, 1]
+        return wp.max(wp.max(m.first[a], m.second[a]), wp.max(m.first[b], m.second[b]))
+    return wp.max(m.first[part], m.second[part])
+
+
+@wp.func
+def assemble(m: SystemArrays, s: StateArrays, x: WorkArrays, h: f64, w: int) -> int:
+    """Fill all rows with their responses and effective masses (Mikhaylyuk 2017 eq. 3-6); returns how many."""
+    count = int(0)
+    n = x.S.shape[0]
+    for r in range(m.slot_kind.shape[0]):
+        is_row, mobility = assemble_slot(m, s, x, r, h, w)
+        if is_row == 0:
+            s.impulse[r, w] = ZERO
+            continue
+        response(m, x, r, last_body(m, r), w)
+        own = ZERO
+        for k in range(n):
+            own += x.J[r * n + k, w] * x.Y[r * n + k, w]
+        x.row_mass[r, w] = ONE / (own + x.row_softness[r, w])
+        if own <= DEGENERATE * mobility or own <= ZERO:  # nothing the joints allow moves this row
+            s.impulse[r, w] = ZERO
+            x.row_mass[r, w] = ZERO
+            if m.slot_kind[r] != FRICTION:  # the three rows of a ball stay together
+                continue
+        x.row_pseudo[r, w] = ZERO
+        x.active[count, w] = r
+        count += 1
+    return count
+
+
+@wp.func
+def advance_clock(m: SystemArrays, s: StateArrays, h: f64, w: int):
+    """Hands and the clock arrive at the end of the step."""
+    t = s.time[0, w] + h
+    for k in range(m.hand_body.shape[0]):
+        if m.hand_body[k] >= 0:
+            for axis in range(3):
+                s.hand_target[3 * k + axis, w] = channel(m, m.hand_channel[k] + axis, t, w)
+    s.time[0, w] = t
+    s.last_h[0, w] = h

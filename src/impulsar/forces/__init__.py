@@ -1,0 +1,1 @@
+"""Applied forces: each file gives its wrench and books its work."""

@@ -1,0 +1,46 @@
+"""Loads: a force at a point of a body and a torque, constant or following input channels."""
+
+import warp as wp
+
+from ..spatial import HALF, angular, f64, linear, spatial, vec3, vec6
+from ..state import StateArrays, WorkArrays
+from ..system import SystemArrays
+from ..system.channels import channel
+
+
+@wp.func
+def load_wrench(m: SystemArrays, x: WorkArrays, k: int, t: f64, w: int) -> vec6:
+    """Wrench of a load about its body's centre of mass, world axes."""
+    c = m.load_channel[k]
+    force = vec3(channel(m, c, t, w), channel(m, c + 1, t, w), channel(m, c + 2, t, w))
+    torque = vec3(channel(m, c + 3, t, w), channel(m, c + 4, t, w), channel(m, c + 5, t, w))
+    q_WB = x.q_WB[m.load_body[k], w]
+    if m.load_in_body[k] != 0:
+        force = wp.quat_rotate(q_WB, force)
+        torque = wp.quat_rotate(q_WB, torque)
+    return spatial(torque + wp.cross(wp.quat_rotate(q_WB, m.load_point[k, w]), force), force)
+
+
+@wp.func
+def apply_loads(m: SystemArrays, s: StateArrays, x: WorkArrays, w: int):
+    """Sum the loads at the start of the step into the bodies' wrenches."""
+    n = m.load_body.shape[0]
+    if n > 0:
+        for i in range(m.parent.shape[0]):
+            x.wrench[i, w] = vec6()
+        for k in range(n):
+            body = m.load_body[k]
+            if body >= 0:
+                x.wrench[body, w] = x.wrench[body, w] + load_wrench(m, x, k, s.time[0, w], w)
+
+
+@wp.func
+def book_loads(m: SystemArrays, s: StateArrays, x: WorkArrays, t: f64, h: f64, w: int):
+    """Half a step's work of each load at the present twists: called before and after the motion."""
+    for k in range(m.load_body.shape[0]):
+        body = m.load_body[k]
+        if body >= 0:
+            f = load_wrench(m, x, k, t, w)
+            V = x.twist[body, w]
+            power = wp.dot(angular(f), angular(V)) + wp.dot(linear(f), linear(V))
+            s.load_work[k, w] = s.load_work[k, w] + HALF * h * power

@@ -1,0 +1,34 @@
+"""Motors with a given torque: forces in the joints, limited by the motor's maximum."""
+
+import warp as wp
+
+from ..constrain.rows import add_freedom, clear_row
+from ..spatial import ONE, ZERO, f64
+from ..state import StateArrays, WorkArrays
+from ..system import SystemArrays
+from ..system.channels import channel
+from ..system.slots import MOTOR_TORQUE
+
+
+@wp.func
+def motor_torque(m: SystemArrays, r: int, t: f64, w: int) -> f64:
+    return wp.clamp(channel(m, m.slot_channel[r], t, w), -m.slot_a[r, w], m.slot_a[r, w])
+
+
+@wp.func
+def apply_motor_torques(m: SystemArrays, s: StateArrays, x: WorkArrays, h: f64, w: int):
+    """Sum the motors' torques into the joint forces; the slot keeps the impulse and its row J."""
+    n = x.S.shape[0]
+    cleared = int(0)
+    for r in range(m.slot_kind.shape[0]):
+        if m.slot_kind[r] == MOTOR_TORQUE:
+            if cleared == 0:
+                for k in range(n):
+                    x.tau[k, w] = ZERO
+                cleared = int(1)
+            torque = motor_torque(m, r, s.time[0, w], w)
+            clear_row(x, r, w)
+            add_freedom(m, x, r, m.slot_part[r], m.slot_code[r], m.slot_dof[r], ONE, w)
+            for k in range(n):
+                x.tau[k, w] = x.tau[k, w] + torque * x.J[r * n + k, w]
+            s.impulse[r, w] = h * torque

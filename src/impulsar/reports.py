@@ -1,0 +1,187 @@
+"""What a step reports: iterations, residuals, and the energy books, read when asked for."""
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from . import measure
+from .state import State, WorkArrays
+from .system import System
+from .system.slots import (
+    COMPLIANCE,
+    FRICTION,
+    HAND,
+    LIMIT_HIGH,
+    LIMIT_LOW,
+    MOTORS,
+    SPRING,
+)
+
+if TYPE_CHECKING:
+    from .world import World
+
+
+class StepError(RuntimeError):
+    """The state stopped being finite, or a strict world ended a step by its limit."""
+
+
+class StepReport:
+    """What the steps of one call did; arrays per world in a batch."""
+
+    def __init__(self, world: "World", count: int, steps: int, raw: np.ndarray | None):
+        self._world, self._count, self._raw = world, count, raw
+        self.steps = steps
+
+    @property
+    def raw(self) -> np.ndarray:
+        """The report's rows [row, world]; see measure."""
+        if self._raw is None:
+            if self._world._count != self._count:
+                raise StepError("this report was not read before the world went on; read it first, or keep its values")
+            self._raw = self._world._work.report.numpy().copy()
+        return self._raw
+
+    def _row(self, row: int):
+        return self._world._out(self.raw[row])
+
+    @property
+    def iterations(self):
+        """Sweeps of all steps of the call."""
+        return self._row(measure.TOTAL_ITERATIONS)
+
+    @property
+    def most_iterations(self):
+        """Sweeps of the step that took most."""
+        return self._row(measure.MOST_ITERATIONS)
+
+    @property
+    def rows(self):
+        """Active rows in the last step."""
+        return self._row(measure.ROWS)
+
+    @property
+    def ended_by(self) -> str:
+        """"tolerance", "iterations" or "budget": what ended the step that needed most."""
+        if not self.raw[measure.ENDED_BY_LIMIT].any():
+            return "tolerance"
+        return "budget" if self._world.work_limit < self._world.method.iterations else "iterations"
+
+    @property
+    def position_residual(self):
+        """Worst bilateral row before the last step's correction [m, rad]."""
+        return self._row(measure.POSITION_RESIDUAL)
+
+    @property
+    def velocity_residual(self):
+        """Worst bilateral row after the last step's solve [m/s, rad/s]."""
+        return self._row(measure.VELOCITY_RESIDUAL)
+
+    @property
+    def worst_joint(self) -> str | None:
+        """Name of the part with the worst position residual; None without bilateral rows."""
+        world = int(np.argmax(self.raw[measure.POSITION_RESIDUAL]))
+        if self.raw[measure.POSITION_RESIDUAL, world] == 0.0:
+            return None
+        return self._world.system.slots[int(self.raw[measure.POSITION_SLOT, world])].name
+
+    @property
+    def overflows(self) -> tuple[str, ...]:
+        """Capacities that were exceeded; rows, hands and loads have slots of their own and never do."""
+        return ()
+
+    @property
+    def energy(self) -> "Books":
+        """The energy books, while the world has not gone on."""
+        if self._world._count != self._count:
+            raise StepError("the world went on; read world.energy() or read the report before the next step")
+        return self._world.energy()
+
+    def check(self, strict: bool) -> None:
+        """Raise if the state broke, or, when strict, if a limit ended a step."""
+        if self.raw[measure.BROKEN].any():
+            world = int(np.argmax(self.raw[measure.BROKEN]))
+            where = f" in world {world}" if self._world.worlds > 1 else ""
+            raise StepError(
+                f"model '{self._world.model.name}': the state is no longer finite{where} at t = {self._world.time:.6g} s; "
+                "take a smaller dt"
+            )
+        if strict and self.raw[measure.ENDED_BY_LIMIT].any():
+            raise StepError(f"a step was ended by its {self.ended_by} limit; raise it or take a smaller dt")
+
+    def __repr__(self) -> str:
+        return (
+            f"StepReport(steps={self.steps}, iterations={self.iterations}, ended_by={self.ended_by!r}, "
+            f"position_residual={self.position_residual:.3g})"
+            if self._world.worlds == 1
+            else f"StepReport(steps={self.steps}, worlds={self._world.worlds}, ended_by={self.ended_by!r})"
+        )
+
+
+@dataclass
+class Books:
+    """Energy books [J] (Mariti 2012 eq. 28); arrays per world in a batch."""
+
+    kinetic: object
+    potential: object
+    elastic: object
+    start: object
+    work: dict[str, object] = field(default_factory=dict)  # by hand, motor, load: done on the mechanism
+    losses: dict[str, object] = field(default_factory=dict)  # by damper, friction, limit
+
+    @property
+    def total(self):
+        """Energy of the mechanism now."""
+        return self.kinetic + self.potential + self.elastic
+
+    @property
+    def imbalance(self):
+        """What the books are out by: the error of the integration."""
+        return self.total - self.start - sum(self.work.values()) + sum(self.losses.values())
+
+    @classmethod
+    def read(cls, system: System, state: State, work: WorkArrays) -> "Books":
+        """Collect the entries of all slots under their parts' names."""
+        energy = work.energy.numpy()
+        one = system.counts.worlds == 1
+
+        def out(values: np.ndarray):
+            return float(values[0]) if one else values.copy()
+
+        books = cls(*(out(energy[k]) for k in range(3)), out(state.read("start_energy")[0]))
+        done, loss, viscous = (state.read(name) for name in ("work", "loss", "viscous_loss"))
+        for r, slot in enumerate(system.slots):
+            if slot.kind == HAND:
+                name = system.hand_names[slot.part]
+                if name:
+                    _add(books.work, name, out(done[r]))
+                    _add(books.losses, f"{name} damper", out(loss[r]))
+            elif slot.kind in MOTORS:
+                _add(books.work, f"{slot.name} motor", out(done[r]))
+            elif slot.kind == FRICTION:
+                _add(books.losses, f"{slot.name} friction", -out(done[r]))
+            elif slot.kind in (LIMIT_LOW, LIMIT_HIGH):
+                _add(books.losses, f"{slot.name} limit", -out(done[r]))
+            elif slot.kind in (SPRING, COMPLIANCE):
+                _add(books.losses, f"{slot.name} damper", out(loss[r]))
+                if slot.d or viscous[r].any():
+                    _add(books.losses, f"{slot.name} viscous", out(viscous[r]))
+        for k, name in enumerate(system.load_names):
+            if name:
+                _add(books.work, name, out(state.read("load_work")[k]))
+        past = state.read("past_hands")
+        if past.any():
+            _add(books.work, "released hands", out(past[0]))
+            _add(books.losses, "released hands' dampers", out(past[1]))
+        return books
+
+    def __str__(self) -> str:
+        rows = [("kinetic", self.kinetic), ("potential", self.potential), ("elastic", self.elastic)]
+        rows += [(f"work of {name}", value) for name, value in self.work.items()]
+        rows += [(f"loss in {name}", value) for name, value in self.losses.items()]
+        rows += [("start", self.start), ("imbalance", self.imbalance)]
+        return "\n".join(f"{name:<28}{np.mean(value):>14.6e} J" for name, value in rows)
+
+
+def _add(entries: dict, name: str, value) -> None:
+    entries[name] = entries.get(name, 0.0) + value

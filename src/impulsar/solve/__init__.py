@@ -1,0 +1,1 @@
+"""Solvers for rows: projected Gauss-Seidel sweeps, and small direct factorisations."""

@@ -1,0 +1,132 @@
+"""Sequential impulses: projected Gauss-Seidel over the rows (Mikhaylyuk 2017 eq. 3, 8, clipping).
+
+    Δp = -(J v + bias + softness p) m_eff      p ← clip(p + Δp)      v ← v + M⁻¹ Jᵀ Δp
+
+and the same for pseudo-impulses, which move positions only. Three friction rows of a ball are bounded
+together: the vector of their impulses stays in a ball of radius `high`, and they share one effective
+mass so that friction opposes slip.
+"""
+
+import warp as wp
+
+from ..coordinates.generalized import apply_impulse, row_velocity
+from ..spatial import INFINITY, ONE, ZERO, f64
+from ..state import StateArrays, WorkArrays
+from ..system import SystemArrays
+
+
+@wp.func
+def warm_start(m: SystemArrays, s: StateArrays, x: WorkArrays, rows: int, h: f64, keep: f64, w: int):
+    """Apply the last step's accumulated impulses, scaled to this step, within this step's bounds."""
+    scale = ZERO
+    if s.last_h[0, w] > ZERO:
+        scale = keep * h / s.last_h[0, w]
+    for a in range(rows):
+        r = x.active[a, w]
+        p = wp.clamp(scale * s.impulse[r, w], x.row_low[r, w], x.row_high[r, w])
+        s.impulse[r, w] = p
+        if p != ZERO:
+            apply_impulse(x, s.v, r, p, w)
+
+
+@wp.func
+def start_pseudo(x: WorkArrays, w: int):
+    """Pseudo-velocities start at zero; without slots they are never written."""
+    if x.row_bias.shape[0] > 0:
+        for k in range(x.v_pseudo.shape[0]):
+            x.v_pseudo[k, w] = ZERO
+
+
+@wp.func
+def share_ball_mass(m: SystemArrays, x: WorkArrays, rows: int, w: int):
+    """Give the three rows of a ball the effective mass of their sum: 1 / Σ 1/m."""
+    for a in range(rows):
+        r = x.active[a, w]
+        if m.slot_group[r] == 3:
+            own = ZERO
+            for k in range(3):
+                if x.row_mass[r + k, w] > ZERO:
+                    own += ONE / x.row_mass[r + k, w]
+            for k in range(3):
+                if x.row_mass[r + k, w] > ZERO:
+                    x.row_mass[r + k, w] = ONE / own
+
+
+@wp.func
+def project_ball(x: WorkArrays, s: StateArrays, r: int, w: int):
+    """Bring the impulses of rows r, r+1, r+2 into their ball."""
+    px = s.impulse[r, w]
+    py = s.impulse[r + 1, w]
+    pz = s.impulse[r + 2, w]
+    size = wp.sqrt(px * px + py * py + pz * pz)
+    bound = x.row_high[r, w]
+    if size > bound:
+        change = bound / size - ONE
+        for k in range(3):
+            p = s.impulse[r + k, w]
+            apply_impulse(x, s.v, r + k, change * p, w)
+            s.impulse[r + k, w] = p + change * p
+
+
+@wp.func
+def push(s: StateArrays, x: WorkArrays, r: int, low: f64, high: f64, w: int) -> f64:
+    """One row's impulse within its bounds; returns its increment."""
+    p = s.impulse[r, w]
+    u = row_velocity(x, s.v, r, w) + x.row_bias[r, w] + x.row_softness[r, w] * p
+    new = wp.clamp(p - u * x.row_mass[r, w], low, high)
+    s.impulse[r, w] = new
+    apply_impulse(x, s.v, r, new - p, w)
+    return new - p
+
+
+@wp.func
+def push_pseudo(x: WorkArrays, r: int, h: f64, w: int) -> f64:
+    """One row's pseudo-impulse; returns its increment."""
+    low = ZERO
+    if x.row_low[r, w] < ZERO:
+        low = -INFINITY
+    p = x.row_pseudo[r, w]
+    u = row_velocity(x, x.v_pseudo, r, w) + x.row_error[r, w] / h
+    new = wp.max(p - u * x.row_mass[r, w], low)
+    x.row_pseudo[r, w] = new
+    apply_impulse(x, x.v_pseudo, r, new - p, w)
+    return new - p
+
+
+@wp.func
+def corrects(x: WorkArrays, r: int, w: int) -> int:
+    """1 where a row corrects positions: bilateral rigid rows, and limits that were passed."""
+    if x.row_softness[r, w] != ZERO:
+        return 0
+    if x.row_low[r, w] <= -INFINITY and x.row_high[r, w] >= INFINITY:
+        return 1
+    if x.row_low[r, w] == ZERO:
+        return 1
+    return 0
+
+
+@wp.func
+def sweep(
+    m: SystemArrays, s: StateArrays, x: WorkArrays, rows: int, h: f64, epsilon: f64, limit: int, correct: int, w: int
+) -> int:
+    """Sweep until no increment exceeds epsilon [N s, N m s] or the limit is reached; returns iterations."""
+    iterations = int(0)
+    worst = INFINITY
+    while iterations < limit and worst > epsilon:
+        worst = ZERO
+        ball = int(0)  # rows of a ball still to come
+        for a in range(rows):
+            r = x.active[a, w]
+            if m.slot_group[r] == 3:
+                ball = 3
+            if ball > 0:
+                worst = wp.max(worst, wp.abs(push(s, x, r, -INFINITY, INFINITY, w)))
+                ball -= 1
+                if ball == 0:
+                    project_ball(x, s, r - 2, w)
+            else:
+                worst = wp.max(worst, wp.abs(push(s, x, r, x.row_low[r, w], x.row_high[r, w], w)))
+            if correct != 0 and corrects(x, r, w) != 0:
+                worst = wp.max(worst, wp.abs(push_pseudo(x, r, h, w)))
+        iterations += 1
+    return iterations
