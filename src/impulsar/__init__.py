@@ -9,4 +9,5 @@ from .edits import ApplyLoad, EditError, Grab, Move, Release, RemoveLoad, SetPar
 from .inputs import Harmonic, Ramp, Table
 from .methods import METHODS, Simgc
 from .model import Box, Capsule, ConvexHull, Cylinder, Model, ModelError, Motor, Sphere
+from .scenes import scene
 from .world import World

@@ -1,0 +1,52 @@
+"""Parts that several scenes are made of."""
+
+import math
+
+import numpy as np
+
+from ..model import Body, Capsule, Model, ModelError
+from ..shapes import frame_from_axes
+
+LENGTH = 0.05  # of a pendulum link [m]
+STARTS = {"hanging": 0.0, "30deg": math.radians(30.0), "horizontal": math.radians(90.0)}
+
+
+def pendulum_link(model: Model, name: str, top: np.ndarray, angle: float) -> tuple[Body, np.ndarray]:
+    """A link of Mariti 2012 table 1 that hangs from `top`, turned about x by `angle` towards +y.
+
+    Returns the body, its z along the link, and the place of its lower end.
+    """
+    down = np.array([0.0, math.sin(angle), -math.cos(angle)])
+    body = model.body(
+        name,
+        mass=0.1,
+        inertia=(21e-6, 21e-6, 0.5e-6),
+        position=top + 0.5 * LENGTH * down,
+        orientation=(math.sin(angle / 2), 0.0, 0.0, math.cos(angle / 2)),
+        shape=Capsule(radius=0.004, length=LENGTH),
+    )
+    return body, top + LENGTH * down
+
+
+def start_angle(scene: str, start: str) -> float:
+    """Angle off the vertical of a named start [rad]."""
+    if start not in STARTS:
+        raise ModelError(f"scene '{scene}': start is {start!r}, expected one of: {', '.join(STARTS)}")
+    return STARTS[start]
+
+
+def rod(model: Model, name: str, a, b, mass: float, radius: float = 0.005, velocity=(0, 0, 0), spin=(0, 0, 0)) -> Body:
+    """A thin uniform rod from point a to point b, its z along it: inertia m l²/12 across, m r²/2 along."""
+    a, b = np.asarray(a, float), np.asarray(b, float)
+    length = float(np.linalg.norm(b - a))
+    across, along = mass * length**2 / 12.0, mass * radius**2 / 2.0
+    return model.body(
+        name,
+        mass=mass,
+        inertia=(across, across, along),
+        position=(a + b) / 2.0,
+        orientation=frame_from_axes(name, b - a, None),
+        velocity=velocity,
+        angular_velocity=spin,
+        shape=Capsule(radius=radius, length=length),
+    )
