@@ -141,12 +141,10 @@ def report_step(x: WorkArrays, s: StateArrays, rows: int, iterations: int, limit
 
 
 @wp.func
-def check_finite(x: WorkArrays, w: int) -> int:
-    """0 once the energy is no longer a number."""
-    if wp.isfinite(x.energy[KINETIC, w]) and wp.isfinite(x.energy[POTENTIAL, w]):
-        return 1
-    x.report[BROKEN, w] = f64(1.0)
-    return 0
+def check_finite(x: WorkArrays, w: int):
+    """Mark the report once the energy is no longer a number: what is not finite stays so."""
+    if not (wp.isfinite(x.energy[KINETIC, w]) and wp.isfinite(x.energy[POTENTIAL, w])):
+        x.report[BROKEN, w] = f64(1.0)
 
 
 @wp.kernel(enable_backward=False)

@@ -15,6 +15,7 @@ from .edits.apply import Bench, HandsFull, LoadsFull
 from .inputs import Value
 from .measure import Readout
 from .methods import METHODS
+from .methods.launch import record_launch
 from .methods.start import project_start, refresh
 from .model import Model, ModelError
 from .reports import Books, StepReport
@@ -111,9 +112,7 @@ class World:
 
     def _record(self) -> None:
         inputs = [self.system.arrays, self.state.arrays, self._work]
-        self._launch = wp.launch(
-            self.method.kernel, self.worlds, inputs=inputs, device=self.device, record_cmd=True
-        ).launch
+        self._launch = record_launch(self.method.kernel, self.worlds, inputs, self.device)
         self._report = self._work.report.numpy() if self.device == "cpu" else None
         self._simple = self.device == "cpu" and self.worlds == 1
 
@@ -317,7 +316,9 @@ class World:
         system.channels.items = list(snapshot.channels)
         system.channels.write(system.arrays)
         system.hand_names, system.load_names = list(snapshot.hands), list(snapshot.loads)
+        system.count_live_slots()
         self.state.array.assign(snapshot.state)
+        self._work.v_pseudo.zero_()
         self._set_dt(snapshot.dt)
         self._clock, self._count = snapshot.clock, snapshot.steps
         self._script_position = snapshot.script_position

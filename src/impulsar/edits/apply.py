@@ -61,6 +61,7 @@ def _(edit: Grab, bench: Bench) -> Answer:
         raise HandsFull
     hand = system.hand_names.index(None)
     system.hand_names[hand] = edit.hand
+    system.count_live_slots()
     p = bench.work.p_WB.numpy()[body]
     q = bench.work.q_WB.numpy()[body]
     tip = p + rotate(q, at)
@@ -116,6 +117,8 @@ def _(edit: Release, bench: Bench) -> Answer:
         state.write(name, block)
     write_ints(system.arrays.hand_body, hand, EMPTY)
     system.hand_names[hand] = None
+    system.count_live_slots()
+    bench.work.v_pseudo.zero_()  # no row may be left to do it
     return Answer(f"hand '{edit.hand}' let go with {float(np.mean(left)):.3g} J left in its spring")
 
 

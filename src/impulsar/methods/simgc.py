@@ -60,30 +60,31 @@ class Simgc:
 
 
 @wp.func
-def step(m: SystemArrays, s: StateArrays, x: WorkArrays, w: int) -> int:
-    """One step; returns 0 if the state is no longer finite."""
+def step(m: SystemArrays, s: StateArrays, x: WorkArrays, w: int):
+    """One step of one world."""
     h = m.h[0]
     limit = int(m.options[LIMIT])
+    rows = int(0)
+    iterations = int(0)
     apply_loads(m, s, x, w)
     apply_motor_torques(m, s, x, h, w)
     book_loads(m, s, x, s.time[0, w], h, w)
     kick(m, s, x, h, w)  # 1-3
-    rows = assemble(m, s, x, h, w)  # 5
-    share_ball_mass(m, x, rows, w)
-    warm_start(m, s, x, rows, h, m.options[WARM_START], w)  # 4
-    start_pseudo(x, w)  # 6
-    iterations = sweep(m, s, x, rows, h, m.options[EPSILON], limit, int(m.options[SPLIT_IMPULSES]), w)  # 7
-    if int(m.options[STICK]) != 0:
-        stick(m, s, x, rows, w)
-    book_rows(m, s, x, rows, h, w)
+    if m.live_slots[0] > 0:
+        rows = assemble(m, s, x, h, w)  # 5
+        share_ball_mass(m, x, rows, w)
+        warm_start(m, s, x, rows, h, m.options[WARM_START], w)  # 4
+        start_pseudo(x, w)  # 6
+        iterations = sweep(m, s, x, rows, h, m.options[EPSILON], limit, int(m.options[SPLIT_IMPULSES]), w)  # 7
+        if int(m.options[STICK]) != 0:
+            stick(m, s, x, rows, w)
+        book_rows(m, s, x, rows, h, w)
     report_step(x, s, rows, iterations, limit, w)
     drift(m, s, x, h, w)  # 8
     kinematics(m, s, x, ONE / h, w)
     follow_loops(m, s, x, w)
     book_loads(m, s, x, s.time[0, w], h, w)
     advance_clock(m, s, h, w)
-    measure_energy(m, s, x, w)
-    return check_finite(x, w)
 
 
 @wp.kernel(enable_backward=False)
@@ -91,7 +92,7 @@ def simgc_kernel(m: SystemArrays, s: StateArrays, x: WorkArrays):
     """Many steps of many worlds: a thread runs a world."""
     w = wp.tid()
     start_report(x, w)
-    going = int(1)
     for _ in range(m.steps[0]):
-        if going != 0:
-            going = step(m, s, x, w)
+        step(m, s, x, w)
+    measure_energy(m, s, x, w)
+    check_finite(x, w)

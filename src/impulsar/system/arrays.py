@@ -85,4 +85,5 @@ class SystemArrays:
     # control
     h: wp.array(dtype=f64)  # [1] step [s]
     steps: wp.array(dtype=wp.int32)  # [1] steps of a launch
+    live_slots: wp.array(dtype=wp.int32)  # [1] slots that can be rows: all but those of empty hands
     options: wp.array(dtype=f64)  # of the method

@@ -86,6 +86,8 @@ class System:
         self.channels.write(self.arrays)
         self.arrays.h = wp.zeros(1, dtype=f64, device=device)
         self.arrays.steps = wp.zeros(1, dtype=wp.int32, device=device)
+        self.arrays.live_slots = wp.zeros(1, dtype=wp.int32, device=device)
+        self.count_live_slots()
         self.arrays.options = wp.zeros(OPTIONS, dtype=f64, device=device)
 
     def _number_freedoms(self) -> None:
@@ -109,6 +111,11 @@ class System:
             for code in joint.kind.freedoms:
                 self.coordinate[joint.name, code] = -1 - len(self._loop_freedoms)
                 self._loop_freedoms.append((joint.name, code))
+
+    def count_live_slots(self) -> None:
+        """Tell the kernels whether there are rows to look for; to be called when a hand takes or lets go."""
+        held = sum(name is not None for name in self.hand_names)
+        self.arrays.live_slots.fill_(self.counts.slots - 3 * (self.counts.hands - held))
 
     # arrays ---------------------------------------------------------------------------------------
 
@@ -290,6 +297,7 @@ class System:
             getattr(bigger.arrays, name).assign(data)
         bigger.hand_names[: len(self.hand_names)] = self.hand_names
         bigger.load_names[: len(self.load_names)] = self.load_names
+        bigger.count_live_slots()
         n, items = self.counts, self.channels.items
         motors = n.channels - 3 * n.hands - 6 * n.loads
         more_hands, more_loads = [0.0] * (3 * (hands - n.hands)), [0.0] * (6 * (loads - n.loads))

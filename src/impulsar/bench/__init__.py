@@ -1,0 +1,53 @@
+"""Benchmarks: speed beside a peer, in one run on one machine."""
+
+import json as js
+import sys
+from collections.abc import Callable
+
+from ..model import ModelError
+
+SUITES: dict[str, str] = {
+    "chain": "time per step of a chain of hinged links, beside MuJoCo",
+    "batch": "world-steps per second of many copies of one mechanism",
+}
+
+
+def suite_names() -> list[str]:
+    """Names of the suites."""
+    return list(SUITES)
+
+
+def run_suites(names: list[str] | None, json: bool = False) -> int:
+    """Run suites and print a table of each, or one JSON object. Returns the exit status."""
+    from . import batch, chain
+
+    run: dict[str, Callable[[], list[dict]]] = {"chain": chain.run, "batch": batch.run}
+    for name in names or []:
+        if name not in SUITES:
+            raise ModelError(f"no suite {name!r}; suites are: {', '.join(SUITES)}")
+    results = {}
+    for name in names or SUITES:
+        if not json:
+            print(f"{name}: {SUITES[name]}", file=sys.stderr)
+        results[name] = run[name]()
+        if not json:
+            print_table(results[name])
+    if json:
+        print(js.dumps(results))
+    met = all(row.get("holds", True) for rows in results.values() for row in rows)
+    return 0 if met else 1
+
+
+def print_table(rows: list[dict]) -> None:
+    """Rows of equal keys as aligned columns."""
+    titles = list(rows[0])
+    cells = [[_text(row[title]) for title in titles] for row in rows]
+    widths = [max(len(title), *(len(row[k]) for row in cells)) for k, title in enumerate(titles)]
+    for line in (titles, *cells):
+        print("  ".join(text.rjust(width) for text, width in zip(line, widths, strict=True)))
+
+
+def _text(value: object) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "NO"
+    return f"{value:.4g}" if isinstance(value, float) else str(value)

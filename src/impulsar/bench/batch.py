@@ -1,0 +1,40 @@
+"""Many copies of one mechanism in one launch: world-steps per second."""
+
+import time
+
+import numpy as np
+import warp as wp
+
+from ..scenes import scene
+from ..world import World
+
+STEPS = 20
+
+
+def run() -> list[dict]:
+    """Chain of ten links, on the CPU and, where there is one, on a CUDA device."""
+    cases = [("cpu", 1), ("cpu", 1024)] if "cpu" in map(str, wp.get_devices()) else []
+    if wp.is_cuda_available():
+        cases += [("cuda:0", 1024), ("cuda:0", 16384), ("cuda:0", 131072)]
+    rows = []
+    for device, worlds in cases:
+        world = World(scene("chain", n=10), dt=1e-4, worlds=worlds, device=device)
+        masses = 0.1 * (1.0 + 0.1 * np.random.default_rng(0).uniform(-1, 1, worlds))
+        world.set("link10.mass", masses if worlds > 1 else masses[0])
+        world.step(STEPS)
+        wp.synchronize_device(device)
+        spent = []
+        for _ in range(5):
+            start = time.perf_counter()
+            world.step(STEPS)
+            wp.synchronize_device(device)
+            spent.append(time.perf_counter() - start)
+        rows.append(
+            {
+                "device": device,
+                "worlds": worlds,
+                "world-steps/s": worlds * STEPS / float(np.median(spent)),
+                "finite": bool(np.isfinite(world.state.numpy()).all()),
+            }
+        )
+    return rows
