@@ -125,22 +125,22 @@ def kinematics(m: SystemArrays, s: StateArrays, x: WorkArrays, per_h: f64, w: in
 
         p_FM, q_FM = joint_pose(m, s, i, w)
         forward = m.second[i] == i
-        q_WF = quat()
         R_WF = mat33()
         p_M = vec3()
+        turned = vec3(q_FM[0], q_FM[1], q_FM[2])
         if forward:
-            q_WF = q_B * m.q_PF[i, w]
-            R_WF = rotation_matrix(q_WF)
+            R_WF = R_B * m.R_PF[i, w]
             p_M = p_P + R_B * m.p_PF[i, w] + R_WF * p_FM
-            q_B = q_WF * q_FM * wp.quat_inverse(m.q_CM[i, w])
+            turned = m.R_PF[i, w] * turned
+            q_B = q_B * quat(turned[0], turned[1], turned[2], q_FM[3]) * m.q_zero[i, w]
             R_B = rotation_matrix(q_B)
             p_B = p_M - R_B * m.p_CM[i, w]
         else:
             p_M = p_P + R_B * m.p_CM[i, w]
-            q_WF = q_B * m.q_CM[i, w] * wp.quat_inverse(q_FM)
-            R_WF = rotation_matrix(q_WF)
-            q_B = q_WF * wp.quat_inverse(m.q_PF[i, w])
+            turned = m.R_CM[i, w] * turned
+            q_B = q_B * quat(-turned[0], -turned[1], -turned[2], q_FM[3]) * m.q_zero[i, w]
             R_B = rotation_matrix(q_B)
+            R_WF = R_B * m.R_PF[i, w]
             p_B = p_M - R_WF * p_FM - R_B * m.p_PF[i, w]
 
         # relative motion at M's origin, and what the freedoms do to the centre of mass

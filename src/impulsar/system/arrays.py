@@ -36,6 +36,9 @@ class SystemArrays:
     q_PF: wp.array2d(dtype=quat)
     p_CM: wp.array2d(dtype=vec3)  # frame M in the second body
     q_CM: wp.array2d(dtype=quat)
+    R_PF: wp.array2d(dtype=mat33)  # the same as matrices, with exact zeros and ones
+    R_CM: wp.array2d(dtype=mat33)
+    q_zero: wp.array2d(dtype=quat)  # [body, world] orientation in the parent at zero coordinates
     pitch: wp.array2d(dtype=f64)  # [m/rad]
     length: wp.array2d(dtype=f64)  # [m]
     # freedoms of loop joints [loop freedom]

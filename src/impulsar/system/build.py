@@ -18,6 +18,7 @@ from .tree import GROUND, Tree, span
 
 EMPTY = -2  # body of a hand or load that is not in use
 OPTIONS = 16
+ROUNDING = 1e-15  # of the entries of rotation matrices
 ROW_CAPACITY = 2**28  # float64 of J in all worlds: 2 GiB
 
 
@@ -222,8 +223,19 @@ class System:
         )
         self._shared(vec3, p_PF=[joint.p_PF for joint in joints], p_CM=[joint.p_CM for joint in joints])
         self._shared(quat, q_PF=[joint.q_PF for joint in joints], q_CM=[joint.q_CM for joint in joints])
+        self._shared(mat33, R_PF=[exact_axes(joint.q_PF) for joint in joints])
+        self._shared(mat33, R_CM=[exact_axes(joint.q_CM) for joint in joints])
+        self._shared(quat, q_zero=[self._zero_orientation(i) for i in range(len(self.tree.bodies))])
         self._shared(f64, pitch=[joint.pitch or 0.0 for joint in joints])
         self._shared(f64, length=[joint.length or 0.0 for joint in joints])
+
+    def _zero_orientation(self, i: int) -> np.ndarray:
+        """Orientation of body i in its parent at zero coordinates of its joint."""
+        joint = self.tree.carriers[i]
+        q = multiply(joint.q_PF, conjugate(joint.q_CM))
+        q = q if joint.second == self.tree.bodies[i] else conjugate(q)
+        q[np.abs(q) < ROUNDING] = 0.0
+        return q / np.linalg.norm(q)
 
     def _write_slots(self) -> None:
         slots = self.slots
@@ -328,6 +340,17 @@ class System:
         q_WF = multiply(P.orientation, joint.q_PF)
         p_FM = rotation_matrix(q_WF).T @ (C.world_point(joint.p_CM) - P.world_point(joint.p_PF))
         return p_FM, multiply(conjugate(q_WF), multiply(C.orientation, joint.q_CM))
+
+
+def exact_axes(q: np.ndarray) -> np.ndarray:
+    """Rotation matrix of a quaternion, its zeros and ones freed from rounding.
+
+    So an axis along a coordinate axis is exactly that, and a planar mechanism stays planar to the last
+    bit: where planar motion is unstable in space, rounding would grow to centimetres within seconds.
+    """
+    R = rotation_matrix(q)
+    whole = np.round(R)
+    return np.where(np.abs(R - whole) < ROUNDING, whole, R)
 
 
 def joint_coordinates(code: int, p_FM: np.ndarray, q_FM: np.ndarray) -> list[float]:

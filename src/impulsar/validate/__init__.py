@@ -1,0 +1,57 @@
+"""The verification cases behind `impulsar validate` and the tests: each states a law and a bound."""
+
+import json as js
+import sys
+import time
+from pathlib import Path
+
+from ..model import ModelError
+from .case import Case, Outcome
+
+
+def cases() -> dict[str, Case]:
+    """All cases by name."""
+    from . import conservation, convergence, cost, determinism, friction, identities, joint_matrix, table1
+
+    modules = (identities, joint_matrix, convergence, conservation, friction, table1, determinism, cost)
+    return {case.name: case for module in modules for case in module.CASES}
+
+
+def case_names() -> list[str]:
+    """Names of the cases."""
+    return list(cases())
+
+
+def run_case(case: Case, device: str = "cpu", report: Path | None = None) -> Outcome:
+    """Measure one case."""
+    start = time.perf_counter()
+    figure = float(case.measure(device))
+    artefact = case.draw(report) if report is not None and case.draw is not None else None
+    return Outcome(case, figure, bool(figure <= case.bound), time.perf_counter() - start, artefact)
+
+
+def run_cases(names: list[str] | None, json: bool = False, report: Path | None = None, device: str = "cpu") -> int:
+    """Run cases (all that are not slow by default), print them, and return the exit status."""
+    known = cases()
+    for name in names or []:
+        if name not in known:
+            raise ModelError(f"no case {name!r}; `impulsar validate --list` names them")
+    if report is not None:
+        report.mkdir(parents=True, exist_ok=True)
+    chosen = [known[name] for name in names] if names else [case for case in known.values() if not case.slow]
+    outcomes = []
+    for case in chosen:
+        if not json:
+            print(f"{case.name}: {case.law}", flush=True)
+        outcome = run_case(case, device, report)
+        outcomes.append(outcome)
+        if not json:
+            if case.show is not None:
+                case.show()
+            print(f"    {outcome.line}", flush=True)
+    if json:
+        print(js.dumps({"cases": [outcome.data() for outcome in outcomes]}))
+    else:
+        failed = sum(not outcome.holds for outcome in outcomes)
+        print(f"{len(outcomes) - failed} hold, {failed} fell short", file=sys.stderr)
+    return 0 if all(outcome.holds for outcome in outcomes) else 1
