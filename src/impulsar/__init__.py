@@ -1,13 +1,39 @@
-"""Impulsar: interactive multibody dynamics."""
-
-import warp as _wp
-
-_wp.config.log_level = _wp.LOG_WARNING
-_wp.config.enable_backward = False
+"""Impulsar: interactive multibody dynamics. Take hold of a running mechanism and read engineering results."""
 
 from .edits import ApplyLoad, EditError, Grab, Move, Release, RemoveLoad, SetParameter, SetStep
 from .inputs import Harmonic, Ramp, Table
 from .methods import METHODS, Simgc
 from .model import Box, Capsule, ConvexHull, Cylinder, Model, ModelError, Motor, Sphere
-from .scenes import scene
+from .reports import StepError
+from .scenes import SCENES, scene
 from .world import World
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "METHODS",
+    "SCENES",
+    "ApplyLoad",
+    "Box",
+    "Capsule",
+    "ConvexHull",
+    "Cylinder",
+    "EditError",
+    "Grab",
+    "Harmonic",
+    "Model",
+    "ModelError",
+    "Motor",
+    "Move",
+    "Ramp",
+    "Release",
+    "RemoveLoad",
+    "SetParameter",
+    "SetStep",
+    "Simgc",
+    "Sphere",
+    "StepError",
+    "Table",
+    "World",
+    "scene",
+]

@@ -17,9 +17,9 @@ from .constrain.frames import Pair, coordinate, freedom_pair, point_of
 from .constrain.joints import closure_angle, lock
 from .constrain.rows import spring_pair
 from .coordinates.generalized import row_velocity
-from .spatial import HALF, INFINITY, ZERO, angular, f64, linear
 from .joints import Group
 from .model import Joint
+from .spatial import HALF, INFINITY, ZERO, angular, f64, linear
 from .state import State, StateArrays, WorkArrays
 from .system import System, SystemArrays
 from .system.channels import channel
@@ -67,7 +67,7 @@ def spring_stretch(m: SystemArrays, s: StateArrays, x: WorkArrays, r: int, w: in
     if kind == COMPLIANCE:
         return coordinate(m, s, x, part, code, m.slot_q[r], w) - m.slot_c[r, w]
     if kind == SPRING:
-        pair, far = spring_pair(m, x, part, w)
+        _, far = spring_pair(m, x, part, w)
         return far - m.slot_c[r, w]
     if kind == HAND and m.hand_body[part] >= 0:
         tip = point_of(x, m.hand_body[part], m.hand_point[part, w], w)
@@ -164,7 +164,7 @@ def constraint_error_kernel(
     w = wp.tid()
     for k in range(lock_joint.shape[0]):
         angle = closure_angle(m, s, x, lock_joint[k], lock_code[k], lock_q[k], w)
-        pair, value = lock(m, x, lock_joint[k], lock_code[k], angle, w)
+        _, value = lock(m, x, lock_joint[k], lock_code[k], angle, w)
         error[k, w] = value
 
 
@@ -221,10 +221,17 @@ class Readout:
         for k, (joint, _, _) in enumerate(freedoms):
             self.rows[joint.name].append(k)
         keys = [(joint.name, code) for joint, _, code in freedoms]
-        self.motor_slots = [
-            next((r for r, slot in enumerate(system.slots) if slot.kind in MOTORS and (slot.name, slot.code) == key), -1)
-            for key in keys
-        ] if any(slot.kind in MOTORS for slot in system.slots) else [-1] * len(keys)
+        self.motor_slots = (
+            [
+                next(
+                    (r for r, slot in enumerate(system.slots) if slot.kind in MOTORS and (slot.name, slot.code) == key),
+                    -1,
+                )
+                for key in keys
+            ]
+            if any(slot.kind in MOTORS for slot in system.slots)
+            else [-1] * len(keys)
+        )
         self._freedoms = [
             self._ints([system.joint_index[name] for name, _ in keys]),
             self._ints([code for _, code in keys]),

@@ -1,7 +1,7 @@
 """What a step reports: iterations, residuals, and the energy books, read when asked for."""
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,6 +20,9 @@ from .system.slots import (
 
 if TYPE_CHECKING:
     from .world import World
+
+
+Joules = Any  # a float, or an array of one per world
 
 
 class StepError(RuntimeError):
@@ -62,7 +65,7 @@ class StepReport:
 
     @property
     def ended_by(self) -> str:
-        """"tolerance", "iterations" or "budget": what ended the step that needed most."""
+        """ "tolerance", "iterations" or "budget": what ended the step that needed most."""
         if not self.raw[measure.ENDED_BY_LIMIT].any():
             return "tolerance"
         return "budget" if self._world.work_limit < self._world.method.iterations else "iterations"
@@ -122,12 +125,12 @@ class StepReport:
 class Books:
     """Energy books [J] (Mariti 2012 eq. 28); arrays per world in a batch."""
 
-    kinetic: object
-    potential: object
-    elastic: object
-    start: object
-    work: dict[str, object] = field(default_factory=dict)  # by hand, motor, load: done on the mechanism
-    losses: dict[str, object] = field(default_factory=dict)  # by damper, friction, limit
+    kinetic: Joules
+    potential: Joules
+    elastic: Joules
+    start: Joules
+    work: dict[str, Joules] = field(default_factory=dict)  # by hand, motor, load: done on the mechanism
+    losses: dict[str, Joules] = field(default_factory=dict)  # by damper, friction, limit
 
     @property
     def total(self):
@@ -148,7 +151,8 @@ class Books:
         def out(values: np.ndarray):
             return float(values[0]) if one else values.copy()
 
-        books = cls(*(out(energy[k]) for k in range(3)), out(state.read("start_energy")[0]))
+        kinetic, potential, elastic = (out(energy[k]) for k in range(3))
+        books = cls(kinetic, potential, elastic, out(state.read("start_energy")[0]))
         done, loss, viscous = (state.read(name) for name in ("work", "loss", "viscous_loss"))
         for r, slot in enumerate(system.slots):
             if slot.kind == HAND:

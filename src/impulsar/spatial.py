@@ -12,6 +12,8 @@ Quaternions are unit, xyzw; q_WB takes components in B to components in W.
 
 import warp as wp
 
+from . import device  # noqa: F401  Warp is started before its first use
+
 f64 = wp.float64
 vec3 = wp.vec3d
 vec6 = wp.spatial_vectord
@@ -97,9 +99,7 @@ def rotation_matrix(q: quat) -> mat33:
     sx = s * x2
     sy = s * y2
     sz = s * z2
-    return mat33(
-        ONE - yy - zz, xy - sz, xz + sy, xy + sz, ONE - xx - zz, yz - sx, xz - sy, yz + sx, ONE - xx - yy
-    )
+    return mat33(ONE - yy - zz, xy - sz, xz + sy, xy + sz, ONE - xx - zz, yz - sx, xz - sy, yz + sx, ONE - xx - yy)
 
 
 @wp.func

@@ -140,7 +140,7 @@ def allocate_work(n: Counts, device: str) -> WorkArrays:
     """Zeroed work arrays."""
     work = WorkArrays()
     for name, parts in work_shapes(n).items():
-        dtype = WorkArrays.vars[name].type.dtype
+        dtype = WorkArrays.vars[name].type.dtype  # type: ignore[attr-defined]
         setattr(work, name, wp.zeros((parts, n.worlds), dtype=dtype, device=device))
     return work
 

@@ -5,7 +5,7 @@ import sys
 import time as wall
 import warnings
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import warp as wp
@@ -113,7 +113,7 @@ class World:
     def _record(self) -> None:
         inputs = [self.system.arrays, self.state.arrays, self._work]
         self._launch = record_launch(self.method.kernel, self.worlds, inputs, self.device)
-        self._report = self._work.report.numpy() if self.device == "cpu" else None
+        self._report = self._work.report.numpy()  # on the CPU a view
         self._simple = self.device == "cpu" and self.worlds == 1
 
     def _refresh(self) -> None:
@@ -243,7 +243,7 @@ class World:
 
     # changing -------------------------------------------------------------------------------------
 
-    def apply(self, edit: edits.Edit) -> edits.Answer:
+    def apply(self, edit: Any) -> edits.Answer:
         """Carry out an edit between two steps; raises EditError and changes nothing if it cannot be."""
         if isinstance(edit, edits.SetStep):
             answer = edits.apply(edit, self._bench)
@@ -257,6 +257,10 @@ class World:
                 self._grow(2 * self.system.counts.hands, self.system.counts.loads)
             except LoadsFull:
                 self._grow(self.system.counts.hands, max(4, 2 * self.system.counts.loads))
+            except edits.EditError:
+                raise
+            except ModelError as error:
+                raise edits.EditError(str(error)) from error
         if answer.arrays_replaced:
             self._record()
         self._refresh()
@@ -369,9 +373,9 @@ class World:
         impulse = self.state.read("impulse")
         forces = {}
         for r, slot in enumerate(self.system.slots):
-            if slot.kind == HAND and slot.code == 0 and self.system.hand_names[slot.part]:
-                force = impulse[r : r + 3].T / self._h
-                forces[self.system.hand_names[slot.part]] = force[0] if self.worlds == 1 else force
+            name = self.system.hand_names[slot.part] if slot.kind == HAND and slot.code == 0 else None
+            if name:
+                forces[name] = self._out(impulse[r : r + 3].T / self._h)
         return forces
 
     def _out(self, values: np.ndarray):
@@ -469,7 +473,7 @@ class JointView:
         return self._values(self._world.motor_torques())
 
 
-def _method(method: object):
+def _method(method: Any) -> Any:
     if isinstance(method, str):
         if method not in METHODS:
             raise ModelError(f"no method {method!r}; methods are: {', '.join(METHODS)}")
@@ -477,7 +481,7 @@ def _method(method: object):
     if not isinstance(method, tuple(METHODS.values())):
         raise ModelError(f"method is {method!r}, expected one of {', '.join(METHODS)} or an options object")
     try:
-        method.check()
+        method.check()  # type: ignore[attr-defined]
     except ValueError as error:
         raise ModelError(str(error)) from error
     return method

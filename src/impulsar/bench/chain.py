@@ -3,6 +3,7 @@
 import gc
 import time
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
@@ -23,12 +24,13 @@ def run() -> list[dict]:
         world = World(scene("chain", n=n), dt=DT)
         model, data = peer_mujoco.chain(world.model, DT)
         steps = max(20, 2000 // n)
-        calls = {
-            "many": (lambda w=world, k=steps: w.step(k), lambda m=model, d=data, k=steps: mujoco.mj_step(m, d, k)),
-            "one": (world.step, lambda m=model, d=data: mujoco.mj_step(m, d)),
-        }[mode]
-        per_call = steps if mode == "many" else 1
-        ours, theirs = measure(*calls, per_call=per_call, repeats=60 if mode == "many" else 2000)
+        if mode == "many":
+            per_call, repeats = steps, 60
+            ours_call, peer_call = partial(world.step, steps), partial(mujoco.mj_step, model, data, steps)
+        else:
+            per_call, repeats = 1, 2000
+            ours_call, peer_call = partial(world.step), partial(mujoco.mj_step, model, data)
+        ours, theirs = measure(ours_call, peer_call, per_call, repeats)
         # both have taken the same steps: the tip tells that they did the same work
         tip = world.model.probes["tip"]
         apart = np.linalg.norm(world.point(tip.body, tip.p_BQ) - mujoco_tip(data, world))

@@ -23,7 +23,9 @@ def chain(model: Model, dt: float) -> tuple[Any, Any]:
         local = shift if first else body.point(body.position + shift)
         place = body.point(body.position) - joint.p_CM
         xml.append(f'<body pos="{_text(local)}" quat="{s!r} {x!r} {y!r} {z!r}"><joint type="hinge" axis="1 0 0"/>')
-        xml.append(f'<inertial mass="{body.mass!r}" pos="{_text(place)}" diaginertia="{_text(np.diag(body.inertia))}"/>')
+        xml.append(
+            f'<inertial mass="{body.mass!r}" pos="{_text(place)}" diaginertia="{_text(np.diag(body.inertia))}"/>'
+        )
         p, q = body.world_point(joint.p_CM), body.orientation
     xml.append("</body>" * len(model.bodies) + "</worldbody></mujoco>")
     peer = mujoco.MjModel.from_xml_string("".join(xml))

@@ -69,8 +69,8 @@ def _(edit: Grab, bench: Bench) -> Answer:
     replaced |= system.set_parameter("hand_point", hand, at)
     for axis in range(3):
         slot = hand_slot(system, hand) + axis
-        replaced |= system.set_parameter("slot_a", slot, np.float64(edit.stiffness))
-        replaced |= system.set_parameter("slot_b", slot, np.float64(edit.damping))
+        replaced |= system.set_parameter("slot_a", slot, edit.stiffness)
+        replaced |= system.set_parameter("slot_b", slot, edit.damping)
     set_target(bench, hand, tip)
     targets = bench.state.read("hand_target").copy()
     targets[3 * hand : 3 * hand + 3] = tip.T
@@ -85,7 +85,7 @@ def _(edit: Move, bench: Bench) -> Answer:
     now = bench.state.read("hand_target")[3 * hand : 3 * hand + 3]
     target = edit.target
     if isinstance(target, Ramp):
-        target = target.with_start(tuple(float(v) for v in now[:, 0]))
+        target = target.with_start((float(now[0, 0]), float(now[1, 0]), float(now[2, 0])))
     if isinstance(target, np.ndarray) and target.shape == (system.counts.worlds, 3):
         return Answer(f"hand '{edit.hand}' moves", set_target(bench, hand, target))
     try:
@@ -275,9 +275,7 @@ def elastic_energy(bench: Bench, hand: int, slots: slice) -> np.ndarray:
     """Energy in a hand's spring in every world [J]."""
     system = bench.system
     body = system.arrays.hand_body.numpy()[hand]
-    tip = bench.work.p_WB.numpy()[body] + rotate(
-        bench.work.q_WB.numpy()[body], system.arrays.hand_point.numpy()[hand]
-    )
+    tip = bench.work.p_WB.numpy()[body] + rotate(bench.work.q_WB.numpy()[body], system.arrays.hand_point.numpy()[hand])
     stretch = tip - bench.state.read("hand_target")[3 * hand : 3 * hand + 3].T
     stiffness = system.parameter("slot_a")[slots.start]
     return 0.5 * stiffness * (stretch**2).sum(axis=1)

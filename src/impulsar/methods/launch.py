@@ -5,6 +5,8 @@ from collections.abc import Callable, Sequence
 
 import warp as wp
 
+from ..device import announce_compilation
+
 
 def record_launch(kernel: wp.Kernel, worlds: int, inputs: Sequence[object], device: str) -> Callable[[], None]:
     """A function that launches the kernel on these arguments; record again when an array is replaced.
@@ -12,6 +14,7 @@ def record_launch(kernel: wp.Kernel, worlds: int, inputs: Sequence[object], devi
     On the CPU, Warp's recorded launch packs its arguments into one structure at every call, 1.7 us for
     ours. The structure stays the same, so it is built once here and given to the compiled function.
     """
+    announce_compilation(kernel, device)
     command = wp.launch(kernel, worlds, inputs=list(inputs), device=device, record_cmd=True)
     if not wp.get_device(device).is_cpu:
         return command.launch

@@ -59,8 +59,7 @@ def project_start(system: System, state: State, work: WorkArrays) -> dict[str, f
     refresh(system, state, work)
     inertia = work.I_W.numpy()[:, 0]
     momenta = [
-        np.concatenate([inertia[i] @ body.angular_velocity, body.mass * body.velocity])
-        for i, body in enumerate(bodies)
+        np.concatenate([inertia[i] @ body.angular_velocity, body.mass * body.velocity]) for i, body in enumerate(bodies)
     ]
     work.wrench.assign(np.repeat(np.array(momenta)[:, None], worlds, axis=1))
     wp.launch(start_kernel, worlds, inputs=inputs, device=system.device)
@@ -74,8 +73,6 @@ def project_start(system: System, state: State, work: WorkArrays) -> dict[str, f
     state.write("v", np.repeat(v[:, None], worlds, axis=1))
     refresh(system, state, work)
     twist = work.twist.numpy()[:, 0]
-    change = {
-        body.name: float(np.linalg.norm(twist[i, 3:] - body.velocity)) for i, body in enumerate(bodies)
-    }
+    change = {body.name: float(np.linalg.norm(twist[i, 3:] - body.velocity)) for i, body in enumerate(bodies)}
     scale = max(float(np.linalg.norm(body.velocity)) for body in bodies) + 1e-12
     return {name: size for name, size in change.items() if size > 1e-9 * scale}

@@ -161,7 +161,7 @@ class System:
         """Values of a parameter array [part, 1 or world, ...] on the host, a copy."""
         return self._bases[name].numpy().copy()
 
-    def set_parameter(self, name: str, part: int, values: np.ndarray) -> bool:
+    def set_parameter(self, name: str, part: int, values: np.ndarray | float) -> bool:
         """Write one part's value, or one per world. True: the kernels' arrays were replaced."""
         base = self._bases[name]
         data = base.numpy().copy()
@@ -313,7 +313,12 @@ class System:
         n, items = self.counts, self.channels.items
         motors = n.channels - 3 * n.hands - 6 * n.loads
         more_hands, more_loads = [0.0] * (3 * (hands - n.hands)), [0.0] * (6 * (loads - n.loads))
-        bigger.channels.items = [*items[: motors + 3 * n.hands], *more_hands, *items[motors + 3 * n.hands :], *more_loads]
+        bigger.channels.items = [
+            *items[: motors + 3 * n.hands],
+            *more_hands,
+            *items[motors + 3 * n.hands :],
+            *more_loads,
+        ]
         bigger.channels.write(bigger.arrays)
         for name in ("h", "steps", "options"):
             wp.copy(getattr(bigger.arrays, name), getattr(self.arrays, name))

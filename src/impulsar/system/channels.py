@@ -76,7 +76,7 @@ class Channels:
                     values += [0.0] * (CALLABLE_STEPS + 1)
                 else:
                     times += item.times
-                    values += item.values
+                    values += [float(value) for value in item.values]  # type: ignore[arg-type]
                 end[c] = len(times)
             else:
                 numbers[0, c, :] = item
@@ -93,13 +93,14 @@ class Channels:
         """Evaluate the callables at the ends of the next steps; between them they are linear."""
         time, value = arrays.table_time.numpy(), arrays.table_value.numpy()
         start = arrays.table_start.numpy()
-        # samples at t, t + h, ...: the last one is held to the end of the table
-        at = t + h * np.minimum(np.arange(CALLABLE_STEPS + 1), steps)
+        # t, t + h, ... added up as the kernel does it; the last sample is held to the end of the table
+        at = np.cumsum([t, *[h] * steps])
+        held = CALLABLE_STEPS - steps
         for c, function in self.callables:
+            samples = [function(ti) for ti in at]
             rows = slice(start[c], start[c] + CALLABLE_STEPS + 1)
-            time[rows] = at
-            value[rows] = [function(ti) for ti in at[: steps + 1]] + [0.0] * (CALLABLE_STEPS - steps)
-            value[rows][steps + 1 :] = value[rows][steps]
+            time[rows] = [*at, *[at[-1]] * held]
+            value[rows] = [*samples, *[samples[-1]] * held]
         if not arrays.table_time.device.is_cpu:
             arrays.table_time.assign(time)
             arrays.table_value.assign(value)

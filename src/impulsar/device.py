@@ -1,0 +1,47 @@
+"""Warp, started quietly, and a word to the user where kernels must be compiled."""
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import warp as wp
+
+wp.config.log_level = wp.LOG_WARNING
+wp.config.enable_backward = False
+
+
+@contextmanager
+def _native_stderr_closed() -> Iterator[None]:
+    """Keep what native code writes to standard error from the user."""
+    try:
+        kept = os.dup(2)
+    except OSError:  # there is no standard error
+        yield
+        return
+    with open(os.devnull, "w") as sink:
+        os.dup2(sink.fileno(), 2)
+        try:
+            yield
+        finally:
+            os.dup2(kept, 2)
+            os.close(kept)
+
+
+def start_warp() -> None:
+    """Start Warp; a machine without a CUDA driver is no news."""
+    with _native_stderr_closed():
+        wp.init()
+
+
+def announce_compilation(kernel: wp.Kernel, device: str) -> None:
+    """Say so if the kernel's module is not in the cache: compiling takes seconds."""
+    block = 1 if wp.get_device(device).is_cpu else 256
+    folder = Path(wp.config.kernel_cache_dir) / kernel.module.get_module_identifier(block)
+    if not folder.exists():
+        name = kernel.module.name.rpartition(".")[2]
+        print(f"impulsar: compiling the {name} kernel for {device} (about 10 s, once)", file=sys.stderr, flush=True)
+
+
+start_warp()

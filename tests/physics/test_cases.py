@@ -1,0 +1,22 @@
+"""Every case of `impulsar validate` that takes seconds, on every device, as a test of its law."""
+
+import pytest
+
+from impulsar.validate import cases, run_case
+
+QUICK = [case for case in cases().values() if not case.slow]
+TIMED = {"linear-cost", "import-time", "first-step-cold", "first-step-cached"}  # on this machine's clock
+ON_HOST = TIMED | {"table1"}
+
+
+@pytest.mark.parametrize("case", [pytest.param(case, id=case.name) for case in QUICK])
+def test_case_holds(case, device):
+    if device != "cpu" and case.name in ON_HOST:
+        device = "cpu"
+    outcome = run_case(case, device)
+    assert outcome.holds, f"{case.law}: {outcome.line}"
+
+
+def test_names_are_unique_and_bounds_finite():
+    assert all(case.bound == case.bound and case.bound < float("inf") for case in cases().values())
+    assert {case.name for case in QUICK} <= set(cases())

@@ -1,0 +1,125 @@
+"""Edits: what a hand, a load and a parameter do, and how a wrong one is refused."""
+
+import numpy as np
+import pytest
+
+import impulsar as im
+
+
+def disc() -> im.Model:
+    model = im.Model("disc", gravity=(0, 0, 0))
+    model.body("disc", mass=2.0, inertia=(1, 1, 1))
+    return model
+
+
+def test_hand_pulls_by_its_spring(device):
+    """Held away from its target a body feels k d, for a step h small against √(m/k)."""
+    world = im.World(disc(), dt=1e-5, device=device)
+    hand = world.grab("disc", stiffness=100.0, damping=0.0)
+    hand.move((0.1, 0.0, 0.0))
+    world.step(2)
+    assert hand.force[0] == pytest.approx(10.0, rel=1e-4)
+    assert world.body("disc").acceleration[0] == pytest.approx(5.0, rel=1e-4)
+
+
+def test_hand_swings_at_its_own_frequency():
+    """ω = √(k/m): after half a period the body is as far on the other side, less what order 1 loses."""
+    world = im.World(disc(), dt=1e-4)
+    hand = world.grab("disc", stiffness=50.0, damping=0.0)
+    hand.move((0.1, 0.0, 0.0))
+    world.step(round(np.pi / 5.0 / 1e-4))
+    assert world.body("disc").position[0] == pytest.approx(0.2, abs=2e-4)
+    assert hand.force[0] == pytest.approx(-5.0, rel=2e-3)
+
+
+def test_stiff_hand_is_stable_at_a_long_step():
+    """k = 1e9 N/m at h = 0.01: explicit would blow up by h²k/m = 5e4 a step; the compliant row comes to rest."""
+    world = im.World(disc(), dt=0.01)
+    hand = world.grab("disc", stiffness=1e9, damping=0.0)
+    hand.move((0.1, 0.2, 0.3))
+    world.step(100)
+    assert np.allclose(world.body("disc").position, (0.1, 0.2, 0.3), atol=1e-6)
+
+
+def test_release_books_what_is_left_in_the_spring():
+    """Let go at once: the hand did work k d²/2 on its spring and takes it all back."""
+    world = im.World(disc(), dt=1e-6)
+    hand = world.grab("disc", stiffness=100.0, damping=0.0)
+    hand.move((0.1, 0.0, 0.0))
+    world.step()
+    assert world.energy().elastic == pytest.approx(0.5, rel=1e-6)
+    hand.release()
+    books = world.energy()
+    assert books.elastic == 0.0
+    assert abs(books.work["released hands"]) < 0.5 * 1.1  # first order: F Δx against k d²/2
+    world.step(10)
+    assert world.hand_forces() == {}
+
+
+def test_hands_and_loads_grow_without_a_jump():
+    """The second hand doubles the capacity: state, parameters and books go on bit for bit."""
+    model = im.scene("ten-pendula", start="30deg")
+    world, reference = im.World(model, dt=0.001), im.World(model, dt=0.001)
+    for each in (world, reference):
+        each.set("link3.mass", 0.3)
+        each.grab("link10", at=(0, 0, -0.025), name="right")
+        each.step(20)
+    other = world.grab("link5", name="left", stiffness=1.0)
+    world.apply(im.ApplyLoad("push", "link5", force=(1.0, 0, 0)))
+    world.apply(im.RemoveLoad("push"))
+    other.release()
+    world.step(20)
+    reference.step(20)
+    assert np.array_equal(world.body("link10").position, reference.body("link10").position)
+    assert world.energy().imbalance == pytest.approx(reference.energy().imbalance, abs=1e-12)
+
+
+def test_load_accelerates(device):
+    """F = m a along world axes; a body-fixed load turns with the body."""
+    world = im.World(disc(), dt=0.001, device=device)
+    world.apply(im.ApplyLoad("push", "disc", force=(4.0, 0, 0)))
+    world.step(1000)
+    assert world.body("disc").velocity[0] == pytest.approx(2.0, rel=1e-12)
+    assert world.energy().work["push"] == pytest.approx(4.0, rel=1e-12)
+    assert abs(world.energy().imbalance) < 1e-12
+    world.apply(im.RemoveLoad("push"))
+    world.step(100)
+    assert world.body("disc").velocity[0] == pytest.approx(2.0, rel=1e-12)
+
+
+def test_load_follows_a_profile():
+    """Impulse of a ramp from 0 to 2 N over 1 s: 1 N s, less h F/2 by the step's own quadrature."""
+    model = disc()
+    model.load("ramp", "disc", force=im.Ramp((0, 0, 0), (2.0, 0, 0), 0.0, 1.0))
+    world = im.World(model, dt=0.001)
+    world.step(1000)
+    assert 2.0 * world.body("disc").velocity[0] == pytest.approx(1.0 - 0.001, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("edit", "words"),
+    [
+        (im.Grab("h", "dics"), "did you mean 'disc'"),
+        (im.Grab("h", "disc", at=(0, 0)), "expected 3 numbers"),
+        (im.Grab("h", "disc", stiffness=float("nan")), "stiffness is nan"),
+        (im.Grab("h", "disc", stiffness=0.0, damping=0.0), "both 0"),
+        (im.Move("h", (0, 0, 0)), "no hand named 'h'"),
+        (im.Release("h"), "no hand named 'h'"),
+        (im.ApplyLoad("l", "disc", force=(1, 2)), "load 'l'"),
+        (im.ApplyLoad("l", "disc", frame="moon"), "expected 'world' or 'body'"),
+        (im.RemoveLoad("l"), "no load named 'l'"),
+        (im.SetParameter("disc.mass", -1.0), "expected > 0"),
+        (im.SetParameter("disc.mass", "heavy"), "not a number"),
+        (im.SetParameter("disc.mass", [1.0, 2.0]), r"expected \(\) or \(1,\)"),
+        (im.SetParameter("disc.colour", 1.0), "no parameter named 'colour'"),
+        (im.SetParameter("dics.mass", 1.0), "did you mean 'disc'"),
+        ("not an edit", "not an edit"),
+    ],
+)
+def test_wrong_edits_are_refused_and_change_nothing(edit, words):
+    world = im.World(disc())
+    before = world.hash()
+    with pytest.raises(im.EditError, match=words):
+        world.apply(edit)
+    assert world.hash() == before
+    world.step()
