@@ -81,8 +81,8 @@ def book_row(m: SystemArrays, s: StateArrays, x: WorkArrays, r: int, h: f64, w: 
     kind = m.slot_kind[r]
     if kind == CLOSURE or kind == COUPLING:
         return
-    u = row_velocity(x, s.v, r, w)
-    mean = HALF * (u + row_velocity(x, x.v_old, r, w))
+    u = row_velocity(m, x, s.v, r, w)
+    mean = HALF * (u + row_velocity(m, x, x.v_old, r, w))
     p = s.impulse[r, w]
     if kind == HAND:
         c = m.hand_channel[m.slot_part[r]] + m.slot_code[r]
@@ -114,7 +114,7 @@ def start_report(x: WorkArrays, w: int):
 
 
 @wp.func
-def report_step(x: WorkArrays, s: StateArrays, rows: int, iterations: int, limit: int, w: int):
+def report_step(m: SystemArrays, x: WorkArrays, s: StateArrays, rows: int, iterations: int, limit: int, w: int):
     """Add a step to the report: iterations, what ended it, residuals of the bilateral rows."""
     n = f64(iterations)
     x.report[ITERATIONS, w] = n
@@ -132,7 +132,7 @@ def report_step(x: WorkArrays, s: StateArrays, rows: int, iterations: int, limit
             if error >= position:
                 position = error
                 x.report[POSITION_SLOT, w] = f64(r)
-            rate = wp.abs(row_velocity(x, s.v, r, w) + x.row_bias[r, w])
+            rate = wp.abs(row_velocity(m, x, s.v, r, w) + x.row_bias[r, w])
             if rate >= velocity:
                 velocity = rate
                 x.report[VELOCITY_SLOT, w] = f64(r)

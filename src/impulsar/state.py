@@ -24,6 +24,7 @@ class Counts:
     coordinates: int  # positions of the tree joints (a ball has 4)
     loop_freedoms: int  # freedoms of the joints that close loops
     slots: int  # rows that may become active
+    row_entries: int  # of all rows together: the freedoms of the trees that each touches
     frictions: int  # of these, Coulomb friction
     springs: int
     hands: int
@@ -88,8 +89,8 @@ class WorkArrays:
     row_error: wp.array2d(dtype=f64)  # position error to be removed by pseudo-velocity [m, rad]
     row_mass: wp.array2d(dtype=f64)  # effective mass, 0 where degenerate
     row_pseudo: wp.array2d(dtype=f64)  # accumulated pseudo-impulse
-    J: wp.array2d(dtype=f64)  # [slot · dofs + dof] row in joint space
-    Y: wp.array2d(dtype=f64)  # [slot · dofs + dof] M⁻¹ Jᵀ
+    J: wp.array2d(dtype=f64)  # rows in joint space, each over the trees it touches
+    Y: wp.array2d(dtype=f64)  # M⁻¹ Jᵀ, likewise
     sticking: wp.array2d(dtype=wp.int32)  # [friction] slots solved directly after the sweep
     stick_matrix: wp.array2d(dtype=f64)  # [friction · frictions + friction]
     stick_rhs: wp.array2d(dtype=f64)
@@ -130,7 +131,7 @@ def work_shapes(n: Counts) -> dict[str, int]:
         | dict.fromkeys(("IA_ww", "IA_wv", "IA_vv"), n.bodies)
         | dict.fromkeys(per_dof, n.dofs)
         | dict.fromkeys(per_slot, n.slots)
-        | {"J": n.slots * n.dofs, "Y": n.slots * n.dofs}
+        | {"J": n.row_entries, "Y": n.row_entries}
         | {"sticking": n.frictions, "stick_matrix": n.frictions**2, "stick_rhs": n.frictions}
         | {"energy": 3, "report": REPORT_ROWS}
     )

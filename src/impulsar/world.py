@@ -21,7 +21,7 @@ from .model import Model, ModelError
 from .reports import Books, StepReport
 from .shapes import vector
 from .state import State, allocate_work
-from .system import System
+from .system import TOPOLOGY_OF_EDITS, System
 from .system.channels import CALLABLE_STEPS
 from .system.slots import HAND
 
@@ -295,7 +295,7 @@ class World:
         return Snapshot(
             self.state.numpy().copy(),
             {name: system.parameter(name) for name in system.parameters},
-            {name: getattr(system.arrays, name).numpy().copy() for name in ("hand_body", "load_body", "load_in_body")},
+            {name: getattr(system.arrays, name).numpy().copy() for name in TOPOLOGY_OF_EDITS},
             list(system.channels.items),
             list(system.hand_names),
             list(system.load_names),

@@ -1,11 +1,11 @@
 """Locks: what a joint that closes a loop forbids, row by row.
 
-    LOCK     e · p_FM                    e an axis of F           slide e
-    LOCK_R   rotation vector of M in F   e an axis of F           turn e
-    ALIGN    e · (z_F × z_M)             e = x_F, y_F             turn e
-    CROSS    z_F · x_M                                            turn x_M × z_F
-    THREAD   slide - pitch · angle                                slide z_F, turn -pitch z_F
-    LENGTH   |p_FM| - length             n = p_FM / |p_FM|        slide n
+LOCK     e · p_FM                    e an axis of F           slide e
+LOCK_R   rotation vector of M in F   e an axis of F           turn e
+ALIGN    e · (z_F × z_M)             e = x_F, y_F             turn e
+CROSS    z_F · x_M                                            turn x_M × z_F
+THREAD   slide - pitch · angle                                slide z_F, turn -pitch z_F
+LENGTH   |p_FM| - length             n = p_FM / |p_FM|        slide n
 """
 
 import warp as wp
@@ -14,7 +14,7 @@ from ..joints import ALIGN_X, CROSS, LENGTH, LOCK_RX, LOCK_RZ, LOCK_X, LOCK_Z, T
 from ..spatial import ZERO, axis_of, f64, rotation_vector, zero3
 from ..state import StateArrays, WorkArrays
 from ..system import SystemArrays
-from .frames import Pair, joint_frames, measured_coordinate
+from .frames import Pair, joint_frames
 
 
 @wp.func

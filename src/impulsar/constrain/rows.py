@@ -16,7 +16,7 @@ impulse = -h k (d + h u) - h c u, so that it is stable at any stiffness.
 
 import warp as wp
 
-from ..coordinates.generalized import project_wrench, response, row_velocity
+from ..coordinates.generalized import project_wrench, response, row_base, row_response, row_velocity
 from ..spatial import INFINITY, ONE, TWO, ZERO, axis_of, f64, spatial, zero3
 from ..state import StateArrays, WorkArrays
 from ..system import SystemArrays
@@ -41,10 +41,9 @@ CONTACT_GAP = wp.constant(wp.float64(1e-9))  # a limit so near is reached [m, ra
 
 
 @wp.func
-def clear_row(x: WorkArrays, r: int, w: int):
-    n = x.S.shape[0]
-    for k in range(n):
-        x.J[r * n + k, w] = ZERO
+def clear_row(m: SystemArrays, x: WorkArrays, r: int, w: int):
+    for entry in range(m.slot_row[r], m.slot_row[r + 1]):
+        x.J[entry, w] = ZERO
 
 
 @wp.func
@@ -76,33 +75,27 @@ def add_pair(m: SystemArrays, x: WorkArrays, r: int, pair: Pair, scale: f64, w: 
         arm = pair.point - x.p_WB[pair.first, w]
         f = spatial(pair.turn + wp.cross(arm, pair.slide), pair.slide)
         project_wrench(m, x, r, pair.first, -scale * f, w)
-    return scale * scale * (
-        body_mobility(m, x, pair, pair.first, w) + body_mobility(m, x, pair, pair.second, w)
-    )
+    return scale * scale * (body_mobility(m, x, pair, pair.first, w) + body_mobility(m, x, pair, pair.second, w))
 
 
 @wp.func
 def add_freedom(m: SystemArrays, x: WorkArrays, r: int, j: int, code: int, dof: int, scale: f64, w: int) -> f64:
     """Add scale · rate of a freedom to row r: of a tree joint directly, else by its wrench pair."""
     if dof >= 0:
-        n = x.S.shape[0]
-        x.J[r * n + dof, w] = x.J[r * n + dof, w] + scale
+        entry = row_base(m, r, m.tree_of[wp.max(m.first[j], m.second[j])]) + dof
+        x.J[entry, w] = x.J[entry, w] + scale
         return ZERO
     return add_pair(m, x, r, freedom_pair(m, x, j, code, w), scale, w)
 
 
 @wp.func
 def add_coupled(m: SystemArrays, x: WorkArrays, r: int, c: int, side: int, scale: f64, w: int) -> f64:
-    return add_freedom(
-        m, x, r, m.coupled_joint[c, side], m.coupled_code[c, side], m.coupled_dof[c, side], scale, w
-    )
+    return add_freedom(m, x, r, m.coupled_joint[c, side], m.coupled_code[c, side], m.coupled_dof[c, side], scale, w)
 
 
 @wp.func
 def coupled_coordinate(m: SystemArrays, s: StateArrays, x: WorkArrays, c: int, side: int, w: int) -> f64:
-    return coordinate(
-        m, s, x, m.coupled_joint[c, side], m.coupled_code[c, side], m.coupled_q[c, side], w
-    )
+    return coordinate(m, s, x, m.coupled_joint[c, side], m.coupled_code[c, side], m.coupled_q[c, side], w)
 
 
 @wp.func
@@ -143,12 +136,10 @@ def soften(x: WorkArrays, r: int, stretch: f64, speed: f64, k: f64, c: f64, h: f
 
 
 @wp.func
-def limit_row(
-    m: SystemArrays, s: StateArrays, x: WorkArrays, r: int, gap: f64, h: f64, w: int
-) -> int:
+def limit_row(m: SystemArrays, s: StateArrays, x: WorkArrays, r: int, gap: f64, h: f64, w: int) -> int:
     """A limit, J pointing away from it; not a row while it is far."""
-    u = row_velocity(x, s.v, r, w)
-    u_old = row_velocity(x, x.v_old, r, w)
+    u = row_velocity(m, x, s.v, r, w)
+    u_old = row_velocity(m, x, x.v_old, r, w)
     near = TWO * h * (wp.abs(u) + wp.abs(u_old)) + CONTACT_GAP
     if gap > near and s.impulse[r, w] == ZERO:
         return 0
@@ -171,7 +162,7 @@ def assemble_slot(m: SystemArrays, s: StateArrays, x: WorkArrays, r: int, h: f64
     mobility = ZERO
     if kind == MOTOR_TORQUE or (kind == HAND and m.hand_body[part] < 0):
         return int(0), ZERO
-    clear_row(x, r, w)
+    clear_row(m, x, r, w)
     if kind == CLOSURE:
         pair, error = lock(m, x, part, code, closure_angle(m, s, x, part, code, m.slot_q[r], w), w)
         mobility = add_pair(m, x, r, pair, ONE, w)
@@ -219,35 +210,16 @@ def assemble_slot(m: SystemArrays, s: StateArrays, x: WorkArrays, r: int, h: f64
 
 
 @wp.func
-def last_body(m: SystemArrays, r: int) -> int:
-    """The last body that a slot's row touches."""
-    kind = m.slot_kind[r]
-    part = m.slot_part[r]
-    if kind == SPRING:
-        return wp.max(m.spring_first[part], m.spring_second[part])
-    if kind == HAND:
-        return m.hand_body[part]
-    if kind == COUPLING:
-        a = m.coupled_joint[part, 0]
-        b = m.coupled_joint[part, 1]
-        return wp.max(wp.max(m.first[a], m.second[a]), wp.max(m.first[b], m.second[b]))
-    return wp.max(m.first[part], m.second[part])
-
-
-@wp.func
 def assemble(m: SystemArrays, s: StateArrays, x: WorkArrays, h: f64, w: int) -> int:
     """Fill all rows with their responses and effective masses (Mikhaylyuk 2017 eq. 3-6); returns how many."""
     count = int(0)
-    n = x.S.shape[0]
     for r in range(m.slot_kind.shape[0]):
         is_row, mobility = assemble_slot(m, s, x, r, h, w)
         if is_row == 0:
             s.impulse[r, w] = ZERO
             continue
-        response(m, x, r, last_body(m, r), w)
-        own = ZERO
-        for k in range(n):
-            own += x.J[r * n + k, w] * x.Y[r * n + k, w]
+        response(m, x, r, w)
+        own = row_response(m, x, r, r, w)
         x.row_mass[r, w] = ONE / (own + x.row_softness[r, w])
         if own <= DEGENERATE * mobility or own <= ZERO:  # nothing the joints allow moves this row
             s.impulse[r, w] = ZERO

@@ -221,9 +221,7 @@ def articulate(m: SystemArrays, x: WorkArrays, w: int):
             p += x.pA[i, w]
 
         bias = x.bias[i, w]
-        p += spatial(
-            ww * angular(bias) + wv * linear(bias), wp.transpose(wv) * angular(bias) + vv * linear(bias)
-        )
+        p += spatial(ww * angular(bias) + wv * linear(bias), wp.transpose(wv) * angular(bias) + vv * linear(bias))
         start = m.dof_start[i]
         for behind in range(m.dof_start[i + 1] - start):
             k = m.dof_start[i + 1] - 1 - behind
@@ -299,11 +297,23 @@ def kick(m: SystemArrays, s: StateArrays, x: WorkArrays, h: f64, w: int):
 
 
 @wp.func
+def row_base(m: SystemArrays, row: int, tree: int) -> int:
+    """Where a row keeps the freedoms of a tree: entry of freedom k is J[base + k]."""
+    base = m.slot_row[row]
+    for n in range(4):
+        touched = m.slot_trees[row, n]
+        if touched == tree:
+            return base - m.tree_dof[tree]
+        base += m.tree_dof[touched + 1] - m.tree_dof[touched]
+    return base
+
+
+@wp.func
 def project_wrench(m: SystemArrays, x: WorkArrays, row: int, body: int, wrench: vec6, w: int):
     """Add to row J what a wrench about a body's centre of mass does in the joints: J += wrenchᵀ ∂V/∂v."""
     i = body
     f = wrench
-    base = row * x.S.shape[0]
+    base = row_base(m, row, m.tree_of[body])
     while i >= 0:
         for k in range(m.dof_start[i], m.dof_start[i + 1]):
             x.J[base + k, w] = x.J[base + k, w] + wp.dot(f, x.S[k, w])
@@ -312,20 +322,14 @@ def project_wrench(m: SystemArrays, x: WorkArrays, row: int, body: int, wrench: 
 
 
 @wp.func
-def response(m: SystemArrays, x: WorkArrays, row: int, top: int, w: int):
-    """Y = M⁻¹ Jᵀ of one row by a test impulse in the joints (Mikhaylyuk 2017 fig. 2, 3).
-
-    top is the last body that the row touches: inward from there, outward through the whole tree.
-    x.pA and x.acceleration carry articulated impulses and velocity changes here.
-    """
-    base = row * x.S.shape[0]
-    for i in range(top + 1):
+def tree_response(m: SystemArrays, x: WorkArrays, base: int, start: int, end: int, w: int):
+    """Velocity changes of the bodies start..end of one tree by impulses J[base + k] in their joints."""
+    for i in range(start, end):
         x.pA[i, w] = vec6()
-    for back in range(top + 1):
-        i = top - back
+    for back in range(end - start):
+        i = end - 1 - back
         p = x.pA[i, w]
-        start = m.dof_start[i]
-        for behind in range(m.dof_start[i + 1] - start):
+        for behind in range(m.dof_start[i + 1] - m.dof_start[i]):
             k = m.dof_start[i + 1] - 1 - behind
             u = x.J[base + k, w] - wp.dot(x.S[k, w], p)
             x.Y[base + k, w] = u
@@ -333,37 +337,72 @@ def response(m: SystemArrays, x: WorkArrays, row: int, top: int, w: int):
         parent = m.parent[i]
         if parent >= 0:
             x.pA[parent, w] = x.pA[parent, w] + carry_wrench(p, x.r[i, w])
-    for i in range(m.parent.shape[0]):
+    for i in range(start, end):
         parent = m.parent[i]
         V = vec6()
         if parent >= 0:
             V = carry_twist(x.acceleration[parent, w], x.r[i, w])
         for k in range(m.dof_start[i], m.dof_start[i + 1]):
-            u = ZERO
-            if i <= top:
-                u = x.Y[base + k, w]
-            change = x.D_inv[k, w] * (u - wp.dot(x.U[k, w], V))
+            change = x.D_inv[k, w] * (x.Y[base + k, w] - wp.dot(x.U[k, w], V))
             V += change * x.S[k, w]
             x.Y[base + k, w] = change
         x.acceleration[i, w] = V
 
 
 @wp.func
-def row_velocity(x: WorkArrays, v: wp.array2d(dtype=f64), row: int, w: int) -> f64:
+def response(m: SystemArrays, x: WorkArrays, row: int, w: int):
+    """Y = M⁻¹ Jᵀ of one row by a test impulse in the joints (Mikhaylyuk 2017 fig. 2, 3).
+
+    x.pA and x.acceleration carry articulated impulses and velocity changes here.
+    """
+    for n in range(4):
+        tree = m.slot_trees[row, n]
+        if tree >= 0:
+            tree_response(m, x, row_base(m, row, tree), m.tree_body[tree], m.tree_body[tree + 1], w)
+
+
+@wp.func
+def row_velocity(m: SystemArrays, x: WorkArrays, v: wp.array2d(dtype=f64), row: int, w: int) -> f64:
     """J v of one row."""
-    n = v.shape[0]
     u = ZERO
-    for k in range(n):
-        u += x.J[row * n + k, w] * v[k, w]
+    entry = m.slot_row[row]
+    for n in range(4):
+        tree = m.slot_trees[row, n]
+        if tree >= 0:
+            for k in range(m.tree_dof[tree], m.tree_dof[tree + 1]):
+                u += x.J[entry, w] * v[k, w]
+                entry += 1
     return u
 
 
 @wp.func
-def apply_impulse(x: WorkArrays, v: wp.array2d(dtype=f64), row: int, impulse: f64, w: int):
+def apply_impulse(m: SystemArrays, x: WorkArrays, v: wp.array2d(dtype=f64), row: int, impulse: f64, w: int):
     """v ← v + M⁻¹ Jᵀ impulse."""
-    n = v.shape[0]
-    for k in range(n):
-        v[k, w] = v[k, w] + impulse * x.Y[row * n + k, w]
+    entry = m.slot_row[row]
+    for n in range(4):
+        tree = m.slot_trees[row, n]
+        if tree >= 0:
+            for k in range(m.tree_dof[tree], m.tree_dof[tree + 1]):
+                v[k, w] = v[k, w] + impulse * x.Y[entry, w]
+                entry += 1
+
+
+@wp.func
+def row_response(m: SystemArrays, x: WorkArrays, row: int, other: int, w: int) -> f64:
+    """J M⁻¹ Jᵀ between two rows: velocity of one by a unit impulse of the other."""
+    u = ZERO
+    entry = m.slot_row[row]
+    for n in range(4):
+        tree = m.slot_trees[row, n]
+        if tree >= 0:
+            size = m.tree_dof[tree + 1] - m.tree_dof[tree]
+            for o in range(4):
+                if m.slot_trees[other, o] == tree:
+                    base = row_base(m, other, tree) + m.tree_dof[tree]
+                    for k in range(size):
+                        u += x.J[entry + k, w] * x.Y[base + k, w]
+            entry += size
+    return u
 
 
 @wp.func
@@ -388,9 +427,7 @@ def drift(m: SystemArrays, s: StateArrays, x: WorkArrays, h: f64, w: int):
                     q_FB_old = q * wp.quat_inverse(m.q_CM[i, w])
                     q_FB = moved * wp.quat_inverse(m.q_CM[i, w])
                     L = wp.quat_rotate(q_FB_old, m.inertia[i, w] * wp.quat_rotate_inv(q_FB_old, spin))
-                    kept = wp.quat_rotate(
-                        q_FB, wp.inverse(m.inertia[i, w]) * wp.quat_rotate_inv(q_FB, L)
-                    )
+                    kept = wp.quat_rotate(q_FB, wp.inverse(m.inertia[i, w]) * wp.quat_rotate_inv(q_FB, L))
                     for j in range(3):
                         s.v[k + j, w] = kept[j]
                 c += 4

@@ -66,6 +66,8 @@ def _(edit: Grab, bench: Bench) -> Answer:
     q = bench.work.q_WB.numpy()[body]
     tip = p + rotate(q, at)
     write_ints(system.arrays.hand_body, hand, body)
+    trees = slice(hand_slot(system, hand), hand_slot(system, hand) + 3), 0
+    write_ints(system.arrays.slot_trees, trees, int(system.arrays.tree_of.numpy()[body]))
     replaced |= system.set_parameter("hand_point", hand, at)
     for axis in range(3):
         slot = hand_slot(system, hand) + axis
@@ -249,7 +251,7 @@ def hand_slot(system: System, hand: int) -> int:
     return len(system.slots) - 3 * system.counts.hands + 3 * hand
 
 
-def write_ints(array, index: int, value: int) -> None:
+def write_ints(array, index: int | tuple, value: int) -> None:
     data = array.numpy()
     data[index] = value
     if not array.device.is_cpu:

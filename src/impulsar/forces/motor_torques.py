@@ -16,6 +16,18 @@ def motor_torque(m: SystemArrays, r: int, t: f64, w: int) -> f64:
 
 
 @wp.func
+def add_row(m: SystemArrays, x: WorkArrays, r: int, torque: f64, w: int):
+    """tau += Jᵀ torque."""
+    entry = m.slot_row[r]
+    for n in range(4):
+        tree = m.slot_trees[r, n]
+        if tree >= 0:
+            for k in range(m.tree_dof[tree], m.tree_dof[tree + 1]):
+                x.tau[k, w] = x.tau[k, w] + torque * x.J[entry, w]
+                entry += 1
+
+
+@wp.func
 def apply_motor_torques(m: SystemArrays, s: StateArrays, x: WorkArrays, h: f64, w: int):
     """Sum the motors' torques into the joint forces; the slot keeps the impulse and its row J."""
     n = x.S.shape[0]
@@ -27,8 +39,7 @@ def apply_motor_torques(m: SystemArrays, s: StateArrays, x: WorkArrays, h: f64, 
                     x.tau[k, w] = ZERO
                 cleared = int(1)
             torque = motor_torque(m, r, s.time[0, w], w)
-            clear_row(x, r, w)
+            clear_row(m, x, r, w)
             add_freedom(m, x, r, m.slot_part[r], m.slot_code[r], m.slot_dof[r], ONE, w)
-            for k in range(n):
-                x.tau[k, w] = x.tau[k, w] + torque * x.J[r * n + k, w]
+            add_row(m, x, r, torque, w)
             s.impulse[r, w] = h * torque

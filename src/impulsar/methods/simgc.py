@@ -79,7 +79,7 @@ def step(m: SystemArrays, s: StateArrays, x: WorkArrays, w: int):
         if int(m.options[STICK]) != 0:
             stick(m, s, x, rows, w)
         book_rows(m, s, x, rows, h, w)
-    report_step(x, s, rows, iterations, limit, w)
+    report_step(m, x, s, rows, iterations, limit, w)
     drift(m, s, x, h, w)  # 8
     kinematics(m, s, x, ONE / h, w)
     follow_loops(m, s, x, w)

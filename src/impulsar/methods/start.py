@@ -4,7 +4,7 @@ import numpy as np
 import warp as wp
 
 from ..constrain.frames import follow_loops
-from ..constrain.rows import assemble_slot, last_body
+from ..constrain.rows import assemble_slot
 from ..coordinates.generalized import accelerate, articulate, kinematics, response
 from ..measure import measure_energy
 from ..spatial import ONE, ZERO, vec6
@@ -38,7 +38,7 @@ def start_kernel(m: SystemArrays, s: StateArrays, x: WorkArrays):
     for r in range(m.slot_kind.shape[0]):
         if m.slot_kind[r] == CLOSURE or m.slot_kind[r] == COUPLING:
             assemble_slot(m, s, x, r, ONE, w)
-            response(m, x, r, last_body(m, r), w)
+            response(m, x, r, w)
 
 
 def refresh(system: System, state: State, work: WorkArrays) -> None:
@@ -52,7 +52,7 @@ def project_start(system: System, state: State, work: WorkArrays) -> dict[str, f
     Returns the bodies whose velocity changed and by how much [m/s].
     """
     bodies = [system.model.bodies[name] for name in system.tree.bodies]
-    worlds, n = system.counts.worlds, system.counts
+    worlds = system.counts.worlds
     if not any(body.velocity.any() or body.angular_velocity.any() for body in bodies):
         return {}
     inputs = [system.arrays, state.arrays, work]
@@ -67,8 +67,7 @@ def project_start(system: System, state: State, work: WorkArrays) -> dict[str, f
     v = state.read("v")[:, 0].copy()
     rows = [r for r, slot in enumerate(system.slots) if slot.kind in (CLOSURE, COUPLING)]
     if rows:
-        J = work.J.numpy()[:, 0].reshape(n.slots, n.dofs)[rows]
-        Y = work.Y.numpy()[:, 0].reshape(n.slots, n.dofs)[rows]
+        J, Y = system.dense_rows(work.J.numpy())[rows], system.dense_rows(work.Y.numpy())[rows]
         v -= Y.T @ (np.linalg.pinv(J @ Y.T, rcond=1e-10, hermitian=True) @ (J @ v))
     state.write("v", np.repeat(v[:, None], worlds, axis=1))
     refresh(system, state, work)

@@ -7,7 +7,7 @@ A = J M⁻¹ Jᵀ, by LDLᵀ; a row whose impulse would leave its bound slides a
 
 import warp as wp
 
-from ..coordinates.generalized import apply_impulse, row_velocity
+from ..coordinates.generalized import apply_impulse, row_response, row_velocity
 from ..spatial import ONE, ZERO, f64
 from ..state import StateArrays, WorkArrays
 from ..system import SystemArrays
@@ -50,19 +50,14 @@ def collect_sticking(m: SystemArrays, s: StateArrays, x: WorkArrays, rows: int, 
 
 
 @wp.func
-def solve_sticking(s: StateArrays, x: WorkArrays, n: int, w: int):
+def solve_sticking(m: SystemArrays, s: StateArrays, x: WorkArrays, n: int, w: int):
     """Δp of the sticking rows into stick_rhs, by LDLᵀ of their A; dependent rows get none."""
-    dofs = x.S.shape[0]
     size = x.sticking.shape[0]
     for i in range(n):
         r = x.sticking[i, w]
-        x.stick_rhs[i, w] = -(row_velocity(x, s.v, r, w) + x.row_bias[r, w])
+        x.stick_rhs[i, w] = -(row_velocity(m, x, s.v, r, w) + x.row_bias[r, w])
         for j in range(i + 1):
-            c = x.sticking[j, w]
-            a = ZERO
-            for k in range(dofs):
-                a += x.J[r * dofs + k, w] * x.Y[c * dofs + k, w]
-            x.stick_matrix[i * size + j, w] = a
+            x.stick_matrix[i * size + j, w] = row_response(m, x, r, x.sticking[j, w], w)
     # factor: L below the diagonal, 1/D on it
     for j in range(n):
         full = x.stick_matrix[j * size + j, w]
@@ -104,11 +99,11 @@ def stick(m: SystemArrays, s: StateArrays, x: WorkArrays, rows: int, w: int):
     n = collect_sticking(m, s, x, rows, w)
     rounds = n
     while n > 0 and rounds > 0:
-        solve_sticking(s, x, n, w)
+        solve_sticking(m, s, x, n, w)
         for i in range(n):
             r = x.sticking[i, w]
             s.impulse[r, w] = s.impulse[r, w] + x.stick_rhs[i, w]
-            apply_impulse(x, s.v, r, x.stick_rhs[i, w], w)
+            apply_impulse(m, x, s.v, r, x.stick_rhs[i, w], w)
         slid = clip_sticking(m, s, x, rows, w)
         rounds -= 1
         if slid == 0:
@@ -134,6 +129,6 @@ def clip_sticking(m: SystemArrays, s: StateArrays, x: WorkArrays, rows: int, w: 
                     for k in range(ball):
                         p = s.impulse[r + k, w]
                         s.impulse[r + k, w] = p * (bound / size)
-                        apply_impulse(x, s.v, r + k, p * (bound / size) - p, w)
+                        apply_impulse(m, x, s.v, r + k, p * (bound / size) - p, w)
             ball -= 1
     return slid

@@ -26,7 +26,7 @@ def warm_start(m: SystemArrays, s: StateArrays, x: WorkArrays, rows: int, h: f64
         p = wp.clamp(scale * s.impulse[r, w], x.row_low[r, w], x.row_high[r, w])
         s.impulse[r, w] = p
         if p != ZERO:
-            apply_impulse(x, s.v, r, p, w)
+            apply_impulse(m, x, s.v, r, p, w)
 
 
 @wp.func
@@ -53,7 +53,7 @@ def share_ball_mass(m: SystemArrays, x: WorkArrays, rows: int, w: int):
 
 
 @wp.func
-def project_ball(x: WorkArrays, s: StateArrays, r: int, w: int):
+def project_ball(m: SystemArrays, x: WorkArrays, s: StateArrays, r: int, w: int):
     """Bring the impulses of rows r, r+1, r+2 into their ball."""
     px = s.impulse[r, w]
     py = s.impulse[r + 1, w]
@@ -64,32 +64,32 @@ def project_ball(x: WorkArrays, s: StateArrays, r: int, w: int):
         change = bound / size - ONE
         for k in range(3):
             p = s.impulse[r + k, w]
-            apply_impulse(x, s.v, r + k, change * p, w)
+            apply_impulse(m, x, s.v, r + k, change * p, w)
             s.impulse[r + k, w] = p + change * p
 
 
 @wp.func
-def push(s: StateArrays, x: WorkArrays, r: int, low: f64, high: f64, w: int) -> f64:
+def push(m: SystemArrays, s: StateArrays, x: WorkArrays, r: int, low: f64, high: f64, w: int) -> f64:
     """One row's impulse within its bounds; returns its increment."""
     p = s.impulse[r, w]
-    u = row_velocity(x, s.v, r, w) + x.row_bias[r, w] + x.row_softness[r, w] * p
+    u = row_velocity(m, x, s.v, r, w) + x.row_bias[r, w] + x.row_softness[r, w] * p
     new = wp.clamp(p - u * x.row_mass[r, w], low, high)
     s.impulse[r, w] = new
-    apply_impulse(x, s.v, r, new - p, w)
+    apply_impulse(m, x, s.v, r, new - p, w)
     return new - p
 
 
 @wp.func
-def push_pseudo(x: WorkArrays, r: int, h: f64, w: int) -> f64:
+def push_pseudo(m: SystemArrays, x: WorkArrays, r: int, h: f64, w: int) -> f64:
     """One row's pseudo-impulse; returns its increment."""
     low = ZERO
     if x.row_low[r, w] < ZERO:
         low = -INFINITY
     p = x.row_pseudo[r, w]
-    u = row_velocity(x, x.v_pseudo, r, w) + x.row_error[r, w] / h
+    u = row_velocity(m, x, x.v_pseudo, r, w) + x.row_error[r, w] / h
     new = wp.max(p - u * x.row_mass[r, w], low)
     x.row_pseudo[r, w] = new
-    apply_impulse(x, x.v_pseudo, r, new - p, w)
+    apply_impulse(m, x, x.v_pseudo, r, new - p, w)
     return new - p
 
 
@@ -120,13 +120,13 @@ def sweep(
             if m.slot_group[r] == 3:
                 ball = 3
             if ball > 0:
-                worst = wp.max(worst, wp.abs(push(s, x, r, -INFINITY, INFINITY, w)))
+                worst = wp.max(worst, wp.abs(push(m, s, x, r, -INFINITY, INFINITY, w)))
                 ball -= 1
                 if ball == 0:
-                    project_ball(x, s, r - 2, w)
+                    project_ball(m, x, s, r - 2, w)
             else:
-                worst = wp.max(worst, wp.abs(push(s, x, r, x.row_low[r, w], x.row_high[r, w], w)))
+                worst = wp.max(worst, wp.abs(push(m, s, x, r, x.row_low[r, w], x.row_high[r, w], w)))
             if correct != 0 and corrects(x, r, w) != 0:
-                worst = wp.max(worst, wp.abs(push_pseudo(x, r, h, w)))
+                worst = wp.max(worst, wp.abs(push_pseudo(m, x, r, h, w)))
         iterations += 1
     return iterations

@@ -24,6 +24,9 @@ class SystemArrays:
     dof_kind: wp.array(dtype=wp.int32)  # [dof] freedom code of joints.py
     hand_over: wp.array(dtype=wp.int32)  # [body] how it passes its articulated inertia up
     gathers: wp.array(dtype=wp.int32)  # [body] 1: has children that do not follow it at once
+    tree_of: wp.array(dtype=wp.int32)  # [body] which of the trees that stand on ground it belongs to
+    tree_body: wp.array(dtype=wp.int32)  # [tree + 1] first body
+    tree_dof: wp.array(dtype=wp.int32)  # [tree + 1] first freedom
     spins_free: wp.array(dtype=wp.int32)  # [body] 1: a single free body, which keeps its momentum
     # bodies [body, world]
     mass: wp.array2d(dtype=f64)  # [kg]
@@ -50,6 +53,8 @@ class SystemArrays:
     slot_code: wp.array(dtype=wp.int32)  # freedom or lock of the joint, component of the hand
     slot_q: wp.array(dtype=wp.int32)  # where its coordinate is: q[i], or loop_q[-1 - i]
     slot_dof: wp.array(dtype=wp.int32)  # tree freedom that it acts on alone, else -1
+    slot_trees: wp.array2d(dtype=wp.int32)  # [slot, 4] trees that its row touches, -1: no more
+    slot_row: wp.array(dtype=wp.int32)  # [slot + 1] where its row begins in J and Y
     slot_group: wp.array(dtype=wp.int32)  # 3: first of three rows bounded together, else 1
     slot_channel: wp.array(dtype=wp.int32)  # input channel of a motor, else -1
     slot_a: wp.array2d(dtype=f64)  # limit: bound; friction: bound; motor: max torque; spring: stiffness

@@ -13,11 +13,12 @@ from ..spatial import f64, mat33, quat, vec3
 from ..state import Counts
 from .arrays import ADD, FOLLOW, KEEP, STORE, SystemArrays
 from .channels import Channels
-from .slots import FRICTION, Slot, SlotBuilder
+from .slots import COUPLING, FRICTION, HAND, SPRING, Slot, SlotBuilder
 from .tree import GROUND, Tree, span
 
 EMPTY = -2  # body of a hand or load that is not in use
 OPTIONS = 16
+TOPOLOGY_OF_EDITS = ("hand_body", "load_body", "load_in_body", "slot_trees")  # what hands and loads change
 ROUNDING = 1e-15  # of the entries of rotation matrices
 ROW_CAPACITY = 2**28  # float64 of J in all worlds: 2 GiB
 
@@ -56,6 +57,7 @@ class System:
             channels += [*scalar_profiles(load.force, 3), *scalar_profiles(load.torque, 3)]
         channels += [0.0] * (6 * loads)
 
+        self._place_rows()
         self.counts = Counts(
             bodies=len(self.tree.bodies),
             joints=len(self.joints),
@@ -63,6 +65,7 @@ class System:
             coordinates=self._coordinates,
             loop_freedoms=len(self._loop_freedoms),
             slots=len(self.slots),
+            row_entries=self._slot_row[-1],
             frictions=sum(slot.kind == FRICTION for slot in self.slots),
             springs=len(model.springs),
             hands=hands,
@@ -70,9 +73,9 @@ class System:
             channels=len(channels),
             worlds=worlds,
         )
-        if self.counts.slots * self.counts.dofs * worlds > ROW_CAPACITY:
+        if self.counts.row_entries * worlds > ROW_CAPACITY:
             raise ModelError(
-                f"model '{model.name}': {self.counts.slots} rows x {self.counts.dofs} freedoms x {worlds} worlds "
+                f"model '{model.name}': {self.counts.slots} rows over {self.counts.dofs} freedoms in {worlds} worlds "
                 "do not fit the row store; leave out features of joints or take fewer worlds"
             )
         self._write_tree()
@@ -117,6 +120,50 @@ class System:
         """Tell the kernels whether there are rows to look for; to be called when a hand takes or lets go."""
         held = sum(name is not None for name in self.hand_names)
         self.arrays.live_slots.fill_(self.counts.slots - 3 * (self.counts.hands - held))
+
+    def _place_rows(self) -> None:
+        """Which trees each slot's row touches, and where in J and Y it is kept."""
+        self._tree_of: list[int] = []
+        for parent in self.tree.parents:
+            self._tree_of.append(self._tree_of[parent] if parent >= 0 else max(self._tree_of, default=-1) + 1)
+        trees = max(self._tree_of) + 1
+        self._tree_body = [self._tree_of.index(tree) for tree in range(trees)] + [len(self._tree_of)]
+        self._tree_dof = [self._dof_start[body] for body in self._tree_body]
+        sizes = np.diff(self._tree_dof)
+        self._slot_trees = [sorted({self._tree_of[b] for b in self._slot_bodies(slot)}) for slot in self.slots]
+        # a hand may take any body: room for the largest tree
+        lengths = [
+            int(max(sizes)) if slot.kind == HAND else int(sum(sizes[tree] for tree in touched))
+            for slot, touched in zip(self.slots, self._slot_trees, strict=True)
+        ]
+        self._slot_row = [0, *np.cumsum(lengths, dtype=int).tolist()]
+
+    def _slot_bodies(self, slot: Slot) -> list[int]:
+        """The bodies that a slot's row touches; of a hand none until it holds one."""
+        if slot.kind == HAND:
+            return []
+        if slot.kind == SPRING:
+            spring = list(self.model.springs.values())[slot.part]
+            names = [spring.first, spring.second]
+        elif slot.kind == COUPLING:
+            coupling = list(self.model.couplings.values())[slot.part]
+            joints = self.model.joints
+            names = [n for j in (coupling.joint_a, coupling.joint_b) for n in (joints[j].first, joints[j].second)]
+        else:
+            names = [self.joints[slot.part].first, self.joints[slot.part].second]
+        return [self.body_index[name] for name in names if name != GROUND]
+
+    def dense_rows(self, entries: np.ndarray) -> np.ndarray:
+        """J or Y of the first world [slot, dof] from its packed entries."""
+        dense = np.zeros((len(self.slots), self._dofs))
+        for r, touched in enumerate(self.arrays.slot_trees.numpy()):
+            at = self._slot_row[r]
+            for tree in touched[touched >= 0]:
+                dofs = slice(self._tree_dof[tree], self._tree_dof[tree + 1])
+                size = dofs.stop - dofs.start
+                dense[r, dofs] = entries[at : at + size, 0]
+                at += size
+        return dense
 
     # arrays ---------------------------------------------------------------------------------------
 
@@ -201,6 +248,9 @@ class System:
             dof_kind=self._dof_kind,
             hand_over=over,
             gathers=gathers,
+            tree_of=self._tree_of,
+            tree_body=self._tree_body,
+            tree_dof=self._tree_dof,
             spins_free=spins,
         )
 
@@ -245,6 +295,8 @@ class System:
             slot_code=[slot.code for slot in slots],
             slot_q=[slot.q for slot in slots],
             slot_dof=[slot.dof for slot in slots],
+            slot_trees=np.reshape([[*touched, -1, -1, -1, -1][:4] for touched in self._slot_trees], (-1, 4)),
+            slot_row=self._slot_row,
             slot_group=[slot.group for slot in slots],
             slot_channel=[slot.channel for slot in slots],
         )
@@ -302,7 +354,7 @@ class System:
             data = np.repeat(new, old.shape[1], axis=1) if old.shape[1] > new.shape[1] else new.copy()
             data[: len(old)] = old
             bigger._set_base(name, wp.array(data, dtype=base.dtype, device=self.device, shape=data.shape[:2]))
-        for name in ("hand_body", "load_body", "load_in_body"):
+        for name in TOPOLOGY_OF_EDITS:
             data = getattr(bigger.arrays, name).numpy().copy()
             old = getattr(self.arrays, name).numpy()
             data[: len(old)] = old
