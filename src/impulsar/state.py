@@ -89,6 +89,11 @@ class WorkArrays:
     row_error: wp.array2d(dtype=f64)  # position error to be removed by pseudo-velocity [m, rad]
     row_mass: wp.array2d(dtype=f64)  # effective mass, 0 where degenerate
     row_pseudo: wp.array2d(dtype=f64)  # accumulated pseudo-impulse
+    block: wp.array2d(dtype=f64)  # [6 · slot + column] LDLᵀ of a joint's closures, 1/D on the diagonal
+    block_rhs: wp.array2d(dtype=f64)  # [6]
+    reaction: wp.array2d(dtype=vec6)  # [joint] on the second body about M's origin [N m, N]
+    transmitted: wp.array2d(dtype=vec6)  # [body] through its tree joint, about its centre of mass
+    own_torque: wp.array2d(dtype=vec3)  # [body] of the rows in its tree joint, on the second body [N m]
     J: wp.array2d(dtype=f64)  # rows in joint space, each over the trees it touches
     Y: wp.array2d(dtype=f64)  # M⁻¹ Jᵀ, likewise
     sticking: wp.array2d(dtype=wp.int32)  # [friction] slots solved directly after the sweep
@@ -132,6 +137,7 @@ def work_shapes(n: Counts) -> dict[str, int]:
         | dict.fromkeys(per_dof, n.dofs)
         | dict.fromkeys(per_slot, n.slots)
         | {"J": n.row_entries, "Y": n.row_entries}
+        | {"block": 6 * n.slots, "block_rhs": 6, "reaction": n.joints, "transmitted": n.bodies, "own_torque": n.bodies}
         | {"sticking": n.frictions, "stick_matrix": n.frictions**2, "stick_rhs": n.frictions}
         | {"energy": 3, "report": REPORT_ROWS}
     )

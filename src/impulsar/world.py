@@ -19,13 +19,13 @@ from .methods.launch import record_launch
 from .methods.start import project_start, refresh
 from .model import Model, ModelError
 from .reports import Books, StepReport
-from .shapes import vector
+from .shapes import conjugate, multiply, vector
 from .state import State, allocate_work
 from .system import TOPOLOGY_OF_EDITS, System
 from .system.channels import CALLABLE_STEPS
 from .system.slots import HAND
 
-DEFAULT_METHOD = "simgc"
+DEFAULT_METHODS = {"generalized": "simgc", "maximal": "simmc"}
 
 
 class Reaction(NamedTuple):
@@ -63,8 +63,8 @@ class World:
     def __init__(
         self,
         model: Model,
-        method: object = DEFAULT_METHOD,
-        coordinates: str = "generalized",
+        method: object = None,
+        coordinates: str | None = None,
         dt: float | None = None,
         budget: float | None = None,
         worlds: int = 1,
@@ -72,7 +72,8 @@ class World:
         strict: bool = False,
     ):
         self.model = model
-        self.method = _method(method)
+        self.method = _method(method or DEFAULT_METHODS.get(coordinates or "generalized", "simgc"))
+        coordinates = coordinates or self.method.coordinates[0]
         if coordinates not in self.method.coordinates:
             known = ", ".join(self.method.coordinates)
             raise ModelError(f"method '{self.method.name}': no coordinates {coordinates!r}; it works in: {known}")
@@ -86,7 +87,7 @@ class World:
         self._script_position = 0
         self._clock = 0.0
         self._count = 0
-        self._install(System(model, worlds, self.device, loads=0))
+        self._install(System(model, worlds, self.device, coordinates))
         self.state.write("q", np.repeat(self.system.start_coordinates()[:, None], worlds, axis=1))
         self._write_options(self.method.iterations)
         self._set_dt(dt if dt is not None else model.dt or 0.01)
@@ -310,7 +311,7 @@ class World:
         """Go back to a snapshot: stepping on gives the same bits as it did then."""
         hands, loads = len(snapshot.hands), len(snapshot.loads)
         if (hands, loads) != (self.system.counts.hands, self.system.counts.loads):
-            self._install(System(self.model, self.worlds, self.device, hands, loads - len(self.model.loads)))
+            self._install(System(self.model, self.worlds, self.device, self.coordinates, hands, loads - len(self.model.loads)))
             self._write_options(self.work_limit)
         system = self.system
         for name, values in snapshot.parameters.items():
@@ -452,6 +453,27 @@ class JointView:
     def __init__(self, world: World, name: str):
         self._world, self._name = world, name
         self._rows = world.readout.rows[name]
+
+    @property
+    def reaction(self) -> Reaction:
+        """All that the joint transmits to its second body, at the joint, world axes, mean over the last step."""
+        index = self._world.system.joint_index[self._name]
+        wrench = self._world._out(self._world._work.reaction.numpy()[index])
+        return Reaction(force=wrench[..., 3:], torque=wrench[..., :3])
+
+    def reaction_in(self, frame: str) -> Reaction:
+        """The reaction along "world" axes or the axes of the "joint" (frame F on the first body)."""
+        if frame not in ("world", "joint"):
+            raise ModelError(f"joint '{self._name}': frame is {frame!r}, expected 'world' or 'joint'")
+        force, torque = self.reaction
+        if frame == "world":
+            return Reaction(force, torque)
+        joint = self._world.model.joints[self._name]
+        q = np.array([0.0, 0.0, 0.0, 1.0])
+        if joint.first != "ground":
+            q = self._world.body(joint.first).orientation
+        back = conjugate(multiply(q, joint.q_PF))
+        return Reaction(edits.rotate(back, force), edits.rotate(back, torque))
 
     def _values(self, values: np.ndarray):
         chosen = values[self._rows]  # [freedom, world]

@@ -126,6 +126,26 @@ def hand_pair(m: SystemArrays, x: WorkArrays, k: int, axis: int, w: int) -> Pair
 
 
 @wp.func
+def slot_pair(m: SystemArrays, x: WorkArrays, r: int, w: int) -> Pair:
+    """The wrench pair by which a slot's positive impulse acts, but for couplings, which have two."""
+    kind = m.slot_kind[r]
+    part = m.slot_part[r]
+    if kind == CLOSURE:
+        pair, _ = lock(m, x, part, m.slot_code[r], ZERO, w)
+        return pair
+    if kind == SPRING:
+        spring, _ = spring_pair(m, x, part, w)
+        return spring
+    if kind == HAND:
+        return hand_pair(m, x, part, m.slot_code[r], w)
+    freedom = freedom_pair(m, x, part, m.slot_code[r], w)
+    if kind == LIMIT_HIGH:
+        freedom.turn = -freedom.turn
+        freedom.slide = -freedom.slide
+    return freedom
+
+
+@wp.func
 def soften(x: WorkArrays, r: int, stretch: f64, speed: f64, k: f64, c: f64, h: f64, w: int) -> int:
     """Compliant row: spring k, damper c, stretched now by `stretch`; its other end moves at `speed`."""
     stiff = c + h * k
@@ -230,6 +250,14 @@ def assemble(m: SystemArrays, s: StateArrays, x: WorkArrays, h: f64, w: int) -> 
         x.active[count, w] = r
         count += 1
     return count
+
+
+@wp.func
+def feed_back_errors(x: WorkArrays, rows: int, h: f64, beta: f64, w: int):
+    """Ask the velocities to remove a part of the position errors: bias += β / h · error."""
+    for a in range(rows):
+        r = x.active[a, w]
+        x.row_bias[r, w] = x.row_bias[r, w] + beta / h * x.row_error[r, w]
 
 
 @wp.func

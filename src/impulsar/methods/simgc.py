@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import warp as wp
 
 from ..constrain.frames import follow_loops
+from ..constrain.reactions import collect_reactions, finish_reactions, start_reactions
 from ..constrain.rows import advance_clock, assemble
 from ..coordinates.generalized import drift, kick, kinematics
 from ..forces.loads import apply_loads, book_loads
@@ -60,7 +61,7 @@ class Simgc:
 
 
 @wp.func
-def step(m: SystemArrays, s: StateArrays, x: WorkArrays, w: int):
+def step(m: SystemArrays, s: StateArrays, x: WorkArrays, is_last: bool, w: int):
     """One step of one world."""
     h = m.h[0]
     limit = int(m.options[LIMIT])
@@ -69,20 +70,26 @@ def step(m: SystemArrays, s: StateArrays, x: WorkArrays, w: int):
     apply_loads(m, s, x, w)
     apply_motor_torques(m, s, x, h, w)
     book_loads(m, s, x, s.time[0, w], h, w)
+    if is_last:
+        start_reactions(m, x, h, w)
     kick(m, s, x, h, w)  # 1-3
     if m.live_slots[0] > 0:
         rows = assemble(m, s, x, h, w)  # 5
         share_ball_mass(m, x, rows, w)
         warm_start(m, s, x, rows, h, m.options[WARM_START], w)  # 4
         start_pseudo(x, w)  # 6
-        iterations = sweep(m, s, x, rows, h, m.options[EPSILON], limit, int(m.options[SPLIT_IMPULSES]), w)  # 7
+        iterations = sweep(m, s, x, rows, h, m.options[EPSILON], limit, int(m.options[SPLIT_IMPULSES]), 0, w)  # 7
         if int(m.options[STICK]) != 0:
             stick(m, s, x, rows, w)
         book_rows(m, s, x, rows, h, w)
+    if is_last:
+        collect_reactions(m, s, x, rows, h, w)
     report_step(m, x, s, rows, iterations, limit, w)
     drift(m, s, x, h, w)  # 8
     kinematics(m, s, x, ONE / h, w)
     follow_loops(m, s, x, w)
+    if is_last:
+        finish_reactions(m, x, h, w)
     book_loads(m, s, x, s.time[0, w], h, w)
     advance_clock(m, s, h, w)
 
@@ -92,7 +99,7 @@ def simgc_kernel(m: SystemArrays, s: StateArrays, x: WorkArrays):
     """Many steps of many worlds: a thread runs a world."""
     w = wp.tid()
     start_report(x, w)
-    for _ in range(m.steps[0]):
-        step(m, s, x, w)
+    for k in range(m.steps[0]):
+        step(m, s, x, k == m.steps[0] - 1, w)
     measure_energy(m, s, x, w)
     check_finite(x, w)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 
 from ..model import Model, ModelError
-from . import chain, five_link, manipulator, n_four_bar, peaucellier, ten_pendula
+from . import chain, cross_lift, five_link, four_bar, manipulator, n_four_bar, peaucellier, slider_crank, ten_pendula
 
 
 @dataclass(frozen=True)
@@ -31,8 +31,11 @@ SCENES = {
     scene.name: scene
     for scene in (
         Scene("ten-pendula", ten_pendula.build),
+        Scene("cross-lift", cross_lift.build),
         Scene("five-link", five_link.build),
         Scene("peaucellier", peaucellier.build),
+        Scene("slider-crank", slider_crank.build),
+        Scene("four-bar", four_bar.build),
         Scene("n-four-bar", n_four_bar.build),
         Scene("manipulator", manipulator.build),
         Scene("chain", chain.build),

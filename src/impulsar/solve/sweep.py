@@ -10,9 +10,10 @@ mass so that friction opposes slip.
 import warp as wp
 
 from ..coordinates.generalized import apply_impulse, row_velocity
-from ..spatial import INFINITY, ONE, ZERO, f64
+from ..spatial import INFINITY, ONE, ZERO, f64, vec3
 from ..state import StateArrays, WorkArrays
 from ..system import SystemArrays
+from .blocks import push_block, push_block_pseudo
 
 
 @wp.func
@@ -53,22 +54,6 @@ def share_ball_mass(m: SystemArrays, x: WorkArrays, rows: int, w: int):
 
 
 @wp.func
-def project_ball(m: SystemArrays, x: WorkArrays, s: StateArrays, r: int, w: int):
-    """Bring the impulses of rows r, r+1, r+2 into their ball."""
-    px = s.impulse[r, w]
-    py = s.impulse[r + 1, w]
-    pz = s.impulse[r + 2, w]
-    size = wp.sqrt(px * px + py * py + pz * pz)
-    bound = x.row_high[r, w]
-    if size > bound:
-        change = bound / size - ONE
-        for k in range(3):
-            p = s.impulse[r + k, w]
-            apply_impulse(m, x, s.v, r + k, change * p, w)
-            s.impulse[r + k, w] = p + change * p
-
-
-@wp.func
 def push(m: SystemArrays, s: StateArrays, x: WorkArrays, r: int, low: f64, high: f64, w: int) -> f64:
     """One row's impulse within its bounds; returns its increment."""
     p = s.impulse[r, w]
@@ -106,27 +91,58 @@ def corrects(x: WorkArrays, r: int, w: int) -> int:
 
 
 @wp.func
+def push_ball(m: SystemArrays, s: StateArrays, x: WorkArrays, r: int, w: int) -> f64:
+    """Impulses of the three friction rows r, r+1, r+2 in their ball; returns the largest change."""
+    before = vec3(s.impulse[r, w], s.impulse[r + 1, w], s.impulse[r + 2, w])
+    for k in range(3):
+        push(m, s, x, r + k, -INFINITY, INFINITY, w)
+    after = vec3(s.impulse[r, w], s.impulse[r + 1, w], s.impulse[r + 2, w])
+    size = wp.length(after)
+    bound = x.row_high[r, w]
+    if size > bound:
+        inside = after * (bound / size)
+        for k in range(3):
+            apply_impulse(m, x, s.v, r + k, inside[k] - after[k], w)
+            s.impulse[r + k, w] = inside[k]
+        after = inside
+    change = after - before
+    return wp.max(wp.max(wp.abs(change[0]), wp.abs(change[1])), wp.abs(change[2]))
+
+
+@wp.func
 def sweep(
-    m: SystemArrays, s: StateArrays, x: WorkArrays, rows: int, h: f64, epsilon: f64, limit: int, correct: int, w: int
+    m: SystemArrays,
+    s: StateArrays,
+    x: WorkArrays,
+    rows: int,
+    h: f64,
+    epsilon: f64,
+    limit: int,
+    correct: int,  # 1: remove position errors by pseudo-impulses
+    blocks: int,  # 1: solve the closures of a joint together
+    w: int,
 ) -> int:
     """Sweep until no increment exceeds epsilon [N s, N m s] or the limit is reached; returns iterations."""
     iterations = int(0)
     worst = INFINITY
     while iterations < limit and worst > epsilon:
         worst = ZERO
-        ball = int(0)  # rows of a ball still to come
+        skip = int(0)  # rows done together with the one before
         for a in range(rows):
             r = x.active[a, w]
-            if m.slot_group[r] == 3:
-                ball = 3
-            if ball > 0:
-                worst = wp.max(worst, wp.abs(push(m, s, x, r, -INFINITY, INFINITY, w)))
-                ball -= 1
-                if ball == 0:
-                    project_ball(m, x, s, r - 2, w)
+            if skip > 0:
+                skip -= 1
+            elif m.slot_group[r] == 3:
+                worst = wp.max(worst, push_ball(m, s, x, r, w))
+                skip = 2
+            elif blocks != 0 and m.slot_block[r] > 0:
+                worst = wp.max(worst, push_block(m, s, x, r, m.slot_block[r], w))
+                if correct != 0:
+                    worst = wp.max(worst, push_block_pseudo(m, x, r, m.slot_block[r], h, w))
+                skip = m.slot_block[r] - 1
             else:
                 worst = wp.max(worst, wp.abs(push(m, s, x, r, x.row_low[r, w], x.row_high[r, w], w)))
-            if correct != 0 and corrects(x, r, w) != 0:
-                worst = wp.max(worst, wp.abs(push_pseudo(m, x, r, h, w)))
+                if correct != 0 and corrects(x, r, w) != 0:
+                    worst = wp.max(worst, wp.abs(push_pseudo(m, x, r, h, w)))
         iterations += 1
     return iterations

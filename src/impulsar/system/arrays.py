@@ -56,6 +56,7 @@ class SystemArrays:
     slot_trees: wp.array2d(dtype=wp.int32)  # [slot, 4] trees that its row touches, -1: no more
     slot_row: wp.array(dtype=wp.int32)  # [slot + 1] where its row begins in J and Y
     slot_group: wp.array(dtype=wp.int32)  # 3: first of three rows bounded together, else 1
+    slot_block: wp.array(dtype=wp.int32)  # at a joint's first closure the number of them, else 0
     slot_channel: wp.array(dtype=wp.int32)  # input channel of a motor, else -1
     slot_a: wp.array2d(dtype=f64)  # limit: bound; friction: bound; motor: max torque; spring: stiffness
     slot_b: wp.array2d(dtype=f64)  # limit: restitution; spring: damping; coupling: ratio

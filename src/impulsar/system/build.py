@@ -13,8 +13,8 @@ from ..spatial import f64, mat33, quat, vec3
 from ..state import Counts
 from .arrays import ADD, FOLLOW, KEEP, STORE, SystemArrays
 from .channels import Channels
-from .slots import COUPLING, FRICTION, HAND, SPRING, Slot, SlotBuilder
-from .tree import GROUND, Tree, span
+from .slots import CLOSURE, COUPLING, FRICTION, HAND, SPRING, Slot, SlotBuilder
+from .tree import GROUND, Tree, scatter, span
 
 EMPTY = -2  # body of a hand or load that is not in use
 OPTIONS = 16
@@ -26,11 +26,20 @@ ROW_CAPACITY = 2**28  # float64 of J in all worlds: 2 GiB
 class System:
     """A model built: arrays on a device, counts, and the index of every name."""
 
-    def __init__(self, model: Model, worlds: int = 1, device: str = "cpu", hands: int = 1, loads: int = 0):
+    def __init__(
+        self,
+        model: Model,
+        worlds: int = 1,
+        device: str = "cpu",
+        coordinates: str = "generalized",
+        hands: int = 1,
+        loads: int = 0,
+    ):
         model.check()
         self.model = model
         self.device = device
-        self.tree = span(model)
+        self.coordinates = coordinates
+        self.tree = scatter(model) if coordinates == "maximal" else span(model)
         self.body_index = {name: i for i, name in enumerate(self.tree.bodies)}
         self.joints: list[Joint] = [*self.tree.carriers, *self.tree.loops]
         self.joint_index = {joint.name: i for i, joint in enumerate(self.joints)}
@@ -124,10 +133,12 @@ class System:
     def _place_rows(self) -> None:
         """Which trees each slot's row touches, and where in J and Y it is kept."""
         self._tree_of: list[int] = []
-        for parent in self.tree.parents:
-            self._tree_of.append(self._tree_of[parent] if parent >= 0 else max(self._tree_of, default=-1) + 1)
-        trees = max(self._tree_of) + 1
-        self._tree_body = [self._tree_of.index(tree) for tree in range(trees)] + [len(self._tree_of)]
+        self._tree_body: list[int] = []
+        for i, parent in enumerate(self.tree.parents):
+            if parent < 0:
+                self._tree_body.append(i)
+            self._tree_of.append(len(self._tree_body) - 1)
+        self._tree_body.append(len(self._tree_of))
         self._tree_dof = [self._dof_start[body] for body in self._tree_body]
         sizes = np.diff(self._tree_dof)
         self._slot_trees = [sorted({self._tree_of[b] for b in self._slot_bodies(slot)}) for slot in self.slots]
@@ -298,6 +309,7 @@ class System:
             slot_trees=np.reshape([[*touched, -1, -1, -1, -1][:4] for touched in self._slot_trees], (-1, 4)),
             slot_row=self._slot_row,
             slot_group=[slot.group for slot in slots],
+            slot_block=joint_blocks(slots),
             slot_channel=[slot.channel for slot in slots],
         )
         largest = 1e300  # stands for no bound
@@ -348,7 +360,7 @@ class System:
     def grown(self, hands: int, loads: int) -> "System":
         """This system with room for more hands and loads, its parameters and inputs kept."""
         spare = loads - len(self.model.loads)
-        bigger = System(self.model, self._worlds, self.device, hands, spare)
+        bigger = System(self.model, self._worlds, self.device, self.coordinates, hands, spare)
         for name, base in self._bases.items():
             old, new = base.numpy(), bigger._bases[name].numpy()
             data = np.repeat(new, old.shape[1], axis=1) if old.shape[1] > new.shape[1] else new.copy()
@@ -397,6 +409,18 @@ class System:
         q_WF = multiply(P.orientation, joint.q_PF)
         p_FM = rotation_matrix(q_WF).T @ (C.world_point(joint.p_CM) - P.world_point(joint.p_PF))
         return p_FM, multiply(conjugate(q_WF), multiply(C.orientation, joint.q_CM))
+
+
+def joint_blocks(slots: list[Slot]) -> list[int]:
+    """At the first closure of each joint the number of its closures, elsewhere 0."""
+    sizes = [0] * len(slots)
+    first = 0
+    for r, slot in enumerate(slots):
+        if slot.kind == CLOSURE:
+            if r == 0 or slots[first].part != slot.part or slots[first].kind != CLOSURE:
+                first = r
+            sizes[first] += 1
+    return sizes
 
 
 def exact_axes(q: np.ndarray) -> np.ndarray:

@@ -1,4 +1,8 @@
-"""The spanning tree of a model: which joint carries which body, and which joints close loops."""
+"""The tree of a model: which joint carries which body, and which joints are left to rows.
+
+Generalized coordinates take a spanning tree. Maximal coordinates take the forest of single bodies: a
+free body is a tree of one, so both are the same arrays and the same verbs.
+"""
 
 from dataclasses import dataclass
 
@@ -60,6 +64,12 @@ def span(model: Model) -> Tree:
         _grow(tree, name, start, chosen, order)
         hung.update(tree.bodies[start:])
     return tree
+
+
+def scatter(model: Model) -> Tree:
+    """Maximal coordinates: every body on a free joint of its own, every joint a set of rows."""
+    bodies = list(model.bodies)
+    return Tree(bodies, [-1] * len(bodies), [free_joint(name) for name in bodies], list(model.joints.values()))
 
 
 def free_joint(name: str) -> Joint:

@@ -42,11 +42,7 @@ def first_step(empty_cache: bool):
     """Time of a fresh process to import, build ten-pendula and take its first step [s]."""
 
     def measure(device: str) -> float:
-        code = (
-            "import impulsar as im\n"
-            f"world = im.World(im.scene('ten-pendula'), device={device!r})\n"
-            "world.step()\n"
-        )
+        code = f"import impulsar as im\nworld = im.World(im.scene('ten-pendula'), device={device!r})\nworld.step()\n"
         with tempfile.TemporaryDirectory() as cache:
             environment = os.environ | ({"WARP_CACHE_PATH": cache} if empty_cache else {})
             command = [sys.executable, "-c", code]
@@ -74,7 +70,14 @@ def import_time(device: str) -> float:
 
 
 CASES = [
-    Case("linear-cost", "time per step of a chain of 10 to 10,000 links: log-log slope", 1.1, "1", linear_cost, show=show_cost),
+    Case(
+        "linear-cost",
+        "time per step of a chain of 10 to 10,000 links: log-log slope",
+        1.1,
+        "1",
+        linear_cost,
+        show=show_cost,
+    ),
     Case("import-time", "`import impulsar` in a fresh process", 1.0, "s", import_time),
     Case("first-step-cold", "first step of ten-pendula with an empty kernel cache", 20.0, "s", first_step(True)),
     Case("first-step-cached", "first step of ten-pendula with a warm kernel cache", 2.0, "s", first_step(False)),

@@ -31,7 +31,12 @@ def batch_bits(device: str) -> float:
 def step_bits(device: str) -> float:
     """Scenes on which step(n) and n times step give different bits."""
     differ = 0
-    for name, parameters in (("ten-pendula", {"start": "30deg"}), ("five-link", {}), ("peaucellier", {}), ("manipulator", {})):
+    for name, parameters in (
+        ("ten-pendula", {"start": "30deg"}),
+        ("five-link", {}),
+        ("peaucellier", {}),
+        ("manipulator", {}),
+    ):
         worlds = [World(scene(name, **parameters), device=device) for _ in range(2)]
         worlds[0].step(100)
         for _ in range(100):
@@ -43,7 +48,12 @@ def step_bits(device: str) -> float:
 def snapshot_bits(device: str) -> float:
     """Scenes on which going back to a snapshot and on again gives different bits; the hand is holding."""
     differ = 0
-    for name, parameters in (("ten-pendula", {"start": "30deg"}), ("five-link", {}), ("peaucellier", {}), ("manipulator", {})):
+    for name, parameters in (
+        ("ten-pendula", {"start": "30deg"}),
+        ("five-link", {}),
+        ("peaucellier", {}),
+        ("manipulator", {}),
+    ):
         world = World(scene(name, **parameters), dt=0.001, device=device)
         world.step(50)
         hand = world.grab(next(reversed(world.model.bodies)), stiffness=50.0)

@@ -1,0 +1,421 @@
+"""The command `impulsar`.
+
+Exit status: 0 success, 1 a check fell short, 2 bad input with one line on standard error, 130 Ctrl-C.
+With --json, standard output is one JSON object and nothing else.
+"""
+
+import argparse
+import ast
+import json
+import math
+import os
+import platform
+import sys
+import time as wall
+import warnings
+from difflib import get_close_matches
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from .model import Model, ModelError
+
+if TYPE_CHECKING:
+    import warp as wp
+    import xarray as xr
+
+    from .world import World
+
+GOOD, FELL_SHORT, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run one command and return its exit status."""
+    args = build_parser().parse_args(argv)
+    if args.command is None:
+        build_parser().print_help()
+        return GOOD
+    try:
+        with warnings.catch_warnings():
+            warnings.showwarning = lambda message, *rest: _tell(f"warning: {message}")
+            return args.command(args)
+    except (ModelError, OSError) as error:
+        if isinstance(error, BrokenPipeError):  # the reader of a pipe has seen enough
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return GOOD
+        _tell(" ".join(str(error).split()))
+        return BAD_INPUT
+    except KeyboardInterrupt:
+        _tell("interrupted")
+        return INTERRUPTED
+
+
+def _tell(line: str) -> None:
+    """One line for the person, away from the data."""
+    print(f"impulsar: {line}", file=sys.stderr)
+
+
+class Parser(argparse.ArgumentParser):
+    """Says what is wrong in one line."""
+
+    def error(self, message: str) -> NoReturn:
+        _tell(f"{message}; see {self.prog} --help")
+        sys.exit(BAD_INPUT)
+
+
+def build_parser() -> Parser:
+    """Commands and their options."""
+    parser = Parser(prog="impulsar", description="Interactive multibody dynamics.")
+    parser.set_defaults(command=None)
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND")
+
+    def command(name: str, function: Any, text: str) -> argparse.ArgumentParser:
+        added = commands.add_parser(name, help=text, description=text[0].upper() + text[1:] + ".")
+        added.set_defaults(command=function)
+        return added
+
+    command("scenes", scenes, "list the built-in scenes and their parameters")
+    run_ = command("run", run, "simulate a scene and print its energy books")
+    run_.add_argument("scene", metavar="SCENE", help="name of a scene, see `impulsar scenes`")
+    run_.add_argument("--set", metavar="KEY=VALUE", action="append", default=[], help="a parameter of the scene")
+    run_.add_argument("--method", metavar="M", help="name of a method")
+    run_.add_argument("--coordinates", metavar="C", help="generalized or maximal")
+    run_.add_argument("--device", metavar="D", help="cpu, cuda or cuda:0")
+    run_.add_argument("--dt", metavar="H", type=_seconds, help="step [s]; default: the scene's")
+    run_.add_argument("--duration", metavar="T", type=_seconds, help="simulated time [s]; default: the scene's")
+    run_.add_argument("--every", metavar="E", type=_seconds, help="time between samples [s]; default: each step")
+    run_.add_argument("--out", metavar="FILE.nc", type=Path, help="write the result as NetCDF")
+    run_.add_argument("--plot", metavar="FILE.png", type=Path, help="draw energies, errors and coordinates")
+    run_.add_argument("--json", action="store_true", help="print the summary as JSON")
+    validate_ = command("validate", validate, "compare results with closed forms, papers and other engines")
+    validate_.add_argument("cases", metavar="CASE", nargs="*", help="names of cases; default: all")
+    validate_.add_argument("--list", action="store_true", help="list the cases")
+    validate_.add_argument("--json", action="store_true", help="print the figures as JSON")
+    validate_.add_argument("--report", metavar="DIR", type=Path, help="write figures and pictures here")
+    bench_ = command("bench", bench, "measure the cost of steps")
+    bench_.add_argument("suites", metavar="SUITE", nargs="*", help="names of suites; default: all")
+    bench_.add_argument("--json", action="store_true", help="print the figures as JSON")
+    command("warmup", warmup, "compile the kernels now, so that the first run need not")
+    demo_ = command("demo", demo, "pull ten pendula by a hand and draw what happens")
+    demo_.add_argument("--out", metavar="DIR", type=Path, default=Path("out"), help="folder of the picture")
+    command("doctor", doctor, "check the installation")
+    return parser
+
+
+def _seconds(text: str) -> float:
+    """A time > 0."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not 0 < value < math.inf:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a time > 0 [s]")
+    return value
+
+
+# scenes and runs --------------------------------------------------------------------------------------
+
+
+def scenes(args: argparse.Namespace) -> int:
+    """Print a table of the built-in scenes."""
+    from .scenes import SCENES
+
+    width = max(map(len, SCENES)) + 2
+    for scene in SCENES.values():
+        print(f"{scene.name:<{width}}{scene.description}")
+        for name, default in scene.parameters.items():
+            print(f"{'':<{width}}  --set {name}={default}")
+    return GOOD
+
+
+def run(args: argparse.Namespace) -> int:
+    """Simulate a scene, print a summary, write what was asked for.
+
+    What can be refused is refused before the world is built, which may have to compile.
+    """
+    from . import results
+    from .world import World
+
+    model = _scene(args.scene, _settings(args.set))
+    duration = args.duration or model.duration
+    if duration is None:
+        raise ModelError(f"scene '{args.scene}': states no duration; give --duration")
+    if dt := args.dt or model.dt:
+        results.steps_and_stride(duration, args.every, dt)
+    for path in (args.out, args.plot):
+        _check_target(path)
+    if args.plot:
+        results.check_picture(args.plot)
+    chosen = {key: getattr(args, key) for key in ("method", "coordinates", "device", "dt")}
+    world = World(model, **{key: value for key, value in chosen.items() if value is not None})
+    dataset, summary = _timed_run(world, duration, args.every, progress=False if args.json else None)
+    if args.out:
+        results.save(dataset, args.out)
+    if args.plot:
+        results.plot(dataset, args.plot)
+    written = [str(path) for path in (args.out, args.plot) if path]
+    if args.json:
+        print(json.dumps(summary | {"written": written}))
+    else:
+        _print_summary(world, summary)
+        for path in written:
+            print(f"wrote {path}")
+    if "interrupted" in dataset.attrs:
+        _tell(f"interrupted at t = {world.time:g} s; what was computed before is kept")
+        return INTERRUPTED
+    return FELL_SHORT if "broken_at" in dataset.attrs else GOOD
+
+
+def _settings(pairs: list[str]) -> dict[str, Any]:
+    """Parameters from KEY=VALUE, a value being a Python literal, true, false or else text."""
+    settings: dict[str, Any] = {}
+    for pair in pairs:
+        key, equals, text = pair.partition("=")
+        if not (equals and key.isidentifier()):
+            raise ModelError(f"--set {pair!r}: expected KEY=VALUE, such as --set start=hanging")
+        if text.lower() in ("true", "false"):
+            settings[key] = text.lower() == "true"
+            continue
+        try:
+            settings[key] = ast.literal_eval(text)
+        except (ValueError, SyntaxError):
+            settings[key] = text
+    return settings
+
+
+def _scene(name: str, settings: dict[str, Any]) -> Model:
+    from .scenes import scene
+
+    if name.endswith(".json"):
+        raise ModelError(f"'{name}': scene files cannot be read yet; give the name of a scene, see `impulsar scenes`")
+    try:
+        return scene(name, **settings)
+    except ModelError:
+        raise
+    except (TypeError, ValueError) as error:
+        given = ", ".join(f"{key}={value!r}" for key, value in settings.items())
+        raise ModelError(f"scene '{name}' with {given}: {error}") from error
+
+
+def _check_target(path: Path | None) -> None:
+    """Refuse a file that could not be written before anything is computed for it."""
+    if path is None:
+        return
+    if path.is_dir():
+        raise ModelError(f"'{path}': is a folder; give the name of a file")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if not os.access(path if path.exists() else path.parent, os.W_OK):
+        raise ModelError(f"'{path}': cannot be written here; choose another place")
+
+
+def _timed_run(
+    world: "World", duration: float, every: float | None, progress: bool | None = None
+) -> tuple["xr.Dataset", dict[str, Any]]:
+    """The result of a run and its figures."""
+    import xarray  # noqa: F401  loaded before the clock starts
+
+    began = wall.perf_counter()
+    dataset = world.run(duration, every, progress)
+    return dataset, _summary(world, dataset, wall.perf_counter() - began)
+
+
+def _summary(world: "World", dataset: "xr.Dataset", seconds: float) -> dict[str, Any]:
+    """Figures of a run by name."""
+    simulated = float(dataset["time"][-1] - dataset["time"][0])
+    imbalance = dataset["energy"].sel(kind="imbalance")
+    worst = float(abs(imbalance).max())
+    reference = world.model.reference_energy
+    endings = {key: float(dataset.attrs[key]) for key in ("broken_at", "interrupted") if key in dataset.attrs}
+    return {
+        "model": world.model.name,
+        "method": world.method.name,
+        "coordinates": world.coordinates,
+        "device": world.device,
+        "dt": world.dt,
+        "simulated": simulated,
+        "seconds": seconds,
+        "times_real_time": simulated / seconds,
+        "energy": {str(kind): float(dataset["energy"].sel(kind=kind)[-1]) for kind in dataset["kind"].values},
+        "worst_imbalance": worst,
+        "worst_imbalance_percent": 100 * worst / reference if reference else None,
+        "worst_constraint_error": float(dataset["constraint_error"].max()),
+        **endings,
+    }
+
+
+def _print_summary(world: "World", summary: dict[str, Any]) -> None:
+    """What a person wants to know of a run."""
+    s = summary
+    print(f"{s['model']}: {s['simulated']:g} s by {s['method']} on {s['device']}, dt = {s['dt']:g} s")
+    print(f"{s['seconds']:.3g} s of wall time, {s['times_real_time']:.3g} times real time")
+    print("\n".join(f"  {line}" for line in str(world.energy()).splitlines()))
+    percent = s["worst_imbalance_percent"]
+    share = "" if percent is None else f", {percent:.3g} % of the reference energy {world.model.reference_energy:g} J"
+    print(f"worst imbalance {s['worst_imbalance']:.3g} J{share}")
+    print(f"worst constraint error {s['worst_constraint_error']:.3g} m and rad")
+
+
+def demo(args: argparse.Namespace) -> int:
+    """Ten pendula with the hand: books on the screen, motion and energies in a picture."""
+    from .render import draw_demo
+    from .world import World
+
+    path = args.out / "demo.png"
+    _check_target(path)
+    model = _scene("ten-pendula", {"start": "hanging", "hand": True})
+    world = World(model, dt=0.001)
+    dataset, summary = _timed_run(world, 10.0, every=0.01)
+    _print_summary(world, summary)
+    draw_demo(model, dataset, path)
+    print(f"the motion and the energies are in {path}")
+    return INTERRUPTED if "interrupted" in dataset.attrs else GOOD
+
+
+# checks and measurements ------------------------------------------------------------------------------
+
+
+def validate(args: argparse.Namespace) -> int:
+    """Run the validation cases, or list them."""
+    from . import validate as cases
+
+    known = list(cases.case_names())
+    if args.list:
+        print(json.dumps({"cases": [{"name": name} for name in known]}) if args.json else "\n".join(known))
+        return GOOD
+    _check_names("case", args.cases, known)
+    return cases.run_cases(args.cases or None, args.json, args.report)
+
+
+def bench(args: argparse.Namespace) -> int:
+    """Run the benchmark suites."""
+    from . import bench as suites
+
+    _check_names("suite", args.suites, list(suites.suite_names()))
+    return suites.run_suites(args.suites or None, args.json)
+
+
+def _check_names(kind: str, names: list[str], known: list[str]) -> None:
+    for name in names:
+        if name not in known:
+            close = get_close_matches(name, known, n=1)
+            hint = f"did you mean '{close[0]}'?" if close else f"known are: {', '.join(known)}"
+            raise ModelError(f"no {kind} named '{name}'; {hint}")
+
+
+# kernels ----------------------------------------------------------------------------------------------
+
+
+def is_compiled(kernel: "wp.Kernel", device: str) -> bool:
+    """Whether Warp's cache holds a kernel's module for a device."""
+    import warp as wp
+
+    is_cpu = wp.get_device(device).is_cpu
+    identifier = kernel.module.get_module_identifier(block_dim=1 if is_cpu else None)
+    endings = (".o",) if is_cpu else (".ptx", ".cubin")
+    folder = Path(wp.config.kernel_cache_dir) / identifier
+    return folder.is_dir() and any(entry.suffix in endings for entry in folder.iterdir())
+
+
+def warmup(args: argparse.Namespace) -> int:
+    """Compile every method's kernels for every device, into Warp's cache."""
+    import warp as wp
+
+    from .methods import METHODS
+    from .world import World
+
+    print("compiling the kernels of all methods into Warp's cache, so that the first run need not")
+    for device in map(str, wp.get_devices()):
+        for name in METHODS:
+            began = wall.perf_counter()
+            World(_pendulum(), method=name, device=device).run(0.1)
+            print(f"{name} for {device}: ready after {wall.perf_counter() - began:.1f} s")
+    return GOOD
+
+
+def doctor(args: argparse.Namespace) -> int:
+    """Print versions and devices, and check a pendulum's period on every device."""
+    import numpy as np
+    import warp as wp
+
+    from . import __version__
+    from .methods import METHODS
+    from .world import DEFAULT_METHOD
+
+    cache = wp.config.kernel_cache_dir
+    kernel = METHODS[DEFAULT_METHOD]().kernel
+    print(f"impulsar  {__version__}")
+    print(f"python    {platform.python_version()} on {platform.platform()}")
+    print(f"numpy     {np.__version__}")
+    print(f"warp      {wp.__version__}")
+    print(f"cpu       {_cpu_name()}, {os.cpu_count()} cores")
+    print(f"cache     {cache}")
+    trouble = []
+    for device in wp.get_devices():
+        state = "compiled" if is_compiled(kernel, str(device)) else "not compiled yet: about 10 s now"
+        print(f"device    {device} ({device.name}), step kernel of {DEFAULT_METHOD} {state}", flush=True)
+        try:
+            measured, exact, bound = _period(str(device))
+        except Exception as error:  # whatever a broken installation may raise
+            trouble.append(f"{device} cannot step: {type(error).__name__}: {' '.join(str(error).split())}")
+            continue
+        off = abs(measured / exact - 1)
+        print(f"pendulum  period {measured:.7f} s, closed form {exact:.7f} s, off by {off:.1e} of {bound:.1e} allowed")
+        if not off <= bound:
+            trouble.append(f"{device} gives a wrong period")
+    if trouble:
+        print(f"NOT OK: {'; '.join(trouble)}")
+        print(f"delete {cache}, install impulsar anew and run `impulsar doctor` again; then report what it printed")
+        return FELL_SHORT
+    print("OK")
+    return GOOD
+
+
+AMPLITUDE, ROD = math.radians(60.0), 1.0  # of doctor's pendulum [rad, m]
+
+
+def _pendulum() -> Model:
+    """A thin rod hung at its end, drawn aside to be let go."""
+    from .shapes import Capsule
+
+    model = Model("pendulum")
+    side, down = math.sin(AMPLITUDE), -math.cos(AMPLITUDE)
+    across = ROD**2 / 12
+    rod = model.body(
+        "rod",
+        mass=1.0,
+        inertia=(across, across, 1e-4),
+        position=(side * ROD / 2, 0.0, down * ROD / 2),
+        orientation=(0.0, math.sin(-AMPLITUDE / 2), 0.0, math.cos(AMPLITUDE / 2)),
+        shape=Capsule(radius=0.01, length=ROD),
+    )
+    model.joint("pivot", "revolute", model.ground, rod, at=(0.0, 0.0, 0.0), axis=(0.0, 1.0, 0.0))
+    return model
+
+
+def _period(device: str) -> tuple[float, float, float]:
+    """Period of the pendulum as stepped, in closed form, and the relative difference a step may cause.
+
+    ω² = 3g/2l; T = 2π/ω / agm(1, cos(amplitude/2)). From rest, semi-implicit Euler is off by (ωh)²/24.
+    """
+    import numpy as np
+
+    from .world import World
+
+    omega, dt = math.sqrt(1.5 * 9.81 / ROD), 0.001
+    a, b = 1.0, math.cos(AMPLITUDE / 2)
+    while a - b > 1e-15:
+        a, b = (a + b) / 2, math.sqrt(a * b)
+    exact = 2 * math.pi / omega / a
+    result = World(_pendulum(), dt=dt, device=device).run(1.3 * exact, progress=False)
+    x, t = result["position"].sel(body="rod", axis="x").values, result["time"].values
+    k = np.flatnonzero(x[:-1] * x[1:] < 0)
+    zeros = t[k] - x[k] * (t[k + 1] - t[k]) / (x[k + 1] - x[k])
+    return float(zeros[2] - zeros[0]), exact, (omega * dt) ** 2
+
+
+def _cpu_name() -> str:
+    """What the machine calls its processor."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        return platform.processor() or platform.machine()
+    return next((line.partition(": ")[2] for line in lines if line.startswith("model name")), platform.machine())

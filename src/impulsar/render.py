@@ -1,0 +1,396 @@
+"""Pictures without a browser: the motion as a stroboscope shows it, and the demo's figure.
+
+Everything is projected by plain linear algebra and drawn flat, the nearest last. A shape's silhouette
+is the convex hull of its projected points, each widened to a disc: two points and a radius for a
+capsule, eight corners and none for a box. V is the picture's frame: x to the right, y up, z to the eye.
+"""
+
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .model import Body, Joint, Model, ModelError
+from .results import COLOURS, INK, draw_energy, draw_imbalance, first_world, new_figure, save_figure
+from .shapes import Box, Capsule, ConvexHull, Cylinder, Shape, Sphere, rotation_matrix
+
+if TYPE_CHECKING:
+    import xarray as xr
+    from matplotlib.axes import Axes
+
+FLAT = 0.02  # motion thinner than this share of its largest extent is drawn in its plane
+ELEVATION, AZIMUTH = math.radians(20.0), math.radians(28.0)  # of the eye, off the broadside
+POSES = 9
+CIRCLE = np.column_stack([f(np.linspace(0.0, 2 * math.pi, 24, endpoint=False)) for f in (np.cos, np.sin)])
+SLIDE_AXIS = {"prismatic": 2, "cylindrical": 2, "point-on-line": 2, "pin-slot": 0}  # axis of F that is free
+
+
+@dataclass(frozen=True)
+class View:
+    """A projection along z of V."""
+
+    R_VW: np.ndarray
+    labels: tuple[str, str] | None  # names of the picture's axes; None: an oblique view
+    size: float  # largest extent of what is seen [m]
+
+    def flat(self, points: np.ndarray) -> np.ndarray:
+        """Picture coordinates [..., 2] of world points [..., 3]."""
+        return points @ self.R_VW[:2].T
+
+
+@dataclass(frozen=True)
+class Outline:
+    """Points of a body whose hull, widened by `radius`, is its silhouette [m]."""
+
+    body: str
+    points: np.ndarray  # p_BQ [point, axis]
+    radius: float
+
+
+@dataclass(frozen=True)
+class Pose:
+    """Where every body is at one time; ground is among them."""
+
+    time: float
+    p_WB: dict[str, np.ndarray]
+    R_WB: dict[str, np.ndarray]
+
+    def place(self, body: str, points: np.ndarray) -> np.ndarray:
+        """World places of points [..., 3] of a body."""
+        return self.p_WB[body] + points @ self.R_WB[body].T
+
+
+def draw_motion(
+    model: Model,
+    dataset: "xr.Dataset",
+    path: str | Path,
+    poses: int = POSES,
+    start: float | None = None,
+    stop: float | None = None,
+    title: str | None = None,
+) -> None:
+    """Draw poses of a result, evenly spaced from `start` to `stop` [s], and the probes' traces into a file."""
+    figure = new_figure(8.0, 7.0)
+    ax = figure.subplots()
+    motion(ax, model, first_world(dataset), poses, start, stop)
+    (left, right), (bottom, top) = ax.get_xlim(), ax.get_ylim()
+    figure.set_size_inches(8.0, float(np.clip(7.0 * (top - bottom) / (right - left) + 1.8, 4.0, 9.0)))
+    figure.suptitle(title or dataset.attrs["model"], color=INK)
+    save_figure(figure, path)
+
+
+def draw_demo(model: Model, dataset: "xr.Dataset", path: str | Path) -> None:
+    """Draw the motion, while a hand holds and just after if one did, beside the energy books into a file."""
+    one = first_world(dataset)
+    figure = new_figure(13.0, 6.5)
+    grid = figure.add_gridspec(2, 2, width_ratios=(1.0, 1.15), height_ratios=(1.5, 1.0))
+    start, stop = _window(one)
+    motion(figure.add_subplot(grid[:, 0]), model, one, POSES, start, stop)
+    top = figure.add_subplot(grid[0, 1])
+    bottom = figure.add_subplot(grid[1, 1], sharex=top)
+    draw_energy(top, one)
+    draw_imbalance(bottom, one)
+    if start is not None and stop is not None:
+        for ax in (top, bottom):
+            ax.axvspan(start, stop, color="#f3efe2", zorder=-1)
+        bottom.set_title("shaded: the time shown on the left", loc="right", fontsize=8, color="#7a704f")
+    top.tick_params(labelbottom=False)
+    bottom.set_xlabel("time [s]")
+    figure.align_ylabels((top, bottom))
+    dt, method = dataset.attrs["dt"], dataset.attrs["method"]
+    figure.suptitle(f"{dataset.attrs['model']} by {method}, dt = {1000 * dt:g} ms", color=INK)
+    save_figure(figure, path)
+
+
+def _window(dataset: "xr.Dataset") -> tuple[float | None, float | None]:
+    """From the first hold of a hand to a moment after the last; None without hands."""
+    if "hand_force" not in dataset:
+        return None, None
+    held = dataset["hand_force"].notnull().any(("hand", "axis")).values
+    times = dataset["time"].values
+    first, last = np.flatnonzero(held)[[0, -1]]
+    begin, end = float(times[max(first - 1, 0)]), float(times[last])
+    return begin, min(float(times[-1]), end + 0.25 * (end - begin))
+
+
+def motion(
+    ax: "Axes",
+    model: Model,
+    dataset: "xr.Dataset",
+    poses: int = POSES,
+    start: float | None = None,
+    stop: float | None = None,
+) -> None:
+    """Draw the stroboscopic picture of one world's result into axes."""
+    if poses < 1:
+        raise ModelError(f"picture of '{model.name}': {poses} poses, expected 1 or more")
+    part = dataset.sel(time=slice(start, stop))
+    if part.sizes["time"] == 0:
+        raise ModelError(f"picture of '{model.name}': no samples from {start} to {stop} s; choose other times")
+    chosen = np.unique(np.linspace(0, part.sizes["time"] - 1, poses).round().astype(int))
+    shown = [_pose(part, int(k)) for k in chosen]
+    outlines = [outline for body in model.bodies.values() for outline in _outlines(model, body)]
+    seen = np.vstack([pose.place(o.body, o.points) for pose in shown for o in outlines])
+    view = choose_view(model, seen)
+    colours = _colours(len(shown))
+    _draw_traces(ax, part, view)
+    for k, pose in enumerate(shown):
+        _draw_pose(ax, outlines, pose, view, colours[k], last=k == len(shown) - 1)
+    _draw_springs(ax, model, shown[-1], view)
+    _draw_ground(ax, model, shown, view)
+    _finish(ax, view, view.flat(seen))
+    if len(shown) > 1:
+        _time_bar(ax, shown, colours)
+
+
+def _pose(dataset: "xr.Dataset", sample: int) -> Pose:
+    """The pose at a sample."""
+    at = dataset.isel(time=sample)
+    names = [str(name) for name in dataset["body"].values]
+    p_WB = dict(zip(names, at["position"].values, strict=True)) | {"ground": np.zeros(3)}
+    q_WB = dict(zip(names, at["orientation"].values, strict=True)) | {"ground": np.array([0.0, 0.0, 0.0, 1.0])}
+    return Pose(float(at["time"]), p_WB, {name: rotation_matrix(q) for name, q in q_WB.items()})
+
+
+# what is seen -----------------------------------------------------------------------------------------
+
+
+def _outlines(model: Model, body: Body) -> list[Outline]:
+    """A body's shapes; without shapes, a thin solid through its joints and springs."""
+    if body.shapes:
+        return [Outline(body.name, *_shape_points(shape)) for shape in body.shapes]
+    points = [j.p_PF for j in model.joints.values() if j.first == body.name]
+    points += [j.p_CM for j in model.joints.values() if j.second == body.name]
+    points += [s.p_PQ for s in model.springs.values() if s.first == body.name]
+    points += [s.p_CQ for s in model.springs.values() if s.second == body.name]
+    spread = np.ptp(np.array([*points, np.zeros(3)]), axis=0).max()
+    if len(points) < 2:
+        points.append(np.zeros(3))
+    return [Outline(body.name, np.array(points), 0.03 * spread if spread > 0 else _ball_radius(body))]
+
+
+def _ball_radius(body: Body) -> float:
+    """Radius of the ball with the body's mass and mean inertia, 2/5 m r² = I."""
+    return math.sqrt(2.5 * float(np.trace(body.inertia)) / 3 / body.mass)
+
+
+def _shape_points(shape: Shape) -> tuple[np.ndarray, float]:
+    """Points of a shape in its body's frame and how far its surface lies around their hull."""
+    radius = 0.0
+    if isinstance(shape, Box):
+        corners = np.array([[x, y, z] for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (-0.5, 0.5)])
+        points = corners * shape.size
+    elif isinstance(shape, Sphere):
+        points, radius = np.zeros((1, 3)), shape.radius
+    elif isinstance(shape, Capsule):
+        points, radius = np.array([[0.0, 0.0, -0.5], [0.0, 0.0, 0.5]]) * shape.length, shape.radius
+    elif isinstance(shape, Cylinder):
+        ring = np.column_stack([shape.radius * CIRCLE, np.full(len(CIRCLE), 0.5 * shape.length)])
+        points = np.vstack([ring, ring * (1.0, 1.0, -1.0)])
+    elif isinstance(shape, ConvexHull):
+        points = np.asarray(shape.points)
+    else:
+        raise ModelError(f"shape {type(shape).__name__}: cannot be drawn; use a box, ball, cylinder, capsule or hull")
+    return shape.offset + points @ rotation_matrix(shape.orientation).T, radius
+
+
+def choose_view(model: Model, points: np.ndarray) -> View:
+    """The plane of a flat motion, along world axes; else obliquely onto its broad side, gravity down."""
+    extent = np.ptp(points, axis=0)
+    size = float(extent.max()) or 1.0
+    up_axis = int(np.argmax(np.abs(model.gravity))) if np.any(model.gravity) else 2
+    up = np.eye(3)[up_axis] * (1.0 if model.gravity[up_axis] <= 0 else -1.0)
+    thin = int(np.argmin(extent))
+    if extent[thin] <= FLAT * size and thin != up_axis:
+        right_axis = ({0, 1, 2} - {thin, up_axis}).pop()
+        right = np.eye(3)[right_axis]
+        return View(np.array([right, up, np.cross(right, up)]), ("xyz"[right_axis], "xyz"[up_axis]), size)
+    level = points - points.mean(axis=0)
+    level -= np.outer(level @ up, up)
+    broad = np.linalg.svd(level, full_matrices=False)[2][0]
+    broad -= (broad @ up) * up
+    broad = broad / np.linalg.norm(broad) if np.linalg.norm(broad) > 1e-9 else np.roll(up, 1)
+    broad *= 1.0 if broad.sum() >= 0 else -1.0
+    ahead = np.cross(broad, up)  # to the eye
+    right = math.cos(AZIMUTH) * broad + math.sin(AZIMUTH) * ahead
+    ahead = np.cross(right, up)
+    eye = math.cos(ELEVATION) * ahead + math.sin(ELEVATION) * up
+    return View(np.array([right, np.cross(eye, right), eye]), None, size)
+
+
+def hull(points: np.ndarray) -> np.ndarray:
+    """Corners of the convex hull of points in the plane, anticlockwise (Andrew's monotone chain)."""
+    ordered = np.unique(points, axis=0)
+    if len(ordered) < 3:
+        return ordered
+    chains = []
+    for run in (ordered, ordered[::-1]):
+        chain: list[np.ndarray] = []
+        for p in run:
+            while len(chain) > 1 and _turn(chain[-2], chain[-1], p) <= 0:
+                chain.pop()
+            chain.append(p)
+        chains.append(chain[:-1])
+    return np.array(chains[0] + chains[1])
+
+
+def _turn(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> float:
+    """Twice the signed area of a triangle."""
+    return float((b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]))
+
+
+def silhouette(outline: Outline, pose: Pose, view: View) -> np.ndarray:
+    """Corners of a body's outline in the picture [corner, 2]."""
+    flat = view.flat(pose.place(outline.body, outline.points))
+    if outline.radius > 0:
+        flat = (flat[:, None] + outline.radius * CIRCLE).reshape(-1, 2)
+    return hull(flat)
+
+
+# drawing ----------------------------------------------------------------------------------------------
+
+
+def _colours(count: int) -> np.ndarray:
+    """From pale to dark over the poses, RGB."""
+    from matplotlib import colormaps
+
+    return np.asarray(colormaps["YlGnBu"](np.linspace(0.25, 0.8, count)))[:, :3]
+
+
+def _draw_pose(ax: "Axes", outlines: list[Outline], pose: Pose, view: View, colour: np.ndarray, last: bool) -> None:
+    from matplotlib.collections import PolyCollection
+
+    def depth(outline: Outline) -> float:
+        return float(pose.place(outline.body, outline.points).mean(axis=0) @ view.R_VW[2])
+
+    polygons = [silhouette(outline, pose, view) for outline in sorted(outlines, key=depth)]
+    edge = INK if last else 0.75 * colour
+    ax.add_collection(
+        PolyCollection(polygons, facecolors=[colour], edgecolors=[edge], linewidths=0.8 if last else 0.4,
+                       alpha=1.0 if last else 0.8, zorder=4 if last else 3)
+    )  # fmt: skip
+
+
+def _draw_traces(ax: "Axes", dataset: "xr.Dataset", view: View) -> None:
+    if "probe" not in dataset:
+        return
+    for k, name in enumerate(dataset["name"].values):
+        path = view.flat(dataset["probe"].sel(name=name).values)
+        ax.plot(*path.T, color=COLOURS[(k + 1) % len(COLOURS)], linewidth=1.2, zorder=5, label=f"path of {name}")
+
+
+def _draw_springs(ax: "Axes", model: Model, pose: Pose, view: View) -> None:
+    """Each spring as a zigzag between its ends in the last pose."""
+    for spring in model.springs.values():
+        a, b = (view.flat(pose.place(*end)) for end in ((spring.first, spring.p_PQ), (spring.second, spring.p_CQ)))
+        along = b - a
+        across = np.array([-along[1], along[0]]) / max(float(np.linalg.norm(along)), 1e-12) * 0.015 * view.size
+        s = np.array([0.0, 0.15, *np.linspace(0.2, 0.8, 9), 0.85, 1.0])
+        side = np.array([0, 0, *[1, -1] * 4, 1, 0, 0])
+        ax.plot(*(a + s[:, None] * along + side[:, None] * across).T, color=COLOURS[1], linewidth=1.2, zorder=6)
+
+
+def _draw_ground(ax: "Axes", model: Model, poses: list[Pose], view: View) -> None:
+    """A pin with hatched ground at every joint to ground; along a slide, a hatched guide."""
+    r = 0.03 * view.size
+    middle = np.mean([view.flat(p) for pose in poses for name, p in pose.p_WB.items() if name != "ground"], axis=0)
+    for joint in model.joints.values():
+        if "ground" not in (joint.first, joint.second) or joint.type in ("free", "distance"):
+            continue
+        on_first = joint.first == "ground"
+        p, q = (joint.p_PF, joint.q_PF) if on_first else (joint.p_CM, joint.q_CM)
+        at = view.flat(p)
+        if joint.type in SLIDE_AXIS:
+            along = rotation_matrix(q)[:, SLIDE_AXIS[joint.type]]
+            reach = np.array([_moving_end(joint, pose) - p for pose in poses]) @ along
+            ends = (p + along * (reach.min() - 5 * r), p + along * (reach.max() + 5 * r))
+            left, right = sorted(map(view.flat, ends), key=lambda end: end[0])
+            _hatch(ax, left, right, -r)
+            continue
+        down = 1.0 if middle[1] < at[1] - 0.1 * view.size else -1.0  # above what hangs, else below
+        base, side = at + np.array([0.0, down * 1.4 * r]), np.array([r, 0.0])
+        corners = np.array([at, base - side, base + side])
+        ax.fill(*corners.T, facecolor="#c9d0d5", edgecolor=INK, linewidth=0.8, zorder=6)
+        _hatch(ax, base - 1.5 * side, base + 1.5 * side, down * r)
+        ax.plot(*at, "o", color="white", markeredgecolor=INK, markersize=4.5, markeredgewidth=1.0, zorder=7)
+
+
+def _moving_end(joint: Joint, pose: Pose) -> np.ndarray:
+    """Where a joint sits on the body that is not ground."""
+    if joint.first == "ground":
+        return pose.place(joint.second, joint.p_CM)
+    return pose.place(joint.first, joint.p_PF)
+
+
+def _hatch(ax: "Axes", a: np.ndarray, b: np.ndarray, r: float) -> None:
+    """A line with strokes on its lower side (r < 0), or its upper (r > 0)."""
+    ax.plot(*np.array([a, b]).T, color=INK, linewidth=1.2, zorder=2)
+    along = b - a
+    count = max(4, round(float(np.linalg.norm(along)) / (0.6 * abs(r))))
+    for s in (np.arange(count) + 0.5) / count:
+        foot = a + s * along
+        ax.plot(*np.array([foot, foot + r * np.array([0.35, 0.55])]).T, color=INK, linewidth=0.7, zorder=2)
+
+
+def _finish(ax: "Axes", view: View, seen: np.ndarray) -> None:
+    """Equal scales, axes with units or a triad with its length, names of the paths."""
+    ax.set_aspect("equal")
+    ax.margins(0.05)
+    ax.autoscale_view()
+    if view.labels:
+        ax.set_xlabel(f"{view.labels[0]} [m]")
+        ax.set_ylabel(f"{view.labels[1]} [m]")
+        ax.grid(color="#eef1f3", linewidth=0.8)
+        ax.set_axisbelow(True)
+        for side in ("top", "right"):
+            ax.spines[side].set_visible(False)
+    else:
+        ax.set_axis_off()
+        _draw_triad(ax, view, seen)
+    if ax.get_legend_handles_labels()[0]:
+        ax.legend(loc="lower left", bbox_to_anchor=(0.0, 1.01), ncols=4, fontsize=9, frameon=False, borderaxespad=0.0)
+
+
+def _draw_triad(ax: "Axes", view: View, seen: np.ndarray) -> None:
+    """World axes with their length, in the corner farthest from all that is seen."""
+    length = 10.0 ** math.floor(math.log10(0.2 * view.size))
+    length *= max(m for m in (1, 2, 5) if m * length <= 0.2 * view.size)
+    arms = length * view.R_VW[:2].T  # of x, y, z in the picture
+    gap = 0.05 * view.size
+    low, high = np.minimum(arms.min(axis=0), 0.0) - (gap, 1.6 * gap), np.maximum(arms.max(axis=0), 0.0) + gap
+    (left, right), (bottom, top) = ax.get_xlim(), ax.get_ylim()
+    corners = [np.array([x, y]) for x in (left - low[0], right - high[0]) for y in (bottom - low[1], top - high[1])]
+
+    def clearance(origin: np.ndarray) -> float:
+        return float(np.maximum(seen - origin - high, origin + low - seen).max(axis=1).min())
+
+    origin = max(corners, key=clearance)
+    if clearance(origin) < 0:  # no corner is free: make room below
+        origin = np.array([left, bottom - high[1]]) - (low[0], 0.0)
+        ax.set_ylim(bottom - (high - low)[1], top)
+    for name, arm in zip("xyz", arms, strict=True):
+        x, y = origin + arm
+        ax.annotate(
+            "", (x, y), tuple(origin), arrowprops={"arrowstyle": "-|>", "color": INK, "shrinkA": 0, "shrinkB": 0}
+        )
+        x, y = origin + arm * (1 + 0.6 * gap / length)
+        ax.text(x, y, name, ha="center", va="center", fontsize=9, color=INK)
+    x, y = origin[0] + (low + high)[0] / 2, origin[1] + low[1]
+    ax.text(x, y, f"{length:g} m each", fontsize=8, color=INK, ha="center", va="bottom")
+
+
+def _time_bar(ax: "Axes", poses: list[Pose], colours: np.ndarray) -> None:
+    """A bar that gives every pose's time by its colour."""
+    from matplotlib.cm import ScalarMappable
+    from matplotlib.colors import BoundaryNorm, ListedColormap
+
+    times = [pose.time for pose in poses]
+    steps = range(len(times) + 1)
+    mappable = ScalarMappable(BoundaryNorm(steps, len(times)), ListedColormap(colours))
+    bar = ax.figure.colorbar(mappable, ax=ax, orientation="horizontal", fraction=0.035, pad=0.03, aspect=45)
+    bar.set_ticks([k + 0.5 for k in range(len(times))], labels=[f"{time:.3g}" for time in times])
+    bar.ax.tick_params(which="both", labelsize=8, length=0)
+    bar.outline.set_visible(False)
+    bar.set_label("time of the pose [s]", fontsize=9)

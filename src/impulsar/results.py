@@ -1,0 +1,446 @@
+"""Results: time series of a run as an xarray Dataset with names and units; saved, loaded, plotted.
+
+Variables, with `world` as first dimension in a batch:
+
+    position, velocity, angular_velocity, acceleration   (time, body, axis)
+    orientation                                          (time, body, quaternion)
+    joint_position, joint_velocity, motor_torque         (time, coordinate)
+    hand_force                                           (time, hand, axis), NaN while a hand does not hold
+    probe                                                (time, name, axis)
+    energy                                               (time, kind)
+    constraint_error, iterations                         (time)
+
+A variable whose parts a model has none of (joints, hands, probes) is left out.
+"""
+
+import math
+import sys
+import time as wall
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .edits import rotate
+from .measure import BROKEN
+from .model import ModelError
+from .reports import StepError, StepReport
+from .shapes import positive, show
+
+if TYPE_CHECKING:
+    import xarray as xr
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from .world import World
+
+KINDS = ("kinetic", "potential", "elastic", "work", "loss", "imbalance")
+
+# Variable: dimensions after time, units, long name.
+VARIABLES: dict[str, tuple[tuple[str, ...], str, str]] = {
+    "position": (("body", "axis"), "m", "position of the centre of mass"),
+    "orientation": (("body", "quaternion"), "1", "orientation, body to world"),
+    "velocity": (("body", "axis"), "m/s", "velocity of the centre of mass"),
+    "angular_velocity": (("body", "axis"), "rad/s", "angular velocity in world axes"),
+    "acceleration": (("body", "axis"), "m/s²", "acceleration of the centre of mass, mean over the last step"),
+    "joint_position": (("coordinate",), "rad", "joint coordinate"),
+    "joint_velocity": (("coordinate",), "rad/s", "rate of the joint coordinate"),
+    "motor_torque": (("coordinate",), "N m", "torque or force of the motor, mean over the last step"),
+    "hand_force": (("hand", "axis"), "N", "force of the hand on its body, mean over the last step"),
+    "probe": (("name", "axis"), "m", "position of the probe"),
+    "energy": (("kind",), "J", "energy books since the start"),
+    "constraint_error": ((), "m and rad", "2-norm of all position-level joint equations"),
+    "iterations": ((), "1", "sweeps of the solver since the last sample"),
+}
+PER_COORDINATE = {  # units of what is measured along a slide and about an angle
+    "joint_position": {"m": "m", "rad": "rad"},
+    "joint_velocity": {"m": "m/s", "rad": "rad/s"},
+    "motor_torque": {"m": "N", "rad": "N m"},
+}
+
+
+def record(world: "World", duration: float, every: float | None = None, progress: bool | None = None) -> "xr.Dataset":
+    """Step `world` for `duration` [s], to the nearest step, and sample at the start and after each `every` [s].
+
+    `every` is a whole multiple of dt, by default one step; the end is sampled in any case. `progress`:
+    a bar on standard error, by default in a terminal only. Ctrl-C keeps what was computed and sets the
+    attribute `interrupted`; so does a state that is no longer finite, with a warning and `broken_at` [s].
+    """
+    steps, stride = steps_and_stride(duration, every, world.dt)
+    samples = Samples(world, 1 + math.ceil(steps / stride))
+    start = world.time
+    ending: dict[str, Any] = {}
+    with _progress_bar(world.model.name, start, duration, progress) as show_time:
+        samples.take(None)
+        try:
+            while (left := round((start + duration - world.time) / world.dt)) > 0:
+                report = world.step(min(left, _stride(every, world.dt)))
+                report.check(world.strict)
+                samples.take(report)
+                show_time(world.time)
+        except KeyboardInterrupt:
+            ending["interrupted"] = 1
+        except StepError as error:
+            if not world._work.report.numpy()[BROKEN].any():
+                raise
+            ending["broken_at"] = world.time
+            warnings.warn(f"{error}; kept what was computed before", stacklevel=3)
+    return samples.dataset(ending)
+
+
+def steps_and_stride(duration: float, every: float | None, dt: float) -> tuple[int, int]:
+    """Steps of a run and between its samples; `ModelError` where the times do not fit the step [s]."""
+    steps = round(positive("run", "duration", duration, "s") / dt)
+    if steps < 1:
+        raise ModelError(f"run: duration is {show(duration)} s, less than a step of {show(dt)} s; shorten dt")
+    return steps, _stride(every, dt)
+
+
+def _stride(every: float | None, dt: float) -> int:
+    """Steps between samples."""
+    if every is None:
+        return 1
+    every = positive("run", "every", every, "s")
+    stride = max(1, round(every / dt))
+    if abs(every - stride * dt) > 1e-6 * dt:
+        raise ModelError(
+            f"run: every is {show(every)} s, not a whole multiple of dt = {show(dt)} s; give {show(stride * dt)}"
+        )
+    return stride
+
+
+class Samples:
+    """Buffers [world, sample, ...] of one run, allocated for the samples expected."""
+
+    def __init__(self, world: "World", expected: int):
+        self.world = world
+        self.count = 0
+        self.names = list(world.model.bodies)
+        self.order = [world.system.body_index[name] for name in self.names]
+        self.origin, self.dt = world.time, world.dt
+        bodies, freedoms = len(self.names), len(world.readout.coordinates)
+        shapes: dict[str, tuple[int, ...]] = {
+            "orientation": (bodies, 4),
+            **dict.fromkeys(("position", "velocity", "angular_velocity", "acceleration"), (bodies, 3)),
+            **dict.fromkeys(("joint_position", "joint_velocity", "motor_torque"), (freedoms,)),
+            "energy": (len(KINDS),),
+            **dict.fromkeys(("constraint_error", "iterations"), ()),
+        }
+        self.time = np.zeros(expected)
+        self.buffers = {name: np.zeros((world.worlds, expected, *shape)) for name, shape in shapes.items()}
+        self.hands: dict[str, np.ndarray] = {}  # by name, in order of appearance
+
+    def take(self, report: StepReport | None) -> None:
+        """Sample the world as it is now; `report` is that of the steps since the last sample."""
+        world, k = self.world, self.count
+        if k == len(self.time):
+            self._double()
+        work, buffers = world._work, self.buffers
+        self.time[k] = self._time()
+        twist = work.twist.numpy()[self.order].swapaxes(0, 1)  # [world, body, 6]
+        buffers["position"][:, k] = work.p_WB.numpy()[self.order].swapaxes(0, 1)
+        buffers["orientation"][:, k] = work.q_WB.numpy()[self.order].swapaxes(0, 1)
+        buffers["acceleration"][:, k] = work.a_WB.numpy()[self.order].swapaxes(0, 1)
+        buffers["velocity"][:, k] = twist[..., 3:]
+        buffers["angular_velocity"][:, k] = twist[..., :3]
+        if world.readout.coordinates:
+            position, velocity = world.readout.freedoms()
+            buffers["joint_position"][:, k] = position.T
+            buffers["joint_velocity"][:, k] = velocity.T
+            if max(world.readout.motor_slots) >= 0:
+                buffers["motor_torque"][:, k] = world.motor_torques().T
+        self._take_energy(buffers["energy"][:, k])
+        if any(world.system.hand_names):
+            self._take_hands(k)
+        buffers["constraint_error"][:, k] = np.linalg.norm(world.readout.lock_errors(), axis=0)
+        if report is not None:
+            buffers["iterations"][:, k] = report.iterations
+        self.count += 1  # last, so that an interrupt leaves no half sample
+
+    def _time(self) -> float:
+        """Simulated time, free of the rounding that a sum of steps gathers: 0.3, not 0.30000000000000004."""
+        now = self.world.time
+        if self.world.dt != self.dt:
+            self.origin, self.dt = now, self.world.dt
+        return round(self.origin + round((now - self.origin) / self.dt) * self.dt, 12)
+
+    def _take_energy(self, out: np.ndarray) -> None:
+        books = self.world.energy()
+        work, loss = sum(books.work.values()), sum(books.losses.values())
+        entries = (books.kinetic, books.potential, books.elastic, work, loss, books.imbalance)
+        for kind, value in enumerate(entries):
+            out[:, kind] = value
+
+    def _take_hands(self, k: int) -> None:
+        for name, force in self.world.hand_forces().items():
+            if name not in self.hands:
+                self.hands[name] = np.full((self.world.worlds, len(self.time), 3), np.nan)
+            self.hands[name][:, k] = force
+
+    def _double(self) -> None:
+        """Make room where an edit shortened the step on the way."""
+        more = len(self.time)
+        self.time = np.append(self.time, np.zeros(more))
+        for buffers in (self.buffers, self.hands):
+            for name, data in buffers.items():
+                buffers[name] = np.append(data, np.full_like(data, np.nan), axis=1)
+
+    def _probes(self) -> np.ndarray:
+        """Positions of the probes [world, sample, probe, axis], from the poses of their bodies."""
+        traces = []
+        for probe in self.world.model.probes.values():
+            if probe.body == "ground":
+                traces.append(np.broadcast_to(probe.p_BQ, (self.world.worlds, self.count, 3)))
+                continue
+            body = self.names.index(probe.body)
+            position, orientation = (self.buffers[what][:, : self.count, body] for what in ("position", "orientation"))
+            traces.append(position + rotate(orientation, probe.p_BQ))
+        return np.stack(traces, axis=2)
+
+    def dataset(self, ending: dict[str, Any]) -> "xr.Dataset":
+        """What was sampled, with names, units and attributes."""
+        import xarray as xr
+
+        from . import __version__
+
+        world, model = self.world, self.world.model
+        data = {name: values[:, : self.count] for name, values in self.buffers.items()}
+        data["iterations"] = data["iterations"].astype(np.int64)
+        if self.hands:
+            data["hand_force"] = np.stack([force[:, : self.count] for force in self.hands.values()], axis=2)
+        if model.probes:
+            data["probe"] = self._probes()
+        units = world.readout.coordinate_units
+        if not units:
+            for name in PER_COORDINATE:
+                del data[name]
+        leading = ("world", "time") if world.worlds > 1 else ("time",)
+        variables = {}
+        for name, (dimensions, unit, long_name) in VARIABLES.items():
+            if name in data:
+                unit = (
+                    ", ".join(dict.fromkeys(PER_COORDINATE[name][u] for u in units)) if name in PER_COORDINATE else unit
+                )
+                values = data[name] if world.worlds > 1 else data[name][0]
+                variables[name] = ((*leading, *dimensions), values.copy(), {"units": unit, "long_name": long_name})
+        attributes = {
+            "model": model.name,
+            "method": world.method.name,
+            "dt": world.dt,
+            "impulsar_version": __version__,
+            **ending,
+        }
+        if model.reference_energy is not None:
+            attributes["reference_energy"] = float(model.reference_energy)
+        return xr.Dataset(variables, self._coordinates(set(data), units), attributes)
+
+    def _coordinates(self, present: set[str], units: list[str]) -> dict[str, Any]:
+        world = self.world
+        coordinates: dict[str, Any] = {
+            "time": ("time", self.time[: self.count].copy(), {"units": "s", "long_name": "simulated time"}),
+            "body": self.names,
+            "axis": ["x", "y", "z"],
+            "quaternion": ["x", "y", "z", "w"],
+            "kind": list(KINDS),
+        }
+        if "joint_position" in present:
+            coordinates["coordinate"] = world.readout.coordinates
+            coordinates["unit"] = ("coordinate", units, {"long_name": "unit of the joint coordinate"})
+        if "hand_force" in present:
+            coordinates["hand"] = list(self.hands)
+        if "probe" in present:
+            coordinates["name"] = list(world.model.probes)
+        if world.worlds > 1:
+            coordinates["world"] = np.arange(world.worlds)
+        return coordinates
+
+
+@contextmanager
+def _progress_bar(name: str, start: float, duration: float, wanted: bool | None) -> Iterator[Callable[[float], None]]:
+    """A bar with simulated time and times real time; yields what to tell the time to."""
+    if not (sys.stderr.isatty() if wanted is None else wanted):
+        yield lambda time: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.completed:.2f} of {task.total:.2f} s"),
+        TextColumn("{task.fields[speed]}"),
+        TimeRemainingColumn(),
+    )
+    began = shown = wall.perf_counter()
+    with Progress(*columns, console=Console(stderr=True), auto_refresh=False) as bar:
+        task = bar.add_task(name, total=duration, speed="")
+
+        def show_time(time: float) -> None:
+            nonlocal shown
+            now = wall.perf_counter()
+            done = time - start
+            is_last = done >= (1 - 1e-9) * duration
+            if now - shown > 0.1 or is_last:
+                shown = now
+                speed = f"{done / max(now - began, 1e-9):.3g} × real time"
+                bar.update(task, completed=duration if is_last else done, speed=speed, refresh=True)
+
+        yield show_time
+
+
+def save(dataset: "xr.Dataset", path: str | Path) -> None:
+    """Write a result to a NetCDF file; what `load` reads back is equal to the last bit."""
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    dataset.to_netcdf(path, engine="h5netcdf")
+
+
+def load(path: str | Path) -> "xr.Dataset":
+    """Read a result that `save` wrote."""
+    import xarray as xr
+
+    dataset = xr.load_dataset(path, engine="h5netcdf")
+    texts = [name for name, values in dataset.coords.items() if values.dtype == object]
+    return dataset.assign_coords({name: dataset.coords[name].astype(str) for name in texts})
+
+
+# plots ------------------------------------------------------------------------------------------------
+
+INK = "#22303c"
+COLOURS = ("#1f77b4", "#d1495b", "#2e933c", "#8e5bb5", "#e08e2b", "#3aa6a6", "#8c6d46", "#6b7785")
+KIND_COLOURS = dict(zip(KINDS, (COLOURS[1], COLOURS[0], COLOURS[2], COLOURS[3], COLOURS[4], INK), strict=True))
+
+
+def plot(dataset: "xr.Dataset", path: str | Path, title: str | None = None) -> None:
+    """Draw energies, their imbalance, the constraint error and the motion over time into a picture file."""
+    figure = new_figure(11.0, 7.5)
+    axes = figure.subplots(2, 2, sharex=True)
+    one = first_world(dataset)
+    draw_energy(axes[0, 0], one)
+    draw_imbalance(axes[0, 1], one)
+    draw_constraint_error(axes[1, 0], one)
+    draw_coordinates(axes[1, 1], one)
+    for ax in axes[1]:
+        ax.set_xlabel("time [s]")
+    figure.align_ylabels(axes)
+    worlds = f", world 0 of {dataset.sizes['world']}" if "world" in dataset.dims else ""
+    default = f"{dataset.attrs['model']} by {dataset.attrs['method']}, dt = {dataset.attrs['dt']:g} s{worlds}"
+    figure.suptitle(title or default, color=INK)
+    save_figure(figure, path)
+
+
+def new_figure(width: float, height: float) -> "Figure":
+    """An empty figure [inch] that no window will show."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(width, height), layout="constrained", facecolor="white")
+    FigureCanvasAgg(figure)
+    return figure
+
+
+def save_figure(figure: "Figure", path: str | Path) -> None:
+    """Write a figure to a file of the kind its name says."""
+    path = Path(path)
+    check_picture(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, dpi=150)
+
+
+def check_picture(path: Path) -> None:
+    """Refuse a name whose ending is no picture format."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+    known = FigureCanvasAgg.get_supported_filetypes()
+    if path.suffix[1:].lower() not in known:
+        raise ModelError(f"picture '{path}': no format {path.suffix!r}; formats are: {', '.join(sorted(known))}")
+
+
+def first_world(dataset: "xr.Dataset") -> "xr.Dataset":
+    """The result of one world."""
+    return dataset.isel(world=0) if "world" in dataset.dims else dataset
+
+
+def style(ax: "Axes", label: str, title: str = "") -> None:
+    """Title, quantity with unit, light grid, no box."""
+    ax.set_title(title, loc="left", fontsize=9, color=INK)
+    ax.set_ylabel(label)
+    ax.grid(color="#e3e7ea", linewidth=0.8)
+    ax.set_axisbelow(True)
+    for side in ("top", "right"):
+        ax.spines[side].set_visible(False)
+    ax.margins(x=0.01)
+
+
+def legend(ax: "Axes", columns: int) -> None:
+    """Names of the curves in rows where the title would be, outside the curves."""
+    ax.legend(
+        loc="lower left", bbox_to_anchor=(0.0, 1.01), ncols=columns, fontsize=9, frameon=False,
+        borderaxespad=0.0, borderpad=0.1, handlelength=1.4, columnspacing=1.2,
+    )  # fmt: skip
+
+
+def draw_energy(ax: "Axes", dataset: "xr.Dataset") -> None:
+    """Curves of the energy books, potential energy from its start; entries that stay zero are left out."""
+    energy = dataset["energy"]
+    scale = float(np.abs(energy).max())
+    for kind in KINDS[:-1]:
+        values = energy.sel(kind=kind)
+        if np.abs(values).max() <= 1e-9 * scale:
+            continue
+        label, dashes = ("potential - start", "-") if kind == "potential" else (kind, "--" if kind == "work" else "-")
+        values = values - values[0] if kind == "potential" else values
+        ax.plot(dataset["time"], values, dashes, color=KIND_COLOURS[kind], linewidth=1.4, label=label)
+    style(ax, "energy [J]")
+    legend(ax, 5)
+
+
+def draw_imbalance(ax: "Axes", dataset: "xr.Dataset") -> None:
+    """What the books are out by, in per cent of the reference energy where the model states one."""
+    reference = dataset.attrs.get("reference_energy")
+    values = dataset["energy"].sel(kind="imbalance")
+    label = "imbalance [J]"
+    if reference:
+        values = 100 * values / reference
+        label = f"imbalance [% of {reference:.4g} J]"
+    ax.axhline(0.0, color="#9aa5ad", linewidth=0.8)
+    ax.plot(dataset["time"], values, color=INK, linewidth=1.2)
+    style(ax, label, "error of the energy books")
+
+
+def draw_constraint_error(ax: "Axes", dataset: "xr.Dataset") -> None:
+    """Constraint error on a logarithmic scale of two decades or more; exact zeros leave a gap."""
+    error = dataset["constraint_error"].where(dataset["constraint_error"] > 0)
+    ax.plot(dataset["time"], error, color=COLOURS[1], linewidth=1.2)
+    if error.notnull().any():
+        ax.set_yscale("log")
+        low, high = math.floor(math.log10(error.min())), math.ceil(math.log10(error.max()))
+        ax.set_ylim(10.0 ** min(low, high - 2), 10.0**high)
+    style(ax, "2-norm [m and rad]", "constraint error")
+
+
+def draw_coordinates(ax: "Axes", dataset: "xr.Dataset", most: int = 8) -> None:
+    """Joint coordinates of one unit where there are few, else the traces of the probes."""
+    names = list(dataset["coordinate"].values) if "joint_position" in dataset else []
+    if "probe" in dataset and (not names or len(names) > most):
+        shown = [(f"{name}.{axis}", dataset["probe"].sel(name=name, axis=axis))
+                 for name in dataset["name"].values for axis in "xyz"]  # fmt: skip
+        title, label = "probes", "position [m]"
+    elif names:
+        units = dataset["unit"].values
+        unit = units[0]
+        shown = [(name, dataset["joint_position"].sel(coordinate=name))
+                 for name, own in zip(names, units, strict=True) if own == unit]  # fmt: skip
+        title, label = "joint coordinates", f"coordinate [{unit}]"
+    else:
+        shown = [(f"{name}.z", dataset["position"].sel(body=name, axis="z")) for name in dataset["body"].values]
+        title, label = "bodies", "position [m]"
+    for k, (name, values) in enumerate(shown[:most]):
+        ax.plot(dataset["time"], values, color=COLOURS[k % len(COLOURS)], linewidth=1.2, label=name)
+    style(ax, label)
+    legend(ax, 4)
+    if len(shown) > most:
+        ax.set_title(f"{title}: the first {most} of {len(shown)}", loc="right", fontsize=8, color=INK)

@@ -1,0 +1,312 @@
+"""The joint matrix: every joint type, as tree joint and as loop joint, with every feature it takes.
+
+One body hangs on ground by the joint, in both directions (F on ground, F on the body). As a loop joint
+it is marked so: the body then has a free tree joint and the joint is rows alone. Each cell excites the
+groups of the joint one by one, without gravity, where the motion has a closed form with the inertia
+
+    I_eff = m + ...   slide: mass      turn: zᵀ I z + m |z × d|²      screw: the same + m pitch²
+
+(d from the axis to the centre of mass; the axes of the others pass through it). Coulomb friction, motor
+torque and limits act by constant forces, which the method integrates exactly in velocity; viscous
+friction and springs err by the order of the method, which is their tolerance. In the loop role the
+cell also runs a general motion (full inertia, gravity, every freedom moving) in both roles: they may
+differ by no more than their errors, estimated by halving the step.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from ..joints import BALL_X, BALL_Z, CATALOGUE, SCREW, SLIDE_X, SLIDE_Z, TURN_X, Group, JointType
+from ..methods import Simgc
+from ..model import NO_AXIS, Model, ModelError, Motor
+from ..world import World
+from .case import Case
+
+ROLES = ("tree", "loop")
+DIRECTIONS = ("to", "from")  # ground first, body first
+
+H = 1e-3  # step [s]
+MASS = 2.0  # [kg]
+TIGHT = Simgc(epsilon=1e-13, iterations=20_000)  # so that the sweep's tolerance is in no figure
+ROUNDING = 1e-9  # of what a method integrates exactly [m, rad, m/s, rad/s]
+PITCH = 0.1  # [m/rad]
+OFFSET = np.array([0.2, -0.1, 0.15])  # d, in joint axes, where the motion stays simple with it [m]
+OFFSET_TYPES = ("fixed", "revolute", "prismatic", "cylindrical", "screw")
+GENERAL_WAY = (1 / 3, 2 / 3, 2 / 3)  # of a ball, in joint axes
+FASTEST = 2.0  # rate that no check exceeds [m/s, rad/s]
+Q_WF = Rotation.from_rotvec([0.4, -0.7, 0.5])  # the joint's frame in the world
+ORIGIN = np.array([0.3, 0.1, -0.2])
+
+
+class Mismatch(AssertionError):
+    """A cell does not do what it should; says what was found and what was expected."""
+
+
+def expect(what: str, found: object, wanted: object, tolerance: float) -> None:
+    """Raise Mismatch where found is further from wanted than the tolerance."""
+    error = float(np.max(np.abs(np.subtract(found, wanted))))
+    if not error <= tolerance:
+        raise Mismatch(f"{what}: {np.round(found, 9)}, expected {np.round(wanted, 9)} to {tolerance:.3g}")
+
+
+@dataclass(frozen=True)
+class Bench:
+    """One body on ground by one joint; `group` is the one that moves, along `way` where it is a ball."""
+
+    kind: JointType
+    role: str
+    direction: str
+    group: Group
+    way: tuple[float, ...] = GENERAL_WAY  # in joint axes
+
+    @property
+    def sign(self) -> float:
+        """Of the body's motion per unit of coordinate."""
+        return 1.0 if self.direction == "to" else -1.0
+
+    @property
+    def offset(self) -> np.ndarray:
+        return OFFSET if self.kind.name in OFFSET_TYPES else np.zeros(3)
+
+    @property
+    def inertia(self) -> np.ndarray:
+        """In joint axes; of a ball the same about every axis."""
+        has_ball = any(group.is_ball for group in self.kind.groups)
+        return np.diag((0.2, 0.2, 0.2) if has_ball else (0.2, 0.25, 0.3))
+
+    def axes(self) -> tuple[np.ndarray, np.ndarray]:
+        """Angular and linear velocity of the joint's point at unit rate, in joint axes."""
+        code = self.group.freedoms[0]
+        if code <= SLIDE_Z:
+            return np.zeros(3), np.eye(3)[code - SLIDE_X]
+        if BALL_X <= code <= BALL_Z:
+            return np.array(self.way), np.zeros(3)
+        turn = np.eye(3)[0 if code == TURN_X else 2]
+        return turn, PITCH * turn if code == SCREW else np.zeros(3)
+
+    @property
+    def mass(self) -> float:
+        """I_eff [kg, kg m²]."""
+        turn, slide = self.axes()
+        v = slide + np.cross(turn, self.offset)
+        return float(MASS * v @ v + turn @ self.inertia @ turn)
+
+    def vector(self, value: float) -> float | tuple[float, ...]:
+        """A value of the group: of a ball, along the way."""
+        return tuple(value * np.array(self.way)) if self.group.is_ball else value
+
+    def world(self, rate: float = 0.0, force: float = 0.0, **features: object) -> World:
+        """The body moving at `rate` of the group and loaded by the group's `force`."""
+        turn, slide = (self.sign * Q_WF.apply(axis) for axis in self.axes())
+        arm = Q_WF.apply(self.offset)
+        model = Model(f"{self.kind.name} {self.role} {self.direction}", gravity=(0, 0, 0))
+        model.body(
+            "body",
+            MASS,
+            self.inertia,
+            position=ORIGIN + arm,
+            orientation=Q_WF.as_quat(),
+            velocity=rate * (slide + np.cross(turn, arm)),
+            angular_velocity=rate * turn,
+        )
+        given = {name: {self.group.name: value} for name, value in features.items()}
+        add_joint(model, self.kind, self.direction, self.role, **given)
+        # of a screw the torque alone: with a force too it would be more
+        push = {"torque": force * turn} if turn.any() else {"force": force * slide}
+        model.load("load", "body", **{name: tuple(value) for name, value in push.items()})
+        return World(model, TIGHT, dt=H)
+
+    def rows(self, values: object) -> np.ndarray:
+        """Of the joint's values those of the group."""
+        before = self.kind.groups[: self.kind.groups.index(self.group)]
+        start = sum(len(group.freedoms) for group in before)
+        return np.atleast_1d(values)[start : start + len(self.group.freedoms)]
+
+    def slack(self, t: float) -> float:
+        """What a turning loop joint may lose of its rate in t, none above FASTEST.
+
+        A step moves the centre of mass along the tangent and the next one turns its velocity into the
+        new tangent: of the share of I_eff that is m |z × d|² it keeps cos(w h), a loss of w² h t / 2.
+        """
+        turn, _ = self.axes()
+        share = MASS * np.sum(np.cross(turn, self.offset) ** 2) / self.mass
+        return FASTEST**3 * H * t / 2.0 * share if self.role == "loop" else 0.0
+
+    def expect(self, what: str, world: World, q: float | None, u: float | None, tolerance: float) -> None:
+        """Coordinate and rate of the group, along the way where it is a ball; the joint closed."""
+        way = np.array(self.way) if self.group.is_ball else np.ones(1)
+        label = f"{self.group.name} {self.direction} ground, {what}"
+        joint = world.joint("joint")
+        slack = self.slack(world.time)
+        if q is not None:
+            expect(f"{label}: position", self.rows(joint.position), q * way, tolerance + slack * world.time)
+        if u is not None:
+            expect(f"{label}: velocity", self.rows(joint.velocity), u * way, tolerance + slack)
+        # one step along the tangent leaves the circle by (w h)² / 2 of its radius
+        bow = (FASTEST * H) ** 2 / 2.0 * float(np.linalg.norm(self.offset))
+        expect(f"{label}: constraint error", world.constraint_error(), 0.0, ROUNDING + bow)
+
+
+def add_joint(model: Model, kind: JointType, direction: str, role: str, **features: object) -> None:
+    """The joint between ground and the body at ORIGIN, its axes Q_WF; a distance to the centre of mass."""
+    ends = ("ground", "body") if direction == "to" else ("body", "ground")
+    place: dict[str, Any] = {"at": ORIGIN}
+    if kind.name == "distance":
+        at = {"ground": ORIGIN, "body": model.bodies["body"].position}
+        place = {"at": at[ends[0]], "at_b": at[ends[1]]}
+    elif kind.name not in NO_AXIS:
+        place |= {"axis": Q_WF.apply([0, 0, 1]), "axis2": Q_WF.apply([1, 0, 0])}
+    else:
+        frames = {"ground": (ORIGIN, Q_WF), "body": body_frame(model)}
+        place = {
+            name: (frames[end][0], frames[end][1].as_quat())
+            for name, end in zip(("frame_a", "frame_b"), ends, strict=True)
+        }
+    pitch = PITCH if kind.name == "screw" else None
+    model.joint("joint", kind.name, *ends, **place, **features, pitch=pitch, loop=role == "loop" or None)
+
+
+def body_frame(model: Model) -> tuple[np.ndarray, Rotation]:
+    """The joint's frame on the body."""
+    body = model.bodies["body"]
+    return body.point(ORIGIN), Rotation.from_quat(body.orientation).inv() * Q_WF
+
+
+# checks: one per feature, for one group in one direction ------------------------------------------
+
+
+def check_limit(bench: Bench) -> None:
+    """Free up to the limit, on it without passing, back from it by the restitution."""
+    bound = 0.1
+    if bench.group.is_ball and bench.way == GENERAL_WAY:
+        check_limit(replace(bench, way=(0.0, 0.0, 1.0)))
+        bench = replace(bench, way=(0.6, 0.8, 0.0))
+    limits: object = (-bound, bound)
+    if bench.group.is_ball:
+        limits = {"twist": limits} if bench.way[2] else {"swing": bound}
+    for rate in (FASTEST, -FASTEST):
+        world = bench.world(rate, limits=limits)
+        world.step(25)
+        bench.expect("half way to the limit", world, rate * 25 * H, rate, ROUNDING)
+        world.step(75)
+        bench.expect("on the limit", world, np.sign(rate) * bound, 0.0, ROUNDING)
+        world = bench.world(rate, limits=limits, limit_restitution=0.5)
+        world.step(100)
+        bench.expect("off the limit", world, None, -0.5 * rate, ROUNDING)
+        # it turned back in the step that would have passed the limit, from less than a step before it
+        back = np.sign(rate) * bound - 0.5 * rate * 50 * H
+        bench.expect("off the limit", world, back, None, 2.0 * abs(rate) * H)
+
+
+def check_coulomb(bench: Bench) -> None:
+    """Holds below its bound; above it the surplus accelerates; alone it brakes to rest and holds."""
+    bound, m = 1.5, bench.mass
+    world = bench.world(force=0.99 * bound, friction=bound)
+    world.step(100)
+    bench.expect("below the bound", world, 0.0, 0.0, ROUNDING)
+    world = bench.world(force=1.2 * bound, friction=bound)
+    world.step(100)
+    bench.expect("above the bound", world, None, 0.2 * bound / m * 100 * H, ROUNDING)
+    rate = bound / m * 100 * H  # at rest after 100 steps
+    world = bench.world(rate, friction=bound)
+    world.step(50)
+    bench.expect("braking", world, None, 0.5 * rate, ROUNDING)
+    world.step(100)
+    # the sum of the steps' velocities is short of the integral by half a step
+    bench.expect("at rest", world, 0.5 * rate * 99 * H, 0.0, ROUNDING)
+
+
+def check_viscous(bench: Bench) -> None:
+    """u = u₀ e^(-λt), λ = c / I_eff; implicit Euler errs by the fraction λ² h t / 2."""
+    decay, rate, steps = 5.0, 0.8, 100
+    world = bench.world(rate, viscous=decay * bench.mass)
+    world.step(steps)
+    t = steps * H
+    u = rate * np.exp(-decay * t)
+    bench.expect("decaying", world, None, u, u * decay**2 * H * t / 2)
+
+
+def check_motor_speed(bench: Bench) -> None:
+    """Has the speed after one step and keeps it under a load; a weak motor accelerates by its maximum."""
+    speed = 0.7
+    world = bench.world(force=-3.0, motor=Motor(speed=bench.vector(speed)))
+    world.step(1)
+    bench.expect("after a step", world, speed * H, speed, ROUNDING)
+    world.step(99)
+    bench.expect("loaded", world, speed * 100 * H, speed, ROUNDING)
+    felt = bench.rows(world.joint("joint").motor_torque)
+    expect("motor torque", felt, bench.vector(3.0), ROUNDING / H)
+    weak = 0.5 * speed * bench.mass / (100 * H)  # at half the speed after 100 steps
+    world = bench.world(motor=Motor(speed=bench.vector(speed), max_torque=weak))
+    world.step(100)
+    bench.expect("a weak motor", world, None, 0.5 * speed, ROUNDING)
+
+
+def check_motor_position(bench: Bench) -> None:
+    """Is at the target after one step, holds it under a load, and follows; a weak motor is held back."""
+    target = FASTEST * H
+    world = bench.world(force=-3.0, motor=Motor(position=target))
+    world.step(1)
+    bench.expect("after a step", world, target, None, ROUNDING)
+    world.step(99)
+    bench.expect("loaded", world, target, 0.0, ROUNDING)
+    world = bench.world(motor=Motor(position=lambda t: 0.02 * np.sin(10.0 * t)))
+    world.step(100)
+    bench.expect("following", world, 0.02 * np.sin(10.0 * 100 * H), None, ROUNDING)
+    weak = 2.0
+    world = bench.world(motor=Motor(position=1.0, max_torque=weak))
+    world.step(100)
+    bench.expect("a weak motor", world, None, weak / bench.mass * 100 * H, ROUNDING)
+
+
+def check_motor_torque(bench: Bench) -> None:
+    """u = τ t / I_eff, and no more than by its maximum."""
+    torque, steps = 1.3, 100
+    for limit in (np.inf, 0.4):
+        world = bench.world(motor=Motor(torque=bench.vector(torque), max_torque=limit))
+        world.step(steps)
+        felt = min(torque, limit)
+        bench.expect("driven", world, None, felt * steps * H / bench.mass, ROUNDING)
+
+
+def check_spring(bench: Bench) -> None:
+    """q = r (1 - cos ωt) about its rest, ω² = k / I_eff; and q = r + f / k at rest under a load.
+
+    Implicit Euler turns e^(iωt) into e^(iωt - ω²ht/2): an error of ω² h t / 2 of the amplitude.
+    """
+    omega, steps = 12.0, 100
+    k, t, m = omega**2 * bench.mass, steps * H, bench.mass
+    rest = 0.0 if bench.group.is_ball else 0.1
+    rate = 0.0 if rest else 0.1 * omega
+    world = bench.world(rate, stiffness=k, rest=rest)
+    world.step(steps)
+    q = rest * (1.0 - np.cos(omega * t)) + rate / omega * np.sin(omega * t)
+    bench.expect("swinging", world, q, None, 0.1 * omega**2 * H * t / 2)
+    world = bench.world(force=0.05 * k, stiffness=k, damping=2.0 * omega * m, rest=rest)
+    world.step(3000)  # critically damped: e^-36 of it is left
+    bench.expect("under a load", world, rest + 0.05, 0.0, ROUNDING)
+
+
+CHECKS: dict[str, Callable[[Bench], None]] = {
+    "limit": check_limit,
+    "coulomb": check_coulomb,
+    "viscous": check_viscous,
+    "motor speed": check_motor_speed,
+    "motor position": check_motor_position,
+    "motor torque": check_motor_torque,
+    "spring": check_spring,
+}
+
+
+def run_cell(kind, role, feature):
+    for group in kind.groups:
+        for direction in DIRECTIONS:
+            try:
+                CHECKS[feature](Bench(kind, role, direction, group))
+                yield group.name, direction, "works"
+            except (ModelError, Mismatch) as e:
+                yield group.name, direction, repr(e)

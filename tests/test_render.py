@@ -1,0 +1,135 @@
+"""Pictures: silhouettes have the area of the shape's projection, views stand upright, files are written."""
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import impulsar as im
+from impulsar.render import CIRCLE, Outline, Pose, View, choose_view, draw_demo, draw_motion, hull, motion, silhouette
+from impulsar.render import _shape_points as shape_points
+from impulsar.results import new_figure
+
+DISC = len(CIRCLE) / 2 * math.sin(2 * math.pi / len(CIRCLE))  # area of the polygon drawn for a unit disc
+STONE = [[0, 0, 0], [0.3, 0, 0], [0, 0.3, 0], [0, 0, 0.3], [0.1, 0.1, 0.1]]
+
+
+def area(corners: np.ndarray) -> float:
+    x, y = corners.T
+    return float(x @ np.roll(y, -1) - y @ np.roll(x, -1)) / 2
+
+
+def test_hull_keeps_the_corners() -> None:
+    """Of a square with points inside and on its edges, anticlockwise; of a line its ends."""
+    square = np.array([[0, 0], [1, 0], [1, 1], [0, 1]])
+    inside = np.array([[0.5, 0.5], [0.5, 0], [0.2, 0.9], [0, 0]])
+    corners = hull(np.vstack([inside, square]))
+    assert sorted(map(tuple, corners)) == sorted(map(tuple, square))
+    assert area(corners) == 1
+    assert sorted(map(tuple, hull(np.array([[0, 0], [2, 2], [1, 1]])))) == [(0, 0), (2, 2)]
+
+
+@pytest.mark.parametrize(
+    ("shape", "from_above", "from_front"),  # looking along z and along y
+    [
+        (im.Box((0.2, 0.3, 0.5)), 0.2 * 0.3, 0.2 * 0.5),
+        (im.Sphere(0.2), DISC * 0.2**2, DISC * 0.2**2),
+        (im.Capsule(0.1, 0.4), DISC * 0.1**2, DISC * 0.1**2 + 2 * 0.1 * 0.4),
+        (im.Cylinder(0.1, 0.4), DISC * 0.1**2, 2 * 0.1 * 0.4),
+        (im.ConvexHull(STONE), 0.3**2 / 2, 0.3**2 / 2),
+    ],
+)
+def test_silhouettes_have_the_area_of_the_projection(shape: im.Box, from_above: float, from_front: float) -> None:
+    """Areas in closed form, with the polygon's area for a disc; an offset and a turn about z keep the first."""
+    pose = Pose(0.0, {"body": np.array([1.0, 2.0, 3.0])}, {"body": np.eye(3)})
+    outline = Outline("body", *shape_points(shape))
+    above = View(np.eye(3), ("x", "y"), 1.0)
+    front = View(np.array([[1.0, 0, 0], [0, 0, 1], [0, -1, 0]]), ("x", "z"), 1.0)
+    assert area(silhouette(outline, pose, above)) == pytest.approx(from_above, rel=1e-12)
+    assert area(silhouette(outline, pose, front)) == pytest.approx(from_front, rel=1e-12)
+    turned = Pose(0.0, pose.p_WB, {"body": np.array([[0.6, -0.8, 0], [0.8, 0.6, 0], [0, 0, 1]])})
+    assert area(silhouette(outline, turned, above)) == pytest.approx(from_above, rel=2e-2 if outline.radius else 1e-12)
+
+
+@pytest.mark.parametrize(
+    ("gravity", "flat_axis", "labels"),
+    [((0, 0, -9.81), 0, ("y", "z")), ((0, 0, -9.81), 1, ("x", "z")), ((0, -9.81, 0), 2, ("x", "y"))],
+)
+def test_flat_motion_is_seen_in_its_plane(gravity: tuple, flat_axis: int, labels: tuple[str, str]) -> None:
+    """The axis without extent is the line of sight; gravity points down."""
+    points = np.random.default_rng(1).normal(size=(50, 3))
+    points[:, flat_axis] = 0.25
+    view = choose_view(im.Model("m", gravity=gravity), points)
+    assert view.labels == labels
+    np.testing.assert_allclose(np.abs(view.R_VW[2]), np.eye(3)[flat_axis])
+    np.testing.assert_allclose(view.R_VW @ gravity, (0, -9.81, 0))
+
+
+@pytest.mark.parametrize("gravity", [(0, 0, -9.81), (0, -9.81, 0), (0, 0, 0)])
+def test_spatial_motion_is_seen_upright(gravity: tuple) -> None:
+    """A proper rotation in which gravity does not lean to a side, from above."""
+    view = choose_view(im.Model("m", gravity=gravity), np.random.default_rng(2).normal(size=(50, 3)))
+    assert view.labels is None
+    np.testing.assert_allclose(view.R_VW @ view.R_VW.T, np.eye(3), atol=1e-12)
+    assert np.linalg.det(view.R_VW) == pytest.approx(1)
+    right, up, _ = view.R_VW @ gravity
+    assert right == pytest.approx(0, abs=1e-12)
+    assert up < 0 or not np.any(gravity)
+
+
+def every_shape() -> im.Model:
+    """All shapes, a body without, a slide on ground, a spring and a probe, tumbling in space."""
+    model = im.Model("shapes")
+    shapes = (
+        im.Box((0.3, 0.2, 0.1)),
+        im.Sphere(0.1),
+        im.Cylinder(0.1, 0.3),
+        im.Capsule(0.05, 0.3),
+        im.ConvexHull(STONE),
+    )
+    for k, shape in enumerate(shapes):
+        place = {"position": (0.5 * k, 0.3 * k, 0), "velocity": (0, 0, 2), "angular_velocity": (3, 1, 0)}
+        model.body(type(shape).__name__, 1.0, shape=shape, **place)
+    cart = model.body("cart", 1.0, (1e-3, 1e-3, 1e-3), position=(0, 0, 1))
+    arm = model.body("arm", 1.0, (1e-3, 1e-3, 1e-3), position=(0.1, 0, 0.8))
+    model.joint("rail", "prismatic", model.ground, cart, at=(0, 0, 1), axis=(1, 0, 0))
+    model.joint("pin", "revolute", cart, arm, at=(0, 0, 1), axis=(0, 1, 0))
+    model.spring("tie", model.ground, cart, at_a=(-1, 0, 1), at_b=(0, 0, 1), stiffness=10, free_length=0.5)
+    model.probe("bob", arm, at=(0.1, 0, 0.8))
+    return model
+
+
+def test_motion_draws_every_body_at_every_pose() -> None:
+    """One polygon for each body and pose, the last pose on top; the probe's path is named."""
+    model = every_shape()
+    result = im.World(model, dt=0.005).run(0.5)
+    ax = new_figure(6, 6).subplots()
+    motion(ax, model, result, poses=4)
+    assert [len(collection.get_paths()) for collection in ax.collections] == [len(model.bodies)] * 4
+    orders = [collection.get_zorder() for collection in ax.collections]
+    assert orders[-1] > max(orders[:-1])
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["path of bob"]
+
+
+def test_pictures_are_written(tmp_path: Path) -> None:
+    """The motion in space, and the demo's figure with a hand; of the whole time where there is no hand."""
+    model = every_shape()
+    draw_motion(model, im.World(model, dt=0.005).run(0.2), tmp_path / "shapes.png", poses=3)
+    pulled = im.scene("ten-pendula")
+    draw_demo(pulled, im.World(pulled).run(0.2), tmp_path / "still.png")
+    pulled.at(0.05, im.Grab("hand", "link10"))
+    pulled.at(0.05, im.Move("hand", (0.05, 0.05, -0.4)))
+    pulled.at(0.15, im.Release("hand"))
+    draw_demo(pulled, im.World(pulled).run(0.2), tmp_path / "demo.png")
+    for name in ("shapes", "still", "demo"):
+        assert (tmp_path / f"{name}.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_wrong_choices_are_refused(tmp_path: Path) -> None:
+    model = every_shape()
+    result = im.World(model, dt=0.005).run(0.05)
+    with pytest.raises(im.ModelError, match="no samples from 7 to 8 s"):
+        draw_motion(model, result, tmp_path / "x.png", start=7, stop=8)
+    with pytest.raises(im.ModelError, match="0 poses"):
+        draw_motion(model, result, tmp_path / "x.png", poses=0)

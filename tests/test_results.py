@@ -1,0 +1,230 @@
+"""Results of runs: what is sampled when, its names and units, files and plots."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import xarray as xr
+
+import impulsar as im
+from impulsar import results
+from impulsar.results import VARIABLES
+
+G = 9.81
+
+
+def hanging_pair() -> im.Model:
+    """Two rods hung one below the other, the lower one authored first; a motor at the top."""
+    model = im.Model("pair")
+    low = model.body("low", 0.1, (2e-5, 2e-5, 1e-6), position=(0, 0, -0.15))
+    top = model.body("top", 0.1, (2e-5, 2e-5, 1e-6), position=(0, 0, -0.05))
+    drive = im.Motor(position=im.Harmonic(0.3, 20.0))
+    model.joint("pivot", "revolute", model.ground, top, at=(0, 0, 0), axis=(0, 1, 0), motor=drive)
+    model.joint("elbow", "revolute", top, low, at=(0, 0, -0.1), axis=(1, 0, 0), viscous=1e-4)
+    model.probe("tip", low, at=(0, 0, -0.2))
+    model.probe("mark", model.ground, at=(1, 2, 3))
+    model.reference_energy = 0.5
+    return model
+
+
+def falling_body() -> im.Model:
+    model = im.Model("stone")
+    model.body("stone", 2.0, (1.0, 1.0, 1.0))
+    return model
+
+
+def test_samples_are_what_the_world_reads() -> None:
+    """Every variable, at the last sample, is what the world's own views say, in the author's order."""
+    world = im.World(hanging_pair(), dt=0.001)
+    world.grab("low", at=(0, 0, -0.05), name="left").move((0.05, 0.02, -0.18))
+    result = world.run(0.1, every=0.01)
+    end = result.isel(time=-1)
+    assert list(result["body"].values) == ["low", "top"]
+    for name in ("low", "top"):
+        body = world.body(name)
+        for what in ("position", "orientation", "velocity", "angular_velocity", "acceleration"):
+            np.testing.assert_array_equal(end[what].sel(body=name), getattr(body, what))
+    for name in ("pivot", "elbow"):
+        joint = world.joint(name)
+        assert float(end["joint_position"].sel(coordinate=name)) == joint.position
+        assert float(end["joint_velocity"].sel(coordinate=name)) == joint.velocity
+        assert float(end["motor_torque"].sel(coordinate=name)) == joint.motor_torque
+    np.testing.assert_allclose(end["probe"].sel(name="tip"), world.point("low", (0, 0, -0.05)), rtol=0, atol=1e-15)
+    np.testing.assert_array_equal(end["probe"].sel(name="mark"), (1, 2, 3))
+    np.testing.assert_array_equal(end["hand_force"].sel(hand="left"), world.hand_forces()["left"])
+    assert float(end["constraint_error"]) == world.constraint_error()
+    books = world.energy()
+    assert float(end["motor_torque"].sel(coordinate="pivot")) != 0
+    expected = {"kinetic": books.kinetic, "potential": books.potential, "elastic": books.elastic,
+                "work": sum(books.work.values()), "loss": sum(books.losses.values()),
+                "imbalance": books.imbalance}  # fmt: skip
+    assert {str(kind): float(end["energy"].sel(kind=kind)) for kind in result["kind"].values} == expected
+    assert 0 not in (expected["work"], expected["loss"])
+
+
+def test_names_units_and_attributes() -> None:
+    """Each variable has its dimensions, units and a long name; the dataset says what made it."""
+    model = hanging_pair()
+    cart = model.body("cart", 1.0, (1e-3, 1e-3, 1e-3), position=(0, 0, 1))
+    model.joint("rail", "prismatic", model.ground, cart, at=(0, 0, 1), axis=(1, 0, 0))
+    world = im.World(model, dt=0.001)
+    world.grab("low")
+    result = world.run(0.01)
+    assert set(result.data_vars) == set(VARIABLES)
+    for name, (dimensions, _, _) in VARIABLES.items():
+        assert result[name].dims == ("time", *dimensions)
+        assert result[name].attrs["units"] and result[name].attrs["long_name"]
+    assert result["time"].attrs["units"] == "s"
+    units = dict(zip(result["coordinate"].values, result["unit"].values, strict=True))
+    assert units == {"pivot": "rad", "elbow": "rad", "rail": "m"}
+    assert result["joint_velocity"].attrs["units"] == "rad/s, m/s"
+    attributes = {"model": "pair", "method": "simgc", "dt": 0.001, "reference_energy": 0.5}
+    assert result.attrs == attributes | {"impulsar_version": im.__version__}
+
+
+def test_times_of_samples() -> None:
+    """At the start, after each `every`, and at the end; a second run goes on where the first ended."""
+    world = im.World(falling_body(), dt=0.1)
+    assert list(world.run(1.0, every=0.3)["time"].values) == [0.0, 0.3, 0.6, 0.9, 1.0]
+    assert list(world.run(0.3)["time"].values) == [1.0, 1.1, 1.2, 1.3]
+
+
+def test_step_shortened_on_the_way() -> None:
+    """A script that halves the step doubles the samples and keeps the times right."""
+    model = falling_body()
+    model.at(0.2, im.SetStep(0.05))
+    result = im.World(model, dt=0.1).run(0.4)
+    np.testing.assert_allclose(result["time"], [0, 0.1, 0.2, 0.25, 0.3, 0.35, 0.4], rtol=0, atol=1e-12)
+
+
+def test_iterations_are_those_since_the_last_sample() -> None:
+    """Sums over samples agree, however often one samples."""
+    often, seldom = (im.World(hanging_pair(), dt=0.001).run(0.02, every=every) for every in (0.001, 0.01))
+    assert int(often["iterations"][0]) == 0
+    assert int(often["iterations"].sum()) == int(seldom["iterations"].sum()) > 0
+
+
+def test_hands_come_and_go() -> None:
+    """A hand of the script is named; its force is NaN before it takes hold and after it lets go."""
+    model = hanging_pair()
+    model.at(0.01, im.Grab("late", "low"))
+    model.at(0.02, im.Release("late"))
+    result = im.World(model, dt=0.001).run(0.03)
+    held = result["hand_force"].sel(hand="late").notnull().all("axis")
+    times = result["time"].values
+    np.testing.assert_array_equal(held, (times > 0.0105) & (times < 0.0205))
+
+
+def test_batch_has_world_first() -> None:
+    """Each world falls by its own gravity: semi-implicit Euler gives z = -g h² n (n + 1) / 2."""
+    gravity = np.array([1.0, 2.0, 5.0])
+    world = im.World(falling_body(), dt=0.01, worlds=3)
+    world.set("model.gravity", np.outer(gravity, (0, 0, -1)))
+    result = world.run(0.1)
+    assert result["position"].dims == ("world", "time", "body", "axis")
+    assert result["iterations"].dims == ("world", "time")
+    n = np.arange(11)
+    expected = -np.outer(gravity, 0.01**2 * n * (n + 1) / 2)
+    np.testing.assert_allclose(result["position"].sel(body="stone", axis="z"), expected, rtol=1e-12, atol=1e-15)
+
+
+def test_saved_and_loaded_is_identical(tmp_path: Path) -> None:
+    """A NetCDF file gives back every bit, name and attribute, NaN among them."""
+    model = hanging_pair()
+    model.at(0.005, im.Grab("late", "low"))
+    result = im.World(model, dt=0.001).run(0.01)
+    results.save(result, tmp_path / "new folder" / "x.nc")
+    again = results.load(tmp_path / "new folder" / "x.nc")
+    xr.testing.assert_identical(again, result)
+    assert again["body"].dtype == result["body"].dtype
+
+
+@pytest.mark.parametrize(
+    ("duration", "every", "says"),
+    [
+        (1.0, 0.015, "not a whole multiple of dt = 0.01 s; give 0.02"),
+        (1.0, 0.001, "give 0.01"),
+        (1.0, -1, "every is -1"),
+        (-1.0, None, "duration is -1"),
+        (0.001, None, "less than a step of 0.01 s"),
+    ],
+)
+def test_wrong_times_are_refused(duration: float, every: float | None, says: str) -> None:
+    world = im.World(falling_body(), dt=0.01)
+    with pytest.raises(im.ModelError, match=says):
+        world.run(duration, every)
+    assert world.time == 0
+
+
+def test_ctrl_c_keeps_what_was_computed() -> None:
+    """An interrupt at t = 0.05 leaves the samples before it, all of them whole."""
+
+    def force(time: float) -> tuple[float, float, float]:
+        if time > 0.05:
+            raise KeyboardInterrupt
+        return (0.0, 0.0, 2.0 * G)  # holds the stone
+
+    model = falling_body()
+    model.load("lift", "stone", force=force)
+    result = im.World(model, dt=0.001).run(1.0)
+    assert result.attrs["interrupted"] == 1
+    assert 1 <= result.sizes["time"] <= 51
+    assert np.abs(result["position"]).max() < 1e-12
+
+
+def test_broken_state_keeps_what_was_computed() -> None:
+    """A force that overflows the energy at t = 0.05 ends the run there, with a warning."""
+    model = falling_body()
+    model.at(0.05, im.ApplyLoad("bang", "stone", force=(1e300, 0, 0)))
+    with pytest.warns(UserWarning, match="no longer finite"):
+        result = im.World(model, dt=0.01).run(1.0)
+    assert result.attrs["broken_at"] == pytest.approx(0.06)
+    assert float(result["time"][-1]) == 0.05
+    assert all(np.isfinite(result[name]).all() for name in ("position", "energy"))
+
+
+def test_strict_world_still_raises() -> None:
+    """A limit that ends a step is no broken state: a strict world raises, as it was asked to."""
+    model = hanging_pair()
+    world = im.World(model, im.Simgc(iterations=1, epsilon=0.0), dt=0.001, strict=True)
+    with pytest.raises(im.StepError, match="limit"):
+        world.run(0.1)
+
+
+def test_progress_bar(capfd: pytest.CaptureFixture[str]) -> None:
+    """Shown when asked for, on standard error; not where there is no terminal."""
+    world = im.World(falling_body(), dt=0.01)
+    world.run(0.1)
+    assert capfd.readouterr() == ("", "")
+    world.run(0.1, progress=True)
+    out, err = capfd.readouterr()
+    assert out == ""
+    assert "0.10 of 0.10 s" in err and "× real time" in err
+
+
+def test_plot(tmp_path: Path) -> None:
+    """A picture file of every kind of result; another ending is refused with the ones known."""
+    for name, worlds, model in (("pair", 1, hanging_pair()), ("stone", 2, falling_body())):
+        result = im.World(model, dt=0.001, worlds=worlds).run(0.02)
+        results.plot(result, tmp_path / f"{name}.png")
+        assert (tmp_path / f"{name}.png").read_bytes().startswith(b"\x89PNG")
+    with pytest.raises(im.ModelError, match=r"formats are: .*png"):
+        results.plot(result, tmp_path / "x.xyz")
+
+
+def test_imbalance_is_drawn_in_per_cent() -> None:
+    """The curve is 100 · imbalance / reference, and the axis says so."""
+    result = im.World(hanging_pair(), dt=0.001).run(0.02)
+    ax = results.new_figure(4, 3).subplots()
+    results.draw_imbalance(ax, result)
+    np.testing.assert_allclose(ax.lines[-1].get_ydata(), 200 * result["energy"].sel(kind="imbalance"))
+    assert ax.get_ylabel() == "imbalance [% of 0.5 J]"
+
+
+def test_import_loads_no_plotting_or_tables() -> None:
+    """xarray, matplotlib and rich are loaded when first needed."""
+    probe = "import sys, impulsar, impulsar.results, impulsar.render, impulsar.cli; print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=True).stdout.split()
+    assert not {"xarray", "matplotlib", "rich"} & set(loaded)
