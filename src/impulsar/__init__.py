@@ -2,7 +2,7 @@
 
 from .edits import ApplyLoad, EditError, Grab, Move, Release, RemoveLoad, SetParameter, SetStep
 from .inputs import Harmonic, Ramp, Table
-from .methods import METHODS, Simgc
+from .methods import METHODS, Direct, Simgc, Simmc
 from .model import Box, Capsule, ConvexHull, Cylinder, Model, ModelError, Motor, Sphere
 from .reports import StepError
 from .scenes import SCENES, scene
@@ -18,6 +18,7 @@ __all__ = [
     "Capsule",
     "ConvexHull",
     "Cylinder",
+    "Direct",
     "EditError",
     "Grab",
     "Harmonic",
@@ -31,6 +32,7 @@ __all__ = [
     "SetParameter",
     "SetStep",
     "Simgc",
+    "Simmc",
     "Sphere",
     "StepError",
     "Table",

@@ -33,6 +33,7 @@ ENDED_BY_LIMIT = 3  # steps that the iteration limit ended
 POSITION_RESIDUAL, POSITION_SLOT = 4, 5  # worst bilateral row before the last step's correction
 VELOCITY_RESIDUAL, VELOCITY_SLOT = 6, 7  # worst bilateral row after the last step's solve
 ROWS = 8  # in the last step
+SUB_STEPS = 10  # of an error-controlled method
 BROKEN = 9  # 1: the state is no longer finite
 
 
@@ -138,6 +139,19 @@ def report_step(m: SystemArrays, x: WorkArrays, s: StateArrays, rows: int, itera
                 x.report[VELOCITY_SLOT, w] = f64(r)
     x.report[POSITION_RESIDUAL, w] = position
     x.report[VELOCITY_RESIDUAL, w] = velocity
+
+
+@wp.func
+def report_substeps(x: WorkArrays, sub_steps: int, evaluations: int, limit: int, worst: f64, w: int):
+    """Add a nominal step of an error-controlled method: evaluations count as iterations."""
+    n = f64(evaluations)
+    x.report[ITERATIONS, w] = n
+    x.report[TOTAL_ITERATIONS, w] = x.report[TOTAL_ITERATIONS, w] + n
+    x.report[MOST_ITERATIONS, w] = wp.max(x.report[MOST_ITERATIONS, w], n)
+    x.report[SUB_STEPS, w] = x.report[SUB_STEPS, w] + f64(sub_steps)
+    if evaluations >= limit:
+        x.report[ENDED_BY_LIMIT, w] = x.report[ENDED_BY_LIMIT, w] + f64(1.0)
+    x.report[POSITION_RESIDUAL, w] = wp.max(x.report[POSITION_RESIDUAL, w], worst)
 
 
 @wp.func

@@ -5,6 +5,7 @@ Variables, with `world` as first dimension in a batch:
     position, velocity, angular_velocity, acceleration   (time, body, axis)
     orientation                                          (time, body, quaternion)
     joint_position, joint_velocity, motor_torque         (time, coordinate)
+    reaction_force, reaction_torque                      (time, joint, axis)
     hand_force                                           (time, hand, axis), NaN while a hand does not hold
     probe                                                (time, name, axis)
     energy                                               (time, kind)
@@ -49,6 +50,8 @@ VARIABLES: dict[str, tuple[tuple[str, ...], str, str]] = {
     "joint_position": (("coordinate",), "rad", "joint coordinate"),
     "joint_velocity": (("coordinate",), "rad/s", "rate of the joint coordinate"),
     "motor_torque": (("coordinate",), "N m", "torque or force of the motor, mean over the last step"),
+    "reaction_force": (("joint", "axis"), "N", "force of the joint on its second body, mean over the last step"),
+    "reaction_torque": (("joint", "axis"), "N m", "torque of the joint on its second body, at the joint, likewise"),
     "hand_force": (("hand", "axis"), "N", "force of the hand on its body, mean over the last step"),
     "probe": (("name", "axis"), "m", "position of the probe"),
     "energy": (("kind",), "J", "energy books since the start"),
@@ -121,11 +124,13 @@ class Samples:
         self.names = list(world.model.bodies)
         self.order = [world.system.body_index[name] for name in self.names]
         self.origin, self.dt = world.time, world.dt
+        self.joints = [world.system.joint_index[name] for name in world.model.joints]
         bodies, freedoms = len(self.names), len(world.readout.coordinates)
         shapes: dict[str, tuple[int, ...]] = {
             "orientation": (bodies, 4),
             **dict.fromkeys(("position", "velocity", "angular_velocity", "acceleration"), (bodies, 3)),
             **dict.fromkeys(("joint_position", "joint_velocity", "motor_torque"), (freedoms,)),
+            **dict.fromkeys(("reaction_force", "reaction_torque"), (len(self.joints), 3)),
             "energy": (len(KINDS),),
             **dict.fromkeys(("constraint_error", "iterations"), ()),
         }
@@ -152,6 +157,10 @@ class Samples:
             buffers["joint_velocity"][:, k] = velocity.T
             if max(world.readout.motor_slots) >= 0:
                 buffers["motor_torque"][:, k] = world.motor_torques().T
+        if self.joints:
+            reaction = work.reaction.numpy()[self.joints].swapaxes(0, 1)  # [world, joint, 6]
+            buffers["reaction_torque"][:, k] = reaction[..., :3]
+            buffers["reaction_force"][:, k] = reaction[..., 3:]
         self._take_energy(buffers["energy"][:, k])
         if any(world.system.hand_names):
             self._take_hands(k)
@@ -213,6 +222,8 @@ class Samples:
             data["hand_force"] = np.stack([force[:, : self.count] for force in self.hands.values()], axis=2)
         if model.probes:
             data["probe"] = self._probes()
+        if not self.joints:
+            del data["reaction_force"], data["reaction_torque"]
         units = world.readout.coordinate_units
         if not units:
             for name in PER_COORDINATE:
@@ -249,6 +260,8 @@ class Samples:
         if "joint_position" in present:
             coordinates["coordinate"] = world.readout.coordinates
             coordinates["unit"] = ("coordinate", units, {"long_name": "unit of the joint coordinate"})
+        if "reaction_force" in present:
+            coordinates["joint"] = list(world.model.joints)
         if "hand_force" in present:
             coordinates["hand"] = list(self.hands)
         if "probe" in present:

@@ -25,7 +25,9 @@ class Counts:
     loop_freedoms: int  # freedoms of the joints that close loops
     slots: int  # rows that may become active
     row_entries: int  # of all rows together: the freedoms of the trees that each touches
-    frictions: int  # of these, Coulomb friction
+    bilaterals: int  # of these, solved together by a direct solve
+    envelope: int  # entries of its factor
+    frictions: int  # Coulomb friction rows
     springs: int
     hands: int
     loads: int
@@ -50,6 +52,7 @@ class StateArrays:
     start_energy: wp.array2d(dtype=f64)  # total energy the books start from [J]; edits
     time: wp.array2d(dtype=f64)  # [s]; drift
     last_h: wp.array2d(dtype=f64)  # step of the accumulated impulses [s]; drift
+    next_h: wp.array2d(dtype=f64)  # sub-step that error control proposes, 0: none yet [s]; integrate
 
 
 @wp.struct
@@ -96,6 +99,14 @@ class WorkArrays:
     own_torque: wp.array2d(dtype=vec3)  # [body] of the rows in its tree joint, on the second body [N m]
     J: wp.array2d(dtype=f64)  # rows in joint space, each over the trees it touches
     Y: wp.array2d(dtype=f64)  # M⁻¹ Jᵀ, likewise
+    factor: wp.array2d(dtype=f64)  # [envelope] L below the diagonal, 1/D on it
+    multiplier: wp.array2d(dtype=f64)  # [bilateral] solution of the last direct solve
+    # sub-steps
+    q_start: wp.array2d(dtype=f64)  # state at the start of the sub-step
+    v_start: wp.array2d(dtype=f64)
+    k_q: wp.array2d(dtype=f64)  # [stage · coordinates + coordinate] derivatives of the stages
+    k_v: wp.array2d(dtype=f64)
+    k_book: wp.array2d(dtype=f64)  # [stage · (3 slots + loads) + entry]
     sticking: wp.array2d(dtype=wp.int32)  # [friction] slots solved directly after the sweep
     stick_matrix: wp.array2d(dtype=f64)  # [friction · frictions + friction]
     stick_rhs: wp.array2d(dtype=f64)
@@ -120,10 +131,11 @@ def state_blocks(n: Counts) -> dict[str, int]:
         "start_energy": 1,
         "time": 1,
         "last_h": 1,
+        "next_h": 1,
     }
 
 
-REPORT_ROWS = 10
+REPORT_ROWS = 11
 
 
 def work_shapes(n: Counts) -> dict[str, int]:
@@ -138,6 +150,9 @@ def work_shapes(n: Counts) -> dict[str, int]:
         | dict.fromkeys(per_slot, n.slots)
         | {"J": n.row_entries, "Y": n.row_entries}
         | {"block": 6 * n.slots, "block_rhs": 6, "reaction": n.joints, "transmitted": n.bodies, "own_torque": n.bodies}
+        | {"factor": n.envelope, "multiplier": n.bilaterals}
+        | {"q_start": n.coordinates, "v_start": n.dofs, "k_q": 7 * n.coordinates, "k_v": 7 * n.dofs}
+        | {"k_book": 7 * (3 * n.slots + n.loads)}
         | {"sticking": n.frictions, "stick_matrix": n.frictions**2, "stick_rhs": n.frictions}
         | {"energy": 3, "report": REPORT_ROWS}
     )

@@ -90,6 +90,10 @@ class World:
         self._install(System(model, worlds, self.device, coordinates))
         self.state.write("q", np.repeat(self.system.start_coordinates()[:, None], worlds, axis=1))
         self._write_options(self.method.iterations)
+        tableau = getattr(self.method, "tableau", None)
+        if tableau is not None:
+            self.system.arrays.tableau = wp.array(tableau, dtype=wp.float64, device=self.device)
+            self._record()
         self._set_dt(dt if dt is not None else model.dt or 0.01)
         self.start_change = project_start(self.system, self.state, self._work)
         if self.start_change:
@@ -134,6 +138,7 @@ class World:
         self._substeps = max(1, math.ceil(dt / self.method.max_step * (1.0 - 1e-12)))
         self._h = self.dt / self._substeps
         self.system.arrays.h.fill_(self._h)
+        self.system.arrays.nominal_h.fill_(self.dt)
         self._set_steps(self._substeps)
 
     def _set_steps(self, steps: int) -> None:

@@ -15,7 +15,7 @@ of order h there. Wrenches are given about M's origin, in world axes.
 import warp as wp
 
 from ..joints import BALL_Z, TURN_Z
-from ..spatial import angular, carry_wrench, f64, linear, spatial, vec3, vec6, zero3
+from ..spatial import angular, carry_twist, carry_wrench, f64, linear, spatial, vec3, vec6, zero3
 from ..state import StateArrays, WorkArrays
 from ..system import SystemArrays
 from ..system.slots import COUPLING, HAND, MOTOR_TORQUE, SPRING
@@ -102,6 +102,38 @@ def collect_reactions(m: SystemArrays, s: StateArrays, x: WorkArrays, rows: int,
 
 
 @wp.func
+def instant_reactions(m: SystemArrays, s: StateArrays, x: WorkArrays, w: int):
+    """Reactions at an instant from the accelerations x.qdd and the row forces impulse / h of a direct solve.
+
+    F_i = I_i A_i + [w × I w, 0] - applied - rows of other joints. Springs, hands and loads are in x.wrench.
+    """
+    n = m.parent.shape[0]
+    h = m.nominal_h[0]
+    for i in range(n):
+        parent = m.parent[i]
+        A = spatial(zero3(), -m.gravity[0, w])
+        if parent >= 0:
+            A = x.acceleration[parent, w]
+        A = carry_twist(A, x.r[i, w])
+        for k in range(m.dof_start[i], m.dof_start[i + 1]):
+            A += x.qdd[k, w] * x.S[k, w]
+        A += x.bias[i, w]
+        x.acceleration[i, w] = A
+        x.a_WB[i, w] = linear(A) + m.gravity[0, w]
+        I_W = x.I_W[i, w]
+        w_B = angular(x.twist[i, w])
+        torque = I_W * angular(A) + wp.cross(w_B, I_W * w_B)
+        x.transmitted[i, w] = spatial(torque, m.mass[i, w] * linear(A)) - x.wrench[i, w]
+        x.own_torque[i, w] = zero3()
+    for j in range(n, m.first.shape[0]):
+        x.reaction[j, w] = vec6()
+    for r in range(m.slot_kind.shape[0]):
+        if m.slot_kind[r] != SPRING and m.slot_kind[r] != HAND:
+            collect_row(m, s, x, r, h, w)
+    carry_inward(m, x, w)
+
+
+@wp.func
 def with_own_torque(m: SystemArrays, x: WorkArrays, i: int, torque: vec3, w: int) -> vec3:
     """The torque of tree joint i, about its free axes that of its own rows."""
     fixed = torque
@@ -115,9 +147,15 @@ def with_own_torque(m: SystemArrays, x: WorkArrays, i: int, torque: vec3, w: int
 @wp.func
 def finish_reactions(m: SystemArrays, x: WorkArrays, h: f64, w: int):
     """After the step: plus the momenta, then inward through the trees."""
-    n = m.parent.shape[0]
-    for i in range(n):
+    for i in range(m.parent.shape[0]):
         x.transmitted[i, w] = x.transmitted[i, w] + momentum(m, x, i, w) / h
+    carry_inward(m, x, w)
+
+
+@wp.func
+def carry_inward(m: SystemArrays, x: WorkArrays, w: int):
+    """What each tree joint transmits, from the tips to the roots, on its second body about M's origin."""
+    n = m.parent.shape[0]
     for back in range(n):
         i = n - 1 - back
         R = x.transmitted[i, w]

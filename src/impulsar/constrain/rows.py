@@ -230,6 +230,23 @@ def assemble_slot(m: SystemArrays, s: StateArrays, x: WorkArrays, r: int, h: f64
 
 
 @wp.func
+def respond(m: SystemArrays, x: WorkArrays, r: int, softness: f64, mobility: f64, w: int) -> bool:
+    """Response and effective mass of a row; False and mass 0 where nothing that the joints allow moves it."""
+    size = ZERO
+    for entry in range(m.slot_row[r], m.slot_row[r + 1]):
+        size += x.J[entry, w] * x.J[entry, w]
+    x.row_mass[r, w] = ZERO
+    if size == ZERO:
+        return False
+    response(m, x, r, w)
+    own = row_response(m, x, r, r, w)
+    if own <= DEGENERATE * mobility or own <= ZERO:
+        return False
+    x.row_mass[r, w] = ONE / (own + softness)
+    return True
+
+
+@wp.func
 def assemble(m: SystemArrays, s: StateArrays, x: WorkArrays, h: f64, w: int) -> int:
     """Fill all rows with their responses and effective masses (Mikhaylyuk 2017 eq. 3-6); returns how many."""
     count = int(0)
@@ -238,12 +255,8 @@ def assemble(m: SystemArrays, s: StateArrays, x: WorkArrays, h: f64, w: int) -> 
         if is_row == 0:
             s.impulse[r, w] = ZERO
             continue
-        response(m, x, r, w)
-        own = row_response(m, x, r, r, w)
-        x.row_mass[r, w] = ONE / (own + x.row_softness[r, w])
-        if own <= DEGENERATE * mobility or own <= ZERO:  # nothing the joints allow moves this row
+        if not respond(m, x, r, x.row_softness[r, w], mobility, w):
             s.impulse[r, w] = ZERO
-            x.row_mass[r, w] = ZERO
             if m.slot_kind[r] != FRICTION:  # the three rows of a ball stay together
                 continue
         x.row_pseudo[r, w] = ZERO

@@ -188,8 +188,12 @@ def kinematics(m: SystemArrays, s: StateArrays, x: WorkArrays, per_h: f64, w: in
 
 
 @wp.func
-def articulate(m: SystemArrays, x: WorkArrays, w: int):
-    """Inward pass: articulated inertias and bias wrenches; leaves U, 1/D and u of every freedom."""
+def articulate(m: SystemArrays, x: WorkArrays, gyrate: int, w: int):
+    """Inward pass: articulated inertias and bias wrenches; leaves U, 1/D and u of every freedom.
+
+    gyrate = 0 leaves out the gyroscopic torque of single free bodies, for methods whose drift keeps their
+    angular momentum instead.
+    """
     n = m.parent.shape[0]
     # what the body just done hands to the one before it
     up_ww = mat33()
@@ -206,8 +210,8 @@ def articulate(m: SystemArrays, x: WorkArrays, w: int):
         wv = mat33()
         vv = mat33(mass, ZERO, ZERO, ZERO, mass, ZERO, ZERO, ZERO, mass)
         gyration = wp.cross(w_B, I_W * w_B)
-        if m.spins_free[i] != 0:
-            gyration = zero3()  # drift keeps its angular momentum instead
+        if gyrate == 0 and m.spins_free[i] != 0:
+            gyration = zero3()
         p = spatial(gyration, zero3()) - x.wrench[i, w]
         if followed:
             ww += up_ww
@@ -288,7 +292,7 @@ def accelerate(m: SystemArrays, x: WorkArrays, base: vec6, w: int):
 @wp.func
 def kick(m: SystemArrays, s: StateArrays, x: WorkArrays, h: f64, w: int):
     """v ← v + h M⁻¹ f   (Mikhaylyuk 2017 eq. 7)."""
-    articulate(m, x, w)
+    articulate(m, x, 0, w)
     accelerate(m, x, spatial(zero3(), -m.gravity[0, w]), w)
     for k in range(s.v.shape[0]):
         v = s.v[k, w]

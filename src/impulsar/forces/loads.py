@@ -2,7 +2,7 @@
 
 import warp as wp
 
-from ..spatial import HALF, angular, f64, linear, spatial, vec3, vec6
+from ..spatial import HALF, ZERO, angular, f64, linear, spatial, vec3, vec6
 from ..state import StateArrays, WorkArrays
 from ..system import SystemArrays
 from ..system.channels import channel
@@ -32,6 +32,18 @@ def apply_loads(m: SystemArrays, s: StateArrays, x: WorkArrays, w: int):
             body = m.load_body[k]
             if body >= 0:
                 x.wrench[body, w] = x.wrench[body, w] + load_wrench(m, x, k, s.time[0, w], w)
+
+
+@wp.func
+def add_loads(m: SystemArrays, x: WorkArrays, t: f64, book: int, w: int):
+    """Add the loads at time t to the bodies' wrenches; their powers go to x.k_book[book ..]."""
+    for k in range(m.load_body.shape[0]):
+        body = m.load_body[k]
+        x.k_book[book + k, w] = ZERO
+        if body >= 0:
+            f = load_wrench(m, x, k, t, w)
+            x.wrench[body, w] = x.wrench[body, w] + f
+            x.k_book[book + k, w] = wp.dot(f, x.twist[body, w])
 
 
 @wp.func

@@ -1,8 +1,9 @@
 """Methods: how a step is made. One file each; the difference of two files is the difference of two methods."""
 
+from .direct import Direct
 from .simgc import Simgc
 from .simmc import Simmc
 
-METHODS = {"simgc": Simgc, "simmc": Simmc}
+METHODS = {"direct": Direct, "simgc": Simgc, "simmc": Simmc}
 
-__all__ = ["METHODS", "Simgc", "Simmc"]
+__all__ = ["METHODS", "Direct", "Simgc", "Simmc"]

@@ -92,20 +92,24 @@ def corrects(x: WorkArrays, r: int, w: int) -> int:
 
 @wp.func
 def push_ball(m: SystemArrays, s: StateArrays, x: WorkArrays, r: int, w: int) -> f64:
-    """Impulses of the three friction rows r, r+1, r+2 in their ball; returns the largest change."""
+    """Impulses of the three friction rows r, r+1, r+2 in their ball; returns the largest change.
+
+    p ← proj(p - u m_eff), all three from the same velocity: where it slides, p is then along -u. With
+    the velocity updated between the rows friction would not oppose slip.
+    """
     before = vec3(s.impulse[r, w], s.impulse[r + 1, w], s.impulse[r + 2, w])
+    after = before
     for k in range(3):
-        push(m, s, x, r + k, -INFINITY, INFINITY, w)
-    after = vec3(s.impulse[r, w], s.impulse[r + 1, w], s.impulse[r + 2, w])
+        u = row_velocity(m, x, s.v, r + k, w) + x.row_bias[r + k, w]
+        after[k] = before[k] - u * x.row_mass[r + k, w]
     size = wp.length(after)
     bound = x.row_high[r, w]
     if size > bound:
-        inside = after * (bound / size)
-        for k in range(3):
-            apply_impulse(m, x, s.v, r + k, inside[k] - after[k], w)
-            s.impulse[r + k, w] = inside[k]
-        after = inside
+        after = after * (bound / size)
     change = after - before
+    for k in range(3):
+        s.impulse[r + k, w] = after[k]
+        apply_impulse(m, x, s.v, r + k, change[k], w)
     return wp.max(wp.max(wp.abs(change[0]), wp.abs(change[1])), wp.abs(change[2]))
 
 

@@ -91,8 +91,14 @@ class SystemArrays:
     table_end: wp.array(dtype=wp.int32)
     table_time: wp.array(dtype=f64)
     table_value: wp.array(dtype=f64)
+    # bilateral rows [bilateral]: those a direct solve takes together
+    bilateral: wp.array(dtype=wp.int32)  # slot
+    envelope_start: wp.array(dtype=wp.int32)  # first row that may respond to this one
+    envelope_row: wp.array(dtype=wp.int32)  # [bilateral + 1] where its part of the factor begins
+    tableau: wp.array(dtype=f64)  # of the embedded pair, see integrate/pairs.py
     # control
-    h: wp.array(dtype=f64)  # [1] step [s]
+    h: wp.array(dtype=f64)  # [1] step of an impulsive method [s]
+    nominal_h: wp.array(dtype=f64)  # [1] nominal step [s]
     steps: wp.array(dtype=wp.int32)  # [1] steps of a launch
     live_slots: wp.array(dtype=wp.int32)  # [1] slots that can be rows: all but those of empty hands
     options: wp.array(dtype=f64)  # of the method

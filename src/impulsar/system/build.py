@@ -13,7 +13,7 @@ from ..spatial import f64, mat33, quat, vec3
 from ..state import Counts
 from .arrays import ADD, FOLLOW, KEEP, STORE, SystemArrays
 from .channels import Channels
-from .slots import CLOSURE, COUPLING, FRICTION, HAND, SPRING, Slot, SlotBuilder
+from .slots import BILATERAL, CLOSURE, COUPLING, FRICTION, HAND, SPRING, Slot, SlotBuilder
 from .tree import GROUND, Tree, scatter, span
 
 EMPTY = -2  # body of a hand or load that is not in use
@@ -75,6 +75,8 @@ class System:
             loop_freedoms=len(self._loop_freedoms),
             slots=len(self.slots),
             row_entries=self._slot_row[-1],
+            bilaterals=len(self._bilateral),
+            envelope=self._envelope_row[-1],
             frictions=sum(slot.kind == FRICTION for slot in self.slots),
             springs=len(model.springs),
             hands=hands,
@@ -98,9 +100,11 @@ class System:
         self.channels = Channels(channels, worlds, device)
         self.channels.write(self.arrays)
         self.arrays.h = wp.zeros(1, dtype=f64, device=device)
+        self.arrays.nominal_h = wp.zeros(1, dtype=f64, device=device)
         self.arrays.steps = wp.zeros(1, dtype=wp.int32, device=device)
         self.arrays.live_slots = wp.zeros(1, dtype=wp.int32, device=device)
         self.count_live_slots()
+        self.arrays.tableau = wp.zeros(1, dtype=f64, device=device)  # a method that has one fills it
         self.arrays.options = wp.zeros(OPTIONS, dtype=f64, device=device)
 
     def _number_freedoms(self) -> None:
@@ -148,6 +152,14 @@ class System:
             for slot, touched in zip(self.slots, self._slot_trees, strict=True)
         ]
         self._slot_row = [0, *np.cumsum(lengths, dtype=int).tolist()]
+
+        self._bilateral = [r for r, slot in enumerate(self.slots) if slot.kind in BILATERAL]
+        self._envelope_start, self._envelope_row = [], [0]
+        first: dict[int, int] = {}  # tree -> first bilateral row that touches it
+        for b, r in enumerate(self._bilateral):
+            start = min((first.setdefault(tree, b) for tree in self._slot_trees[r]), default=b)
+            self._envelope_start.append(start)
+            self._envelope_row.append(self._envelope_row[-1] + b - start + 1)
 
     def _slot_bodies(self, slot: Slot) -> list[int]:
         """The bodies that a slot's row touches; of a hand none until it holds one."""
@@ -310,6 +322,9 @@ class System:
             slot_row=self._slot_row,
             slot_group=[slot.group for slot in slots],
             slot_block=joint_blocks(slots),
+            bilateral=self._bilateral,
+            envelope_start=self._envelope_start,
+            envelope_row=self._envelope_row,
             slot_channel=[slot.channel for slot in slots],
         )
         largest = 1e300  # stands for no bound
@@ -384,8 +399,9 @@ class System:
             *more_loads,
         ]
         bigger.channels.write(bigger.arrays)
-        for name in ("h", "steps", "options"):
+        for name in ("h", "nominal_h", "steps", "options"):
             wp.copy(getattr(bigger.arrays, name), getattr(self.arrays, name))
+        bigger.arrays.tableau = self.arrays.tableau
         return bigger
 
     # start ----------------------------------------------------------------------------------------

@@ -42,6 +42,34 @@ def channel(m: SystemArrays, c: int, t: f64, w: int) -> f64:
     return a
 
 
+@wp.func
+def channel_rate(m: SystemArrays, c: int, t: f64, w: int) -> f64:
+    """Rate of change of channel c after time t."""
+    kind = m.channel_kind[c]
+    if kind == RAMP:
+        t0 = m.channel_c[c, w]
+        t1 = m.channel_d[c, w]
+        if t >= t0 and t < t1:
+            return (m.channel_b[c, w] - m.channel_a[c, w]) / (t1 - t0)
+    if kind == HARMONIC:
+        omega = m.channel_c[c, w]
+        return m.channel_b[c, w] * omega * wp.cos(omega * t + m.channel_d[c, w])
+    if kind == TABLE:
+        for k in range(m.table_start[c], m.table_end[c] - 1):
+            if t >= m.table_time[k] and t < m.table_time[k + 1]:
+                return (m.table_value[k + 1] - m.table_value[k]) / (m.table_time[k + 1] - m.table_time[k])
+    return ZERO
+
+
+@wp.func
+def channel_acceleration(m: SystemArrays, c: int, t: f64, w: int) -> f64:
+    """Second derivative of channel c: only a harmonic has one, ramps and tables are pieces of lines."""
+    if m.channel_kind[c] == HARMONIC:
+        omega = m.channel_c[c, w]
+        return -m.channel_b[c, w] * omega * omega * wp.sin(omega * t + m.channel_d[c, w])
+    return ZERO
+
+
 class Channels:
     """The channels of a system on the host, written to the device when they change."""
 

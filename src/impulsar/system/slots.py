@@ -22,6 +22,7 @@ COMPLIANCE = 7  # spring, damper and viscous friction in a joint
 SPRING = 8  # between two points
 HAND = 9
 COUPLING = 10
+BILATERAL = (CLOSURE, MOTOR_SPEED, MOTOR_POSITION, COUPLING)  # equations, as long as a motor is strong enough
 MOTORS = (MOTOR_SPEED, MOTOR_POSITION, MOTOR_TORQUE)
 
 

@@ -11,9 +11,9 @@ from .case import Case, Outcome
 
 def cases() -> dict[str, Case]:
     """All cases by name."""
-    from . import conservation, convergence, cost, determinism, friction, identities, joint_matrix, table1
+    from . import conservation, convergence, cost, determinism, friction, identities, joint_matrix, reactions, table1
 
-    modules = (identities, joint_matrix, convergence, conservation, friction, table1, determinism, cost)
+    modules = (identities, joint_matrix, convergence, conservation, friction, reactions, table1, determinism, cost)
     return {case.name: case for module in modules for case in module.CASES}
 
 

@@ -15,7 +15,7 @@ import warp as wp
 from scipy.spatial.transform import Rotation
 
 from ..constrain.frames import follow_loops
-from ..constrain.rows import assemble_slot, last_body
+from ..constrain.rows import assemble_slot
 from ..coordinates.generalized import articulate, kinematics, response
 from ..coordinates.inverse import forward_dynamics, joint_forces, mass_matrix, move_bodies
 from ..joints import (
@@ -339,7 +339,7 @@ def rows_kernel(m: SystemArrays, s: StateArrays, x: WorkArrays):
     for r in range(m.slot_kind.shape[0]):
         if m.slot_kind[r] != HAND or m.hand_body[m.slot_part[r]] >= 0:
             assemble_slot(m, s, x, r, ONE, w)
-            response(m, x, r, last_body(m, r), w)
+            response(m, x, r, w)
 
 
 class RowRig:
@@ -356,9 +356,8 @@ class RowRig:
         self.state.write("q", np.column_stack([q, along_freedoms(self.system, q)]))
         inputs = [self.system.arrays, self.state.arrays, self.work]
         wp.launch(rows_kernel, self.system.counts.worlds, inputs=inputs, device=device)
-        shape = len(self.slots), dofs
-        self.J = self.work.J.numpy()[:, 0].reshape(shape)
-        self.Y = self.work.Y.numpy()[:, 0].reshape(shape)
+        self.J = self.system.dense_rows(self.work.J.numpy())
+        self.Y = self.system.dense_rows(self.work.Y.numpy())
 
     def frames(self, joint: int) -> tuple[np.ndarray, Rotation]:
         """p_FM [world, 3] and R_FM of a joint in all worlds, from the bodies' poses."""

@@ -1,0 +1,163 @@
+"""Sub-steps: a Runge-Kutta step over the stages' derivatives, its error, and the next size.
+
+State y = (q, v, books). A ball's quaternion is integrated as four numbers, q̇ = ½ (w, 0) ⊗ q, and made
+unit where it is used, so the pair keeps its order.
+
+    y_i = y₀ + h Σ a_ij k_j        y₁ = y₀ + h Σ b_j k_j        error = h Σ e_j k_j
+
+The error is measured against atol + rtol · max(|y₀|, |y₁|), root mean square over q and v; books are
+carried along and do not choose the step.
+"""
+
+import warp as wp
+
+from ..joints import BALL_X, SCREW
+from ..spatial import HALF, ZERO, exp_rotation, f64, normalize_rotation, quat, vec3
+from ..state import StateArrays, WorkArrays
+from ..system import SystemArrays
+from .pairs import B_AT, E_AT, STAGES
+
+SAFETY = wp.constant(wp.float64(0.9))
+SHRINK = wp.constant(wp.float64(0.2))
+GROW = wp.constant(wp.float64(5.0))
+EXPONENT = wp.constant(wp.float64(-0.2))  # -1 / (order of the estimate + 1)
+TINY_ERROR = wp.constant(wp.float64(1e-12))
+
+
+@wp.func
+def save_start(s: StateArrays, x: WorkArrays, w: int):
+    for k in range(s.q.shape[0]):
+        x.q_start[k, w] = s.q[k, w]
+    for k in range(s.v.shape[0]):
+        x.v_start[k, w] = s.v[k, w]
+
+
+@wp.func
+def return_to_start(s: StateArrays, x: WorkArrays, w: int):
+    for k in range(s.q.shape[0]):
+        s.q[k, w] = x.q_start[k, w]
+    for k in range(s.v.shape[0]):
+        s.v[k, w] = x.v_start[k, w]
+
+
+@wp.func
+def keep_derivatives(m: SystemArrays, s: StateArrays, x: WorkArrays, stage: int, w: int):
+    """Put q̇ and v̇ of the present state into a stage."""
+    at_q = stage * s.q.shape[0]
+    at_v = stage * s.v.shape[0]
+    for k in range(s.v.shape[0]):
+        x.k_v[at_v + k, w] = x.qdd[k, w]
+    for i in range(m.parent.shape[0]):
+        c = m.coordinate_start[i]
+        for k in range(m.dof_start[i], m.dof_start[i + 1]):
+            kind = m.dof_kind[k]
+            if kind < BALL_X or kind == SCREW:
+                x.k_q[at_q + c, w] = s.v[k, w]
+                c += 1
+            elif kind == BALL_X:
+                q = quat(s.q[c, w], s.q[c + 1, w], s.q[c + 2, w], s.q[c + 3, w])
+                rate = quat(s.v[k, w], s.v[k + 1, w], s.v[k + 2, w], ZERO) * q
+                for j in range(4):
+                    x.k_q[at_q + c + j, w] = HALF * rate[j]
+                c += 4
+
+
+@wp.func
+def set_stage(m: SystemArrays, s: StateArrays, x: WorkArrays, stage: int, h: f64, w: int):
+    """Put the state of a stage in place, from the derivatives of those before it."""
+    n_q = s.q.shape[0]
+    n_v = s.v.shape[0]
+    for k in range(n_q):
+        sum_q = ZERO
+        for j in range(stage):
+            sum_q += m.tableau[stage * STAGES + j] * x.k_q[j * n_q + k, w]
+        s.q[k, w] = x.q_start[k, w] + h * sum_q
+    for k in range(n_v):
+        sum_v = ZERO
+        for j in range(stage):
+            sum_v += m.tableau[stage * STAGES + j] * x.k_v[j * n_v + k, w]
+        s.v[k, w] = x.v_start[k, w] + h * sum_v
+    make_unit(m, s, w)
+
+
+@wp.func
+def make_unit(m: SystemArrays, s: StateArrays, w: int):
+    """Normalize the quaternions of balls."""
+    for i in range(m.parent.shape[0]):
+        c = m.coordinate_start[i]
+        for k in range(m.dof_start[i], m.dof_start[i + 1]):
+            kind = m.dof_kind[k]
+            if kind < BALL_X or kind == SCREW:
+                c += 1
+            elif kind == BALL_X:
+                q = normalize_rotation(quat(s.q[c, w], s.q[c + 1, w], s.q[c + 2, w], s.q[c + 3, w]))
+                for j in range(4):
+                    s.q[c + j, w] = q[j]
+                c += 4
+
+
+@wp.func
+def step_error(m: SystemArrays, s: StateArrays, x: WorkArrays, h: f64, rtol: f64, atol: f64, w: int) -> f64:
+    """Error of the step in units of its tolerance, root mean square."""
+    total = ZERO
+    n_q = s.q.shape[0]
+    n_v = s.v.shape[0]
+    for k in range(n_q):
+        e = ZERO
+        for j in range(STAGES):
+            e += m.tableau[E_AT + j] * x.k_q[j * n_q + k, w]
+        ratio = h * e / (atol + rtol * wp.max(wp.abs(x.q_start[k, w]), wp.abs(s.q[k, w])))
+        total += ratio * ratio
+    for k in range(n_v):
+        e = ZERO
+        for j in range(STAGES):
+            e += m.tableau[E_AT + j] * x.k_v[j * n_v + k, w]
+        ratio = h * e / (atol + rtol * wp.max(wp.abs(x.v_start[k, w]), wp.abs(s.v[k, w])))
+        total += ratio * ratio
+    return wp.sqrt(total / f64(n_q + n_v))
+
+
+@wp.func
+def next_size(h: f64, error: f64) -> f64:
+    """The step that would just keep the tolerance, within bounds of change."""
+    return h * wp.clamp(SAFETY * wp.pow(wp.max(error, TINY_ERROR), EXPONENT), SHRINK, GROW)
+
+
+@wp.func
+def keep_books(m: SystemArrays, s: StateArrays, x: WorkArrays, h: f64, w: int):
+    """Integrate the powers of the stages into the books of the state."""
+    slots = m.slot_kind.shape[0]
+    loads = m.load_body.shape[0]
+    size = 3 * slots + loads
+    for k in range(size):
+        gain = ZERO
+        for j in range(STAGES):
+            gain += m.tableau[B_AT + j] * x.k_book[j * size + k, w]
+        gain *= h
+        if k < slots:
+            s.work[k, w] = s.work[k, w] + gain
+        elif k < 2 * slots:
+            s.loss[k - slots, w] = s.loss[k - slots, w] + gain
+        elif k < 3 * slots:
+            s.viscous_loss[k - 2 * slots, w] = s.viscous_loss[k - 2 * slots, w] + gain
+        else:
+            s.load_work[k - 3 * slots, w] = s.load_work[k - 3 * slots, w] + gain
+
+
+@wp.func
+def move_coordinates(m: SystemArrays, s: StateArrays, change: wp.array2d(dtype=f64), w: int):
+    """q ← q ⊕ change, given along the velocities."""
+    for i in range(m.parent.shape[0]):
+        c = m.coordinate_start[i]
+        for k in range(m.dof_start[i], m.dof_start[i + 1]):
+            kind = m.dof_kind[k]
+            if kind < BALL_X or kind == SCREW:
+                s.q[c, w] = s.q[c, w] + change[k, w]
+                c += 1
+            elif kind == BALL_X:
+                turn = vec3(change[k, w], change[k + 1, w], change[k + 2, w])
+                q = quat(s.q[c, w], s.q[c + 1, w], s.q[c + 2, w], s.q[c + 3, w])
+                moved = normalize_rotation(exp_rotation(turn) * q)
+                for j in range(4):
+                    s.q[c + j, w] = moved[j]
+                c += 4

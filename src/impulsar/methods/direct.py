@@ -1,0 +1,193 @@
+"""direct: all bilateral rows solved at once, sub-steps of order 5 chosen by error control.
+
+    v̇ = M⁻¹ (f + Jᵀ λ)      J v̇ + J̇ v = target's acceleration      λ by LDLᵀ of J M⁻¹ Jᵀ
+
+is integrated by Dormand-Prince 5(4) inside the nominal step, to rtol and atol, within a limit of
+evaluations; after each sub-step positions and velocities are projected onto the constraints. A row that
+depends on others gets no multiplier, so redundant mechanisms move as they should.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import warp as wp
+
+from ..constrain.accelerations import assemble_bilateral, row_acceleration, row_target_rate
+from ..constrain.frames import follow_loops
+from ..constrain.reactions import instant_reactions
+from ..constrain.rows import advance_clock
+from ..coordinates.generalized import accelerate, articulate, kinematics, row_velocity
+from ..forces.compliance import apply_compliance
+from ..forces.loads import add_loads
+from ..integrate.control import (
+    keep_books,
+    keep_derivatives,
+    next_size,
+    return_to_start,
+    save_start,
+    set_stage,
+    step_error,
+)
+from ..integrate.pairs import C_AT, STAGES, dormand_prince
+from ..measure import check_finite, measure_energy, report_substeps, start_report
+from ..solve.bilateral import apply_multipliers, factor_bilateral, solve_bilateral
+from ..solve.project import project_positions, project_velocities
+from ..spatial import HALF, ONE, ZERO, f64, spatial, vec6, zero3
+from ..state import StateArrays, WorkArrays
+from ..system import SystemArrays
+
+RTOL, ATOL, LIMIT = 0, 1, 2  # places in SystemArrays.options
+JUMP = wp.constant(wp.float64(1e-9))  # velocity error at the start of a step that is an impulse [m/s, rad/s]
+
+
+@dataclass(frozen=True)
+class Direct:
+    """Options of the direct method."""
+
+    rtol: float = 1e-7
+    atol: float = 1e-7  # [m, rad, m/s, rad/s]
+    iterations: int = 5000  # limit of evaluations in a nominal step
+    max_step: float = 1e9  # sub-steps are chosen inside the nominal step [s]
+
+    name = "direct"
+    order = 5
+    coordinates = ("generalized", "maximal")
+
+    @property
+    def kernel(self) -> wp.Kernel:
+        return direct_kernel
+
+    @property
+    def tableau(self) -> np.ndarray:
+        return dormand_prince()
+
+    def check(self) -> None:
+        """Raise ValueError at a wrong option."""
+        for name in ("rtol", "atol"):
+            if not getattr(self, name) > 0.0:
+                raise ValueError(f"direct: {name} is {getattr(self, name)!r}, expected a number > 0")
+        if not (isinstance(self.iterations, int) and self.iterations >= STAGES):
+            raise ValueError(f"direct: iterations is {self.iterations!r}, expected an integer >= {STAGES}")
+
+    def pack(self) -> list[float]:
+        """The options as the kernel reads them."""
+        return [self.rtol, self.atol, self.iterations]
+
+
+@wp.func
+def evaluate(m: SystemArrays, s: StateArrays, x: WorkArrays, t: f64, stage: int, w: int):
+    """Constrained accelerations, multipliers and powers of the present state at time t, into a stage."""
+    book = stage * (3 * m.slot_kind.shape[0] + m.load_body.shape[0])
+    kinematics(m, s, x, ZERO, w)
+    follow_loops(m, s, x, w)
+    for i in range(m.parent.shape[0]):
+        x.wrench[i, w] = vec6()
+    for k in range(s.v.shape[0]):
+        x.tau[k, w] = ZERO
+    add_loads(m, x, t, book + 3 * m.slot_kind.shape[0], w)
+    if m.live_slots[0] > 0:
+        apply_compliance(m, s, x, t, book, w)
+    articulate(m, x, 1, w)
+    accelerate(m, x, spatial(zero3(), -m.gravity[0, w]), w)
+    if m.bilateral.shape[0] > 0:
+        for i in range(m.bilateral.shape[0]):
+            x.multiplier[i, w] = -row_acceleration(m, x, m.bilateral[i], t, w)
+        assemble_bilateral(m, x, w)
+        factor_bilateral(m, x, w)
+        solve_bilateral(m, x, w)
+        apply_multipliers(m, x, x.qdd, w)
+        for i in range(m.bilateral.shape[0]):
+            r = m.bilateral[i]
+            lam = x.multiplier[i, w]
+            s.impulse[r, w] = lam * m.nominal_h[0]
+            x.k_book[book + r, w] = lam * row_target_rate(m, r, t, w)
+    keep_derivatives(m, s, x, stage, w)
+
+
+@wp.func
+def start_with_impulse(m: SystemArrays, s: StateArrays, x: WorkArrays, t: f64, w: int) -> int:
+    """Bring velocities onto the rows where a motor's target jumped; returns 1 if they changed."""
+    for k in range(s.v.shape[0]):
+        x.v_old[k, w] = s.v[k, w]
+    if project_velocities(m, s, x, t, w) <= JUMP:
+        return 0
+    for i in range(m.bilateral.shape[0]):
+        r = m.bilateral[i]
+        mean = HALF * (row_velocity(m, x, x.v_old, r, w) + row_velocity(m, x, s.v, r, w))
+        if row_target_rate(m, r, t, w) != ZERO:
+            s.work[r, w] = s.work[r, w] + x.multiplier[i, w] * mean
+    return 1
+
+
+@wp.func
+def step(m: SystemArrays, s: StateArrays, x: WorkArrays, w: int):
+    """One nominal step of one world."""
+    rtol = m.options[RTOL]
+    atol = m.options[ATOL]
+    limit = int(m.options[LIMIT])
+    t = s.time[0, w]
+    left = m.nominal_h[0]
+    h = s.next_h[0, w]
+    if h <= ZERO:
+        h = f64(0.1) * left
+    evaluations = int(1)
+    sub_steps = int(0)
+    worst = ZERO
+    evaluate(m, s, x, t, 0, w)
+    if m.bilateral.shape[0] > 0:
+        if start_with_impulse(m, s, x, t, w) != 0:
+            evaluate(m, s, x, t, 0, w)
+    while left > ZERO:
+        size = wp.min(h, left)
+        forced = evaluations >= limit
+        if forced:
+            size = left
+        elif size < left and size > HALF * left:
+            size = HALF * left  # two even steps, not a long and a sliver
+        save_start(s, x, w)
+        for stage in range(1, STAGES):
+            set_stage(m, s, x, stage, size, w)
+            evaluate(m, s, x, t + m.tableau[C_AT + stage] * size, stage, w)
+        evaluations += STAGES - 1
+        error = step_error(m, s, x, size, rtol, atol, w)
+        if error <= ONE or forced:
+            keep_books(m, s, x, size, w)
+            sub_steps += 1
+            t += size
+            left -= size
+            if size >= left * f64(1e12):
+                left = ZERO
+            if size >= HALF * h or error > HALF:
+                h = next_size(size, error)
+            if m.bilateral.shape[0] > 0:
+                worst = wp.max(worst, project_positions(m, s, x, t, w))
+                project_velocities(m, s, x, t, w)
+            if left > ZERO:
+                evaluate(m, s, x, t, 0, w)
+                evaluations += 1
+        else:
+            return_to_start(s, x, w)
+            h = next_size(size, error)
+            if not wp.isfinite(error):
+                h = f64(0.1) * size
+            if size < f64(1e-12) * m.nominal_h[0]:
+                left = ZERO  # not finite at any size
+    s.next_h[0, w] = h
+    report_substeps(x, sub_steps, evaluations, limit, worst, w)
+
+
+@wp.kernel(enable_backward=False)
+def direct_kernel(m: SystemArrays, s: StateArrays, x: WorkArrays):
+    """Many nominal steps of many worlds: a thread runs a world."""
+    w = wp.tid()
+    start_report(x, w)
+    for k in range(m.steps[0]):
+        step(m, s, x, w)
+        if k == m.steps[0] - 1:
+            evaluate(m, s, x, s.time[0, w] + m.nominal_h[0], 0, w)
+            instant_reactions(m, s, x, w)
+        advance_clock(m, s, m.nominal_h[0], w)
+    kinematics(m, s, x, ZERO, w)
+    follow_loops(m, s, x, w)
+    measure_energy(m, s, x, w)
+    check_finite(x, w)

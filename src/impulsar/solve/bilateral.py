@@ -1,0 +1,74 @@
+"""Direct solve of the bilateral rows, all at once: A λ = b with A = J M⁻¹ Jᵀ.
+
+A is positive semidefinite: redundant constraints make it singular. It is factored as LDLᵀ within its
+envelope, row by row in the order of the slots; rows that share no tree do not respond to each other, so
+a chain of free bodies has a narrow band and costs O(N). A row whose pivot vanishes beside its diagonal
+depends on rows before it: it gets 1/D = 0, no multiplier, and is satisfied by the others.
+
+Row i of the factor is at envelope_row[i] .. for columns envelope_start[i] .. i.
+"""
+
+import warp as wp
+
+from ..coordinates.generalized import apply_impulse, row_response
+from ..spatial import ONE, ZERO, f64
+from ..state import WorkArrays
+from ..system import SystemArrays
+
+DEPENDENT = wp.constant(wp.float64(1e-10))  # pivot of a dependent row, of its diagonal
+
+
+@wp.func
+def factor_bilateral(m: SystemArrays, x: WorkArrays, w: int):
+    """LDLᵀ of the bilateral rows whose J and Y are filled."""
+    for i in range(m.bilateral.shape[0]):
+        r = m.bilateral[i]
+        start = m.envelope_start[i]
+        at = m.envelope_row[i] - start
+        for j in range(start, i):
+            value = ZERO
+            if x.row_mass[r, w] > ZERO and x.factor[m.envelope_row[j] + j - m.envelope_start[j], w] > ZERO:
+                value = row_response(m, x, r, m.bilateral[j], w)
+                other = m.envelope_row[j] - m.envelope_start[j]
+                for k in range(wp.max(start, m.envelope_start[j]), j):
+                    value -= x.factor[at + k, w] * x.factor[other + k, w]
+            x.factor[at + j, w] = value  # L D so far
+        full = ZERO
+        if x.row_mass[r, w] > ZERO:
+            full = ONE / x.row_mass[r, w]
+        d = full
+        for j in range(start, i):
+            scaled = x.factor[at + j, w] * x.factor[m.envelope_row[j] + j - m.envelope_start[j], w]
+            d -= x.factor[at + j, w] * scaled
+            x.factor[at + j, w] = scaled
+        x.factor[at + i, w] = ZERO
+        if full > ZERO and d > DEPENDENT * full:
+            x.factor[at + i, w] = ONE / d
+
+
+@wp.func
+def solve_bilateral(m: SystemArrays, x: WorkArrays, w: int):
+    """Solve A λ = b in place in x.multiplier: L y = b, z = y / D, Lᵀ λ = z."""
+    n = m.bilateral.shape[0]
+    for i in range(n):
+        at = m.envelope_row[i] - m.envelope_start[i]
+        value = x.multiplier[i, w]
+        for j in range(m.envelope_start[i], i):
+            value -= x.factor[at + j, w] * x.multiplier[j, w]
+        x.multiplier[i, w] = value
+    for i in range(n):
+        x.multiplier[i, w] = x.multiplier[i, w] * x.factor[m.envelope_row[i] + i - m.envelope_start[i], w]
+    for back in range(n):
+        i = n - 1 - back
+        at = m.envelope_row[i] - m.envelope_start[i]
+        for j in range(m.envelope_start[i], i):
+            x.multiplier[j, w] = x.multiplier[j, w] - x.factor[at + j, w] * x.multiplier[i, w]
+
+
+@wp.func
+def apply_multipliers(m: SystemArrays, x: WorkArrays, v: wp.array2d(dtype=f64), w: int):
+    """v ← v + M⁻¹ Jᵀ λ of all bilateral rows."""
+    for i in range(m.bilateral.shape[0]):
+        lam = x.multiplier[i, w]
+        if lam != ZERO:
+            apply_impulse(m, x, v, m.bilateral[i], lam, w)

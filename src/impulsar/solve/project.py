@@ -1,0 +1,68 @@
+"""Projection onto the bilateral rows, in the norm of the mass matrix, by the factor of a direct solve.
+
+    positions    q ← q ⊕ M⁻¹ Jᵀ λ     with A λ = -error, repeated with the same factor
+    velocities   v ← v + M⁻¹ Jᵀ λ     with A λ = -(J v - target)
+"""
+
+import warp as wp
+
+from ..constrain.accelerations import row_position_error, row_target_rate
+from ..constrain.frames import follow_loops
+from ..coordinates.generalized import kinematics, row_velocity
+from ..integrate.control import move_coordinates
+from ..spatial import ZERO, f64
+from ..state import StateArrays, WorkArrays
+from ..system import SystemArrays
+from .bilateral import apply_multipliers, solve_bilateral
+
+ENOUGH = wp.constant(wp.float64(1e-13))  # position error left alone [m, rad]
+ROUNDS = 4
+
+
+@wp.func
+def load_position_errors(m: SystemArrays, s: StateArrays, x: WorkArrays, t: f64, w: int) -> f64:
+    """Minus the position errors into x.multiplier; returns the largest among rows that can move."""
+    worst = ZERO
+    for i in range(m.bilateral.shape[0]):
+        error = row_position_error(m, s, x, m.bilateral[i], t, w)
+        x.multiplier[i, w] = -error
+        if x.row_mass[m.bilateral[i], w] > ZERO:
+            worst = wp.max(worst, wp.abs(error))
+    return worst
+
+
+@wp.func
+def project_positions(m: SystemArrays, s: StateArrays, x: WorkArrays, t: f64, w: int) -> f64:
+    """Remove position errors; geometry must be current. Returns the largest error found at first."""
+    first = load_position_errors(m, s, x, t, w)
+    worst = first
+    rounds = int(0)
+    while worst > ENOUGH and rounds < ROUNDS:
+        solve_bilateral(m, x, w)
+        for k in range(s.v.shape[0]):
+            x.v_pseudo[k, w] = ZERO
+        apply_multipliers(m, x, x.v_pseudo, w)
+        move_coordinates(m, s, x.v_pseudo, w)
+        kinematics(m, s, x, ZERO, w)
+        follow_loops(m, s, x, w)
+        before = worst
+        worst = load_position_errors(m, s, x, t, w)
+        rounds += 1
+        if worst > f64(0.5) * before:  # the factor does not help any more
+            rounds = ROUNDS
+    return first
+
+
+@wp.func
+def project_velocities(m: SystemArrays, s: StateArrays, x: WorkArrays, t: f64, w: int) -> f64:
+    """Make velocities satisfy the rows; x.multiplier holds the impulses. Returns the largest error found."""
+    worst = ZERO
+    for i in range(m.bilateral.shape[0]):
+        r = m.bilateral[i]
+        error = row_velocity(m, x, s.v, r, w) - row_target_rate(m, r, t, w)
+        x.multiplier[i, w] = -error
+        if x.row_mass[r, w] > ZERO:
+            worst = wp.max(worst, wp.abs(error))
+    solve_bilateral(m, x, w)
+    apply_multipliers(m, x, s.v, w)
+    return worst
