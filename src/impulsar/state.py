@@ -64,10 +64,16 @@ class WorkArrays:
     q_WB: wp.array2d(dtype=quat)
     twist: wp.array2d(dtype=vec6)  # of the centre of mass, world axes [rad/s, m/s]
     I_W: wp.array2d(dtype=mat33)  # inertia about the centre of mass, world axes [kg m²]
+    I_inv: wp.array2d(dtype=mat33)  # its inverse, of single free bodies
     r: wp.array2d(dtype=vec3)  # from the parent's centre of mass to this one [m]
     S: wp.array2d(dtype=vec6)  # [dof] twist of the body per unit of joint velocity
     bias: wp.array2d(dtype=vec6)  # acceleration of the body at zero joint and parent acceleration
     a_WB: wp.array2d(dtype=vec3)  # acceleration of the centre of mass over the last step [m/s²]
+    # frames of the joints that close loops, [joint - bodies]
+    p_WF: wp.array2d(dtype=vec3)
+    q_WF: wp.array2d(dtype=quat)
+    p_WM: wp.array2d(dtype=vec3)
+    q_WM: wp.array2d(dtype=quat)
     # forces
     wrench: wp.array2d(dtype=vec6)  # applied to the body, about its centre of mass [N m, N]
     tau: wp.array2d(dtype=f64)  # [dof] applied in the joint [N m, N]
@@ -145,7 +151,8 @@ def work_shapes(n: Counts) -> dict[str, int]:
     per_slot = ("active", "row_bias", "row_softness", "row_low", "row_high", "row_error", "row_mass", "row_pseudo")
     return (
         dict.fromkeys(per_body, n.bodies)
-        | dict.fromkeys(("IA_ww", "IA_wv", "IA_vv"), n.bodies)
+        | dict.fromkeys(("IA_ww", "IA_wv", "IA_vv", "I_inv"), n.bodies)
+        | dict.fromkeys(("p_WF", "q_WF", "p_WM", "q_WM"), n.joints - n.bodies)
         | dict.fromkeys(per_dof, n.dofs)
         | dict.fromkeys(per_slot, n.slots)
         | {"J": n.row_entries, "Y": n.row_entries}

@@ -69,6 +69,21 @@ def point_of(x: WorkArrays, body: int, p_BQ: vec3, w: int) -> vec3:
 
 @wp.func
 def joint_frames(m: SystemArrays, x: WorkArrays, j: int, w: int) -> Frames:
+    """Frames of a joint; of one that closes a loop as follow_loops left them."""
+    loop = j - m.parent.shape[0]
+    if loop < 0:
+        return place_frames(m, x, j, w)
+    f = Frames()
+    f.p_WF = x.p_WF[loop, w]
+    f.q_WF = x.q_WF[loop, w]
+    f.p_WM = x.p_WM[loop, w]
+    f.q_WM = x.q_WM[loop, w]
+    return f
+
+
+@wp.func
+def place_frames(m: SystemArrays, x: WorkArrays, j: int, w: int) -> Frames:
+    """Frames of a joint from the poses of its bodies."""
     first = m.first[j]
     second = m.second[j]
     f = Frames()
@@ -138,7 +153,14 @@ def coordinate(m: SystemArrays, s: StateArrays, x: WorkArrays, j: int, code: int
 
 @wp.func
 def follow_loops(m: SystemArrays, s: StateArrays, x: WorkArrays, w: int):
-    """Update the coordinates of the joints that close loops from the bodies' poses."""
+    """Update frames and coordinates of the joints that close loops from the bodies' poses."""
+    bodies = m.parent.shape[0]
+    for j in range(bodies, m.first.shape[0]):
+        f = place_frames(m, x, j, w)
+        x.p_WF[j - bodies, w] = f.p_WF
+        x.q_WF[j - bodies, w] = f.q_WF
+        x.p_WM[j - bodies, w] = f.p_WM
+        x.q_WM[j - bodies, w] = f.q_WM
     for k in range(m.loop_joint.shape[0]):
         code = m.loop_code[k]
         value = measured_coordinate(m, x, m.loop_joint[k], code, w)

@@ -99,6 +99,27 @@ def freedom_axes(kind: int, pitch: f64, R_WF: mat33, q_FM: quat):
 
 
 @wp.func
+def free_kinematics(m: SystemArrays, s: StateArrays, x: WorkArrays, i: int, per_h: f64, w: int):
+    """The same for a single free body: its coordinates are its pose, its velocities its twist."""
+    c = m.coordinate_start[i]
+    k = m.dof_start[i]
+    p_B = vec3(s.q[c, w], s.q[c + 1, w], s.q[c + 2, w])
+    q_B = quat(s.q[c + 3, w], s.q[c + 4, w], s.q[c + 5, w], s.q[c + 6, w]) * m.q_zero[i, w]
+    v_B = vec3(s.v[k, w], s.v[k + 1, w], s.v[k + 2, w])
+    w_B = vec3(s.v[k + 3, w], s.v[k + 4, w], s.v[k + 5, w])
+    x.a_WB[i, w] = per_h * (v_B - linear(x.twist[i, w]))
+    x.p_WB[i, w] = p_B
+    x.q_WB[i, w] = q_B
+    x.twist[i, w] = spatial(w_B, v_B)
+    x.r[i, w] = p_B
+    x.bias[i, w] = vec6()
+    x.I_W[i, w] = rotate_inertia(rotation_matrix(q_B), m.inertia[i, w])
+    for axis in range(3):
+        x.S[k + axis, w] = spatial(zero3(), axis_of(axis))
+        x.S[k + 3 + axis, w] = spatial(axis_of(axis), zero3())
+
+
+@wp.func
 def kinematics(m: SystemArrays, s: StateArrays, x: WorkArrays, per_h: f64, w: int):
     """Poses, twists, world inertias, freedoms and bias accelerations of all bodies from q and v.
 
@@ -109,6 +130,9 @@ def kinematics(m: SystemArrays, s: StateArrays, x: WorkArrays, per_h: f64, w: in
     q_B = quat(ZERO, ZERO, ZERO, ONE)
     V_B = vec6()
     for i in range(m.parent.shape[0]):
+        if m.spins_free[i] != 0:
+            free_kinematics(m, s, x, i, per_h, w)
+            continue
         parent = m.parent[i]
         if parent < 0:
             p_B = zero3()
@@ -188,11 +212,10 @@ def kinematics(m: SystemArrays, s: StateArrays, x: WorkArrays, per_h: f64, w: in
 
 
 @wp.func
-def articulate(m: SystemArrays, x: WorkArrays, gyrate: int, w: int):
+def articulate(m: SystemArrays, x: WorkArrays, w: int):
     """Inward pass: articulated inertias and bias wrenches; leaves U, 1/D and u of every freedom.
 
-    gyrate = 0 leaves out the gyroscopic torque of single free bodies, for methods whose drift keeps their
-    angular momentum instead.
+    A single free body needs its inverse inertia only.
     """
     n = m.parent.shape[0]
     # what the body just done hands to the one before it
@@ -203,16 +226,17 @@ def articulate(m: SystemArrays, x: WorkArrays, gyrate: int, w: int):
     followed = bool(False)
     for back in range(n):
         i = n - 1 - back
+        if m.spins_free[i] != 0:
+            x.I_inv[i, w] = wp.inverse(x.I_W[i, w])
+            followed = False
+            continue
         mass = m.mass[i, w]
         I_W = x.I_W[i, w]
         w_B = angular(x.twist[i, w])
         ww = I_W
         wv = mat33()
         vv = mat33(mass, ZERO, ZERO, ZERO, mass, ZERO, ZERO, ZERO, mass)
-        gyration = wp.cross(w_B, I_W * w_B)
-        if gyrate == 0 and m.spins_free[i] != 0:
-            gyration = zero3()
-        p = spatial(gyration, zero3()) - x.wrench[i, w]
+        p = spatial(wp.cross(w_B, I_W * w_B), zero3()) - x.wrench[i, w]
         if followed:
             ww += up_ww
             wv += up_wv
@@ -270,10 +294,35 @@ def articulate(m: SystemArrays, x: WorkArrays, gyrate: int, w: int):
 
 
 @wp.func
-def accelerate(m: SystemArrays, x: WorkArrays, base: vec6, w: int):
-    """Outward pass: joint accelerations, where the ground accelerates by `base`."""
+def accelerate_free(m: SystemArrays, x: WorkArrays, i: int, base: vec6, gyrate: int, w: int):
+    """Acceleration of a single free body: f / m, I⁻¹ (torque - w × I w)."""
+    first = m.dof_start[i]
+    f = x.wrench[i, w]
+    force = linear(f) + vec3(x.tau[first, w], x.tau[first + 1, w], x.tau[first + 2, w])
+    torque = angular(f) + vec3(x.tau[first + 3, w], x.tau[first + 4, w], x.tau[first + 5, w])
+    w_B = angular(x.twist[i, w])
+    if gyrate != 0:
+        torque -= wp.cross(w_B, x.I_W[i, w] * w_B)
+    a = force / m.mass[i, w]
+    alpha = x.I_inv[i, w] * torque
+    for k in range(3):
+        x.qdd[first + k, w] = a[k] - base[3 + k]
+        x.qdd[first + 3 + k, w] = alpha[k] - base[k]
+    x.acceleration[i, w] = spatial(alpha, a)
+
+
+@wp.func
+def accelerate(m: SystemArrays, x: WorkArrays, base: vec6, gyrate: int, w: int):
+    """Outward pass: joint accelerations, where the ground accelerates by `base`.
+
+    gyrate = 0 leaves out the gyroscopic torque of single free bodies, for methods whose drift keeps their
+    angular momentum instead.
+    """
     A = base
     for i in range(m.parent.shape[0]):
+        if m.spins_free[i] != 0:
+            accelerate_free(m, x, i, base, gyrate, w)
+            continue
         parent = m.parent[i]
         if parent < 0:
             A = carry_twist(base, x.r[i, w])
@@ -292,8 +341,8 @@ def accelerate(m: SystemArrays, x: WorkArrays, base: vec6, w: int):
 @wp.func
 def kick(m: SystemArrays, s: StateArrays, x: WorkArrays, h: f64, w: int):
     """v ← v + h M⁻¹ f   (Mikhaylyuk 2017 eq. 7)."""
-    articulate(m, x, 0, w)
-    accelerate(m, x, spatial(zero3(), -m.gravity[0, w]), w)
+    articulate(m, x, w)
+    accelerate(m, x, spatial(zero3(), -m.gravity[0, w]), 0, w)
     for k in range(s.v.shape[0]):
         v = s.v[k, w]
         x.v_old[k, w] = v
@@ -304,12 +353,13 @@ def kick(m: SystemArrays, s: StateArrays, x: WorkArrays, h: f64, w: int):
 def row_base(m: SystemArrays, row: int, tree: int) -> int:
     """Where a row keeps the freedoms of a tree: entry of freedom k is J[base + k]."""
     base = m.slot_row[row]
-    for n in range(4):
-        touched = m.slot_trees[row, n]
-        if touched == tree:
-            return base - m.tree_dof[tree]
+    n = int(0)
+    touched = m.slot_trees[row, 0]
+    while touched != tree:
         base += m.tree_dof[touched + 1] - m.tree_dof[touched]
-    return base
+        n += 1
+        touched = m.slot_trees[row, n]
+    return base - m.tree_dof[tree]
 
 
 @wp.func
@@ -318,6 +368,12 @@ def project_wrench(m: SystemArrays, x: WorkArrays, row: int, body: int, wrench: 
     i = body
     f = wrench
     base = row_base(m, row, m.tree_of[body])
+    if m.spins_free[body] != 0:  # its velocities are v, w of the centre of mass in world axes
+        first = base + m.dof_start[body]
+        for k in range(3):
+            x.J[first + k, w] = x.J[first + k, w] + f[3 + k]
+            x.J[first + 3 + k, w] = x.J[first + 3 + k, w] + f[k]
+        return
     while i >= 0:
         for k in range(m.dof_start[i], m.dof_start[i + 1]):
             x.J[base + k, w] = x.J[base + k, w] + wp.dot(f, x.S[k, w])
@@ -354,15 +410,41 @@ def tree_response(m: SystemArrays, x: WorkArrays, base: int, start: int, end: in
 
 
 @wp.func
+def free_response(m: SystemArrays, x: WorkArrays, at: int, body: int, w: int):
+    """Velocity change of a single free body by the impulses J[at ..]."""
+    mass = m.mass[body, w]
+    turn = x.I_inv[body, w] * vec3(x.J[at + 3, w], x.J[at + 4, w], x.J[at + 5, w])
+    for k in range(3):
+        x.Y[at + k, w] = x.J[at + k, w] / mass
+        x.Y[at + 3 + k, w] = turn[k]
+
+
+@wp.func
+def next_tree(m: SystemArrays, row: int, n: int) -> int:
+    """The n-th tree that a row touches, -1 if there are no more."""
+    if n >= 4:
+        return -1
+    return m.slot_trees[row, n]
+
+
+@wp.func
 def response(m: SystemArrays, x: WorkArrays, row: int, w: int):
     """Y = M⁻¹ Jᵀ of one row by a test impulse in the joints (Mikhaylyuk 2017 fig. 2, 3).
 
     x.pA and x.acceleration carry articulated impulses and velocity changes here.
     """
-    for n in range(4):
-        tree = m.slot_trees[row, n]
-        if tree >= 0:
-            tree_response(m, x, row_base(m, row, tree), m.tree_body[tree], m.tree_body[tree + 1], w)
+    base = m.slot_row[row]
+    n = int(0)
+    tree = m.slot_trees[row, 0]
+    while tree >= 0:
+        start = m.tree_body[tree]
+        if m.spins_free[start] != 0:
+            free_response(m, x, base, start, w)
+        else:
+            tree_response(m, x, base - m.tree_dof[tree], start, m.tree_body[tree + 1], w)
+        base += m.tree_dof[tree + 1] - m.tree_dof[tree]
+        n += 1
+        tree = next_tree(m, row, n)
 
 
 @wp.func
@@ -370,12 +452,14 @@ def row_velocity(m: SystemArrays, x: WorkArrays, v: wp.array2d(dtype=f64), row: 
     """J v of one row."""
     u = ZERO
     entry = m.slot_row[row]
-    for n in range(4):
-        tree = m.slot_trees[row, n]
-        if tree >= 0:
-            for k in range(m.tree_dof[tree], m.tree_dof[tree + 1]):
-                u += x.J[entry, w] * v[k, w]
-                entry += 1
+    n = int(0)
+    tree = m.slot_trees[row, 0]
+    while tree >= 0:
+        for k in range(m.tree_dof[tree], m.tree_dof[tree + 1]):
+            u += x.J[entry, w] * v[k, w]
+            entry += 1
+        n += 1
+        tree = next_tree(m, row, n)
     return u
 
 
@@ -383,12 +467,14 @@ def row_velocity(m: SystemArrays, x: WorkArrays, v: wp.array2d(dtype=f64), row: 
 def apply_impulse(m: SystemArrays, x: WorkArrays, v: wp.array2d(dtype=f64), row: int, impulse: f64, w: int):
     """v ← v + M⁻¹ Jᵀ impulse."""
     entry = m.slot_row[row]
-    for n in range(4):
-        tree = m.slot_trees[row, n]
-        if tree >= 0:
-            for k in range(m.tree_dof[tree], m.tree_dof[tree + 1]):
-                v[k, w] = v[k, w] + impulse * x.Y[entry, w]
-                entry += 1
+    n = int(0)
+    tree = m.slot_trees[row, 0]
+    while tree >= 0:
+        for k in range(m.tree_dof[tree], m.tree_dof[tree + 1]):
+            v[k, w] = v[k, w] + impulse * x.Y[entry, w]
+            entry += 1
+        n += 1
+        tree = next_tree(m, row, n)
 
 
 @wp.func
@@ -396,16 +482,23 @@ def row_response(m: SystemArrays, x: WorkArrays, row: int, other: int, w: int) -
     """J M⁻¹ Jᵀ between two rows: velocity of one by a unit impulse of the other."""
     u = ZERO
     entry = m.slot_row[row]
-    for n in range(4):
-        tree = m.slot_trees[row, n]
-        if tree >= 0:
-            size = m.tree_dof[tree + 1] - m.tree_dof[tree]
-            for o in range(4):
-                if m.slot_trees[other, o] == tree:
-                    base = row_base(m, other, tree) + m.tree_dof[tree]
-                    for k in range(size):
-                        u += x.J[entry + k, w] * x.Y[base + k, w]
-            entry += size
+    n = int(0)
+    tree = m.slot_trees[row, 0]
+    while tree >= 0:
+        size = m.tree_dof[tree + 1] - m.tree_dof[tree]
+        base = m.slot_row[other]
+        o = int(0)
+        another = m.slot_trees[other, 0]
+        while another >= 0:
+            if another == tree:
+                for k in range(size):
+                    u += x.J[entry + k, w] * x.Y[base + k, w]
+            base += m.tree_dof[another + 1] - m.tree_dof[another]
+            o += 1
+            another = next_tree(m, other, o)
+        entry += size
+        n += 1
+        tree = next_tree(m, row, n)
     return u
 
 

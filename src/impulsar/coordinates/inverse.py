@@ -7,10 +7,9 @@ quantities of `generalized`: world axes, about each centre of mass, acceleration
            τ_k = S_k · F_i
     CRBA   Ic_i = I_i + Σ Xᵀ Ic_c X                       M_jk = S_j · carry(Ic_i S_k), j an ancestor's or own
 
-Both are the true equations of motion M v̇ + c = τ + Jᵀ applied, for every body. `articulate` leaves out
-the gyroscopic moment of a single free body (`spins_free`), because `drift` keeps its momentum instead:
-over a step the two are the same motion, but `x.qdd` of such a body is not its angular acceleration.
-`forward_dynamics` here puts the moment back as a joint force, so that it inverts `joint_forces`.
+Both are the true equations of motion M v̇ + c = τ + Jᵀ applied, for every body. A step of an impulsive
+method leaves out the gyroscopic torque of a single free body (`spins_free`), because its drift keeps the
+angular momentum instead; `forward_dynamics` here does not, so that it inverts `joint_forces`.
 """
 
 import numpy as np
@@ -35,13 +34,6 @@ from .generalized import accelerate, articulate, kinematics
 
 
 @wp.func
-def gyration(x: WorkArrays, i: int, w: int) -> vec6:
-    """[w × I w, 0] of body i."""
-    w_B = angular(x.twist[i, w])
-    return spatial(wp.cross(w_B, x.I_W[i, w] * w_B), zero3())
-
-
-@wp.func
 def inverse_dynamics(
     m: SystemArrays, x: WorkArrays, qdd: wp.array2d(dtype=f64), tau: wp.array2d(dtype=f64), base: vec6, w: int
 ):
@@ -59,8 +51,9 @@ def inverse_dynamics(
             A += qdd[k, w] * x.S[k, w]
         A += x.bias[i, w]
         x.acceleration[i, w] = A
-        inertial = spatial(x.I_W[i, w] * angular(A), m.mass[i, w] * linear(A))
-        x.pA[i, w] = inertial + gyration(x, i, w) - x.wrench[i, w]
+        w_B = angular(x.twist[i, w])
+        torque = x.I_W[i, w] * angular(A) + wp.cross(w_B, x.I_W[i, w] * w_B)
+        x.pA[i, w] = spatial(torque, m.mass[i, w] * linear(A)) - x.wrench[i, w]
     for back in range(n):
         i = n - 1 - back
         F = x.pA[i, w]
@@ -123,9 +116,7 @@ def joint_inertia_kernel(m: SystemArrays, x: WorkArrays, M: wp.array2d(dtype=f64
 
 
 @wp.kernel(enable_backward=False)
-def inverse_dynamics_kernel(
-    m: SystemArrays, x: WorkArrays, qdd: wp.array2d(dtype=f64), tau: wp.array2d(dtype=f64)
-):
+def inverse_dynamics_kernel(m: SystemArrays, x: WorkArrays, qdd: wp.array2d(dtype=f64), tau: wp.array2d(dtype=f64)):
     w = wp.tid()
     inverse_dynamics(m, x, qdd, tau, spatial(zero3(), -m.gravity[0, w]), w)
 
@@ -134,16 +125,12 @@ def inverse_dynamics_kernel(
 def forward_dynamics_kernel(m: SystemArrays, x: WorkArrays, tau: wp.array2d(dtype=f64)):
     """x.qdd of the joint forces tau, which are lent to x.tau: it must be as found when a step begins."""
     w = wp.tid()
-    for i in range(m.parent.shape[0]):
-        moment = vec6()
-        if m.spins_free[i] != 0:
-            moment = gyration(x, i, w)
-        for k in range(m.dof_start[i], m.dof_start[i + 1]):
-            found = x.tau[k, w]
-            x.tau[k, w] = tau[k, w] - wp.dot(x.S[k, w], moment)
-            tau[k, w] = found
+    for k in range(x.tau.shape[0]):
+        found = x.tau[k, w]
+        x.tau[k, w] = tau[k, w]
+        tau[k, w] = found
     articulate(m, x, w)
-    accelerate(m, x, spatial(zero3(), -m.gravity[0, w]), w)
+    accelerate(m, x, spatial(zero3(), -m.gravity[0, w]), 1, w)
     for k in range(x.tau.shape[0]):
         x.tau[k, w] = tau[k, w]
 

@@ -63,6 +63,20 @@ def keep_derivatives(m: SystemArrays, s: StateArrays, x: WorkArrays, stage: int,
 
 
 @wp.func
+def reuse_last_stage(m: SystemArrays, s: StateArrays, x: WorkArrays, w: int):
+    """The last stage was evaluated at the end of the step: it is the first of the next."""
+    n_q = s.q.shape[0]
+    n_v = s.v.shape[0]
+    n_book = 3 * m.slot_kind.shape[0] + m.load_body.shape[0]
+    for k in range(n_q):
+        x.k_q[k, w] = x.k_q[(STAGES - 1) * n_q + k, w]
+    for k in range(n_v):
+        x.k_v[k, w] = x.k_v[(STAGES - 1) * n_v + k, w]
+    for k in range(n_book):
+        x.k_book[k, w] = x.k_book[(STAGES - 1) * n_book + k, w]
+
+
+@wp.func
 def set_stage(m: SystemArrays, s: StateArrays, x: WorkArrays, stage: int, h: f64, w: int):
     """Put the state of a stage in place, from the derivatives of those before it."""
     n_q = s.q.shape[0]

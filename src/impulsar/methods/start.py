@@ -31,8 +31,8 @@ def start_kernel(m: SystemArrays, s: StateArrays, x: WorkArrays):
     w = wp.tid()
     kinematics(m, s, x, ZERO, w)
     follow_loops(m, s, x, w)
-    articulate(m, x, 0, w)
-    accelerate(m, x, vec6(), w)
+    articulate(m, x, w)
+    accelerate(m, x, vec6(), 0, w)
     for k in range(s.v.shape[0]):
         s.v[k, w] = x.qdd[k, w]
     for r in range(m.slot_kind.shape[0]):

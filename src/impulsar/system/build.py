@@ -261,7 +261,13 @@ class System:
                 for i in own:
                     over[i] = FOLLOW if i == parent + 1 else STORE if i == apart[-1] else ADD
         spins = [
-            int(joint.type == "free" and joint.first == GROUND and not np.any(joint.p_CM) and i not in children)
+            int(
+                joint.type == "free"
+                and joint.first == GROUND
+                and not np.any(joint.p_CM)
+                and not np.any(joint.q_PF[:3])
+                and i not in children
+            )
             for i, joint in enumerate(self.tree.carriers)
         ]
         self._fixed(

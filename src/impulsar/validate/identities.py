@@ -87,16 +87,12 @@ def add_loops(rng: np.random.Generator, model: Model, poses: dict[str, Pose], na
         first, second = rng.choice(names, 2, replace=False)
         pitch = rng.uniform(0.05, 0.2) if kind.name == "screw" else None
         F = random_pose(rng)
-        M = compose(
-            inverse(poses[second]), compose(compose(poses[first], F), random_joint_pose(rng, kind, pitch))
-        )
+        M = compose(inverse(poses[second]), compose(compose(poses[first], F), random_joint_pose(rng, kind, pitch)))
         if kind.name == "distance":
             at, at_b = compose(poses[first], F)[0], compose(poses[second], M)[0]
             model.joint("loop distance", "distance", first, second, at=at, at_b=at_b)
         else:
-            add_joint(
-                model, f"loop {kind.name}", kind, first, second, F, M, pitch, **features_of(kind), loop=True
-            )
+            add_joint(model, f"loop {kind.name}", kind, first, second, F, M, pitch, **features_of(kind), loop=True)
     model.spring("spring", names[3], names[-2], rng.normal(size=3), rng.normal(size=3), stiffness=10.0)
     model.coupling("gear", "loop revolute", "loop screw", ratio=-2.0)
     model.coupling("rack", "loop cylindrical", "loop universal", 0.3, group_a="slide", group_b="second")
@@ -469,7 +465,9 @@ class Twin:
         place = compose(place, near)
         codes = [code for code in joint.kind.freedoms if not BALL_X < code <= BALL_Z]
         for code in codes if forward else codes[::-1]:
-            at = self.model.addJoint(at, self._joint(code, joint.pitch, forward), self._se3(place), f"{joint.name} {code}")
+            at = self.model.addJoint(
+                at, self._joint(code, joint.pitch, forward), self._se3(place), f"{joint.name} {code}"
+            )
             place = np.zeros(3), Rotation.identity()
             key = joint.name, code
             self.chain.append((code, system.coordinate[key], system.dof[key], at, forward))

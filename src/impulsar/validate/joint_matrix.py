@@ -4,24 +4,24 @@ One body hangs on ground by the joint, in both directions (F on ground, F on the
 it is marked so: the body then has a free tree joint and the joint is rows alone. Each cell excites the
 groups of the joint one by one, without gravity, where the motion has a closed form with the inertia
 
-    I_eff = m + ...   slide: mass      turn: zᵀ I z + m |z × d|²      screw: the same + m pitch²
+    I_eff    slide: m      turn: zᵀ I z + m |z × d|²      screw: the same + m pitch²
 
 (d from the axis to the centre of mass; the axes of the others pass through it). Coulomb friction, motor
 torque and limits act by constant forces, which the method integrates exactly in velocity; viscous
 friction and springs err by the order of the method, which is their tolerance. In the loop role the
 cell also runs a general motion (full inertia, gravity, every freedom moving) in both roles: they may
-differ by no more than their errors, estimated by halving the step.
+differ by no more than their errors, estimated by changing the step.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from ..joints import BALL_X, BALL_Z, CATALOGUE, SCREW, SLIDE_X, SLIDE_Z, TURN_X, Group, JointType
 from ..inputs import Harmonic
+from ..joints import BALL_X, BALL_Z, CATALOGUE, SCREW, SLIDE_X, SLIDE_Z, TURN_X, Group, JointType
 from ..methods import Simgc
 from ..model import NO_AXIS, Model, ModelError, Motor
 from ..reports import StepError
@@ -312,7 +312,7 @@ CHECKS: dict[str, Callable[[Bench], None]] = {
     "motor torque": check_motor_torque,
     "spring": check_spring,
 }
-NOT_YET = ("reaction",)  # columns that are printed but cannot be checked yet
+FEATURES = (*CHECKS, "reaction")
 
 
 # both roles ---------------------------------------------------------------------------------------
@@ -335,43 +335,63 @@ def sample(feature: str, group: Group | None) -> dict[str, Any]:
     return {what: {group.name: value} for what, value in features.items()} if group is not None else features
 
 
-def general_motion(bench: Bench, features: dict[str, Any], h: float) -> np.ndarray:
-    """Pose and twist after 0.1 s: full inertia, gravity, every freedom moving."""
+def general_world(kind: JointType, role: str, direction: str, features: dict[str, Any], h: float) -> World:
+    """After 0.1 s of a general motion: full inertia, gravity, every freedom moving."""
     arm = Q_WF.apply(OFFSET)
     v, w = np.zeros(3), np.zeros(3)
-    for k, group in enumerate(bench.kind.groups):
-        turn, slide = replace(bench, group=group).axes()
-        rate = bench.sign * (0.5 - 0.2 * k)
-        w += rate * Q_WF.apply(turn)
-        v += rate * (Q_WF.apply(slide) + np.cross(Q_WF.apply(turn), arm))
-    model = Model(f"{bench.kind.name} {bench.role}")
+    for k, group in enumerate(kind.groups):
+        bench = Bench(kind, role, direction, group)
+        turn, slide = (bench.sign * (0.5 - 0.2 * k) * Q_WF.apply(axis) for axis in bench.axes())
+        w += turn
+        v += slide + np.cross(turn, arm)
+    model = Model(f"{kind.name} {role}")
     inertia = ((0.20, 0.02, -0.03), (0.02, 0.25, 0.04), (-0.03, 0.04, 0.30))
     orientation = Rotation.from_rotvec([-0.3, 0.8, 0.2]).as_quat()
     model.body("body", MASS, inertia, ORIGIN + arm, orientation, velocity=v, angular_velocity=w)
-    add_joint(model, bench.kind, bench.direction, bench.role, **features)
+    add_joint(model, kind, direction, role, **features)
     world = World(model, TIGHT, dt=h)
     world.step(round(0.1 / h))
+    return world
+
+
+def motion(world: World) -> np.ndarray:
+    """Pose and twist of the body."""
     body = world.body("body")
     turned = Rotation.from_quat(body.orientation).as_matrix()
     return np.concatenate([body.position, turned.ravel(), body.velocity, body.angular_velocity])
 
 
-def check_same_motion(bench: Bench, feature: str) -> None:
+def transmitted(world: World) -> np.ndarray:
+    """Reaction force and torque of the joint."""
+    return np.concatenate(world.joint("joint").reaction)
+
+
+def expect_same(
+    kind: JointType, direction: str, features: dict[str, Any], what: Callable[[World], np.ndarray], name: str
+) -> None:
     """Tree and loop role differ by no more than their errors.
 
     Of order 1, the error e at h = H / 4 follows from the change from 2 H: e(2H) - e(H/4) = 7 e(H/4).
     It is allowed twice, because limits and sticking happen at whole steps.
     """
-    features = sample(feature, bench.group)
     fine, error = [], 0.0
     for role in ROLES:
-        coarse = general_motion(replace(bench, role=role), features, 2.0 * H)
-        fine.append(general_motion(replace(bench, role=role), features, 0.25 * H))
+        coarse = what(general_world(kind, role, direction, features, 2.0 * H))
+        fine.append(what(general_world(kind, role, direction, features, 0.25 * H)))
         error += float(np.linalg.norm(coarse - fine[-1])) / 7.0
     apart = float(np.linalg.norm(fine[0] - fine[1]))
     if not apart <= 2.0 * error + ROUNDING:
-        where = f"{bench.group.name} {bench.direction} ground"
-        raise Mismatch(f"{where}: as loop joint {apart:.3g} from the tree joint's motion, their errors {error:.3g}")
+        raise Mismatch(f"{name} {direction} ground: {apart:.3g} from the tree joint's, their errors {error:.3g}")
+
+
+def check_reaction(kind: JointType, role: str, direction: str) -> None:
+    """The joint alone carries the body, force = m (a - g) of the step; its torque is the same in both roles."""
+    world = general_world(kind, role, direction, {}, H)
+    body, force = world.body("body"), world.joint("joint").reaction.force
+    needed = MASS * (body.acceleration - world.model.gravity)
+    expect("reaction force", force if direction == "to" else -force, needed, ROUNDING / H)
+    if role == "loop" and kind.tree:
+        expect_same(kind, direction, {}, transmitted, "reaction")
 
 
 def check_fixed(role: str, direction: str) -> None:
@@ -422,40 +442,40 @@ class Cell:
 
 
 def cells() -> list[Cell]:
-    """Every cell of the matrix that can be checked."""
-    return [Cell(type, role, feature) for type in CATALOGUE for role in ROLES for feature in CHECKS]
+    """Every cell of the matrix."""
+    return [Cell(type, role, feature) for type in CATALOGUE for role in ROLES for feature in FEATURES]
 
 
-def is_refused(group: Group | None, feature: str) -> bool:
-    """Whether the catalogue has no such feature: nothing moves, or a ball is asked for one angle."""
-    return feature != "joint" and (group is None or (group.is_ball and feature == "motor position"))
+def is_refused(group: Group, feature: str) -> bool:
+    """Whether the catalogue has no such feature: a ball cannot be told one angle."""
+    return group.is_ball and feature == "motor position"
 
 
 def check_cell(cell: Cell) -> str:
-    """"works", or how it is refused; raises Mismatch where it neither works nor is refused by name."""
+    """ "works", or how it is refused; raises Mismatch where it neither works nor is refused by name."""
     kind = CATALOGUE[cell.type]
+    if cell.feature == "reaction":
+        for direction in DIRECTIONS:
+            check_reaction(kind, cell.role, direction)
+        return "works"
+    if not kind.groups and cell.feature == "joint":
+        for direction in DIRECTIONS:
+            {"fixed": check_fixed, "distance": check_distance}[cell.type](cell.role, direction)
+        return "works"
     refusals = {}
     for group in kind.groups or (None,):
-        if is_refused(group, cell.feature):
+        if group is None or is_refused(group, cell.feature):
             refusals[group.name if group else "all"] = refusal(kind, cell.role, sample(cell.feature, group))
-        else:
-            for direction in DIRECTIONS:
-                check_group(cell, group, direction)
+            continue
+        for direction in DIRECTIONS:
+            CHECKS[cell.feature](Bench(kind, cell.role, direction, group))
+            if cell.role == "loop":
+                expect_same(kind, direction, sample(cell.feature, group), motion, f"motion of {group.name}")
     if not refusals:
         return "works"
     if len(refusals) == max(1, len(kind.groups)):
         return f"refused: {next(iter(refusals.values()))}"
     return f"works, {', '.join(refusals)} refused"
-
-
-def check_group(cell: Cell, group: Group | None, direction: str) -> None:
-    if group is None:
-        {"fixed": check_fixed, "distance": check_distance}[cell.type](cell.role, direction)
-        return
-    bench = Bench(CATALOGUE[cell.type], cell.role, direction, group)
-    CHECKS[cell.feature](bench)
-    if cell.role == "loop":
-        check_same_motion(bench, cell.feature)
 
 
 def refusal(kind: JointType, role: str, features: dict[str, Any]) -> str:
@@ -495,20 +515,21 @@ def count_failures(device: str = "cpu") -> float:
 def print_matrix() -> None:
     """The last matrix measured as a table, with the reasons of refusals and failures below it."""
     found = _last or matrix()
-    columns = (*CHECKS, *NOT_YET)
-    widths = [max(len(name), 8) for name in columns]
-    print(f"{'type':<16}{'role':<6}" + "  ".join(f"{c:<{n}}" for c, n in zip(columns, widths, strict=True)))
+    widths = [max(len(name), 10) for name in FEATURES]
+
+    def line(type: str, role: str, words: Iterable[str]) -> str:
+        return f"{type:<16}{role:<6}" + "  ".join(f"{w:<{n}}" for w, n in zip(words, widths, strict=True))
+
+    print(line("type", "role", FEATURES))
     notes: dict[str, int] = {}
     for type in CATALOGUE:
         for role in ROLES:
-            line = []
-            for column in columns:
-                text = found.get(Cell(type, role, column), "not yet")
+            words = []
+            for feature in FEATURES:
+                text = found[Cell(type, role, feature)]
                 word = text.split(":")[0].split(",")[0]
-                if text not in ("works", "not yet"):
-                    word += f" {notes.setdefault(text, len(notes) + 1)}"
-                line.append(word)
-            print(f"{type:<16}{role:<6}" + "  ".join(f"{w:<{n}}" for w, n in zip(line, widths, strict=True)))
+                words.append(word if text == "works" else f"{word} {notes.setdefault(text, len(notes) + 1)}")
+            print(line(type, role, words))
     for text, note in notes.items():
         print(f"{note:>3}  {text}")
 
