@@ -13,7 +13,7 @@ is the error of the integration: nothing is computed as the remainder of the res
 import numpy as np
 import warp as wp
 
-from .constrain.frames import Pair, coordinate, freedom_pair, point_of
+from .constrain.frames import coordinate, freedom_pair, pair_velocity, point_of
 from .constrain.joints import closure_angle, lock
 from .constrain.rows import spring_pair
 from .coordinates.generalized import row_velocity
@@ -180,21 +180,6 @@ def constraint_error_kernel(
         angle = closure_angle(m, s, x, lock_joint[k], lock_code[k], lock_q[k], w)
         _, value = lock(m, x, lock_joint[k], lock_code[k], angle, w)
         error[k, w] = value
-
-
-@wp.func
-def pair_velocity(x: WorkArrays, pair: Pair, w: int) -> f64:
-    """Velocity of a wrench pair at the bodies' present twists."""
-    u = ZERO
-    if pair.second >= 0:
-        V = x.twist[pair.second, w]
-        arm = pair.point - x.p_WB[pair.second, w]
-        u += wp.dot(pair.turn, angular(V)) + wp.dot(pair.slide, linear(V) + wp.cross(angular(V), arm))
-    if pair.first >= 0:
-        V = x.twist[pair.first, w]
-        arm = pair.point - x.p_WB[pair.first, w]
-        u -= wp.dot(pair.turn, angular(V)) + wp.dot(pair.slide, linear(V) + wp.cross(angular(V), arm))
-    return u
 
 
 @wp.kernel(enable_backward=False)

@@ -105,6 +105,7 @@ class WorkArrays:
     own_torque: wp.array2d(dtype=vec3)  # [body] of the rows in its tree joint, on the second body [N m]
     J: wp.array2d(dtype=f64)  # rows in joint space, each over the trees it touches
     Y: wp.array2d(dtype=f64)  # M⁻¹ Jᵀ, likewise
+    solved: wp.array2d(dtype=wp.int32)  # [slot] 1: in the present direct solve
     factor: wp.array2d(dtype=f64)  # [envelope] L below the diagonal, 1/D on it
     multiplier: wp.array2d(dtype=f64)  # [bilateral] solution of the last direct solve
     # sub-steps
@@ -148,7 +149,7 @@ def work_shapes(n: Counts) -> dict[str, int]:
     """Parts of each work array."""
     per_body = ("p_WB", "q_WB", "twist", "I_W", "r", "bias", "a_WB", "wrench", "acceleration", "pA")
     per_dof = ("S", "tau", "U", "D_inv", "u", "qdd", "v_old", "v_pseudo")
-    per_slot = ("active", "row_bias", "row_softness", "row_low", "row_high", "row_error", "row_mass", "row_pseudo")
+    per_slot = ("active", "row_bias", "row_softness", "row_low", "row_high", "row_error", "row_mass", "row_pseudo", "solved")
     return (
         dict.fromkeys(per_body, n.bodies)
         | dict.fromkeys(("IA_ww", "IA_wv", "IA_vv", "I_inv"), n.bodies)

@@ -152,4 +152,7 @@ def assemble_bilateral(m: SystemArrays, x: WorkArrays, w: int):
             mobility = add_pair(m, x, r, slot_pair(m, x, r, w), f64(1.0), w)
         else:
             mobility = add_freedom(m, x, r, part, m.slot_code[r], m.slot_dof[r], f64(1.0), w)
-        respond(m, x, r, ZERO, mobility, w)
+        x.solved[r, w] = int(0)
+        x.row_pseudo[r, w] = ZERO
+        if respond(m, x, r, ZERO, mobility, w):
+            x.solved[r, w] = int(1)

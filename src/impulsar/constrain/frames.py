@@ -14,8 +14,10 @@ from ..spatial import (
     ONE,
     TWO,
     ZERO,
+    angular,
     axis_of,
     f64,
+    linear,
     nearest_turn,
     quat,
     rotation_vector,
@@ -121,6 +123,21 @@ def freedom_pair(m: SystemArrays, x: WorkArrays, j: int, code: int, w: int) -> P
         else:
             pair.turn = z_F
     return pair
+
+
+@wp.func
+def pair_velocity(x: WorkArrays, pair: Pair, w: int) -> f64:
+    """Velocity of a wrench pair at the bodies' present twists."""
+    u = ZERO
+    if pair.second >= 0:
+        V = x.twist[pair.second, w]
+        arm = pair.point - x.p_WB[pair.second, w]
+        u += wp.dot(pair.turn, angular(V)) + wp.dot(pair.slide, linear(V) + wp.cross(angular(V), arm))
+    if pair.first >= 0:
+        V = x.twist[pair.first, w]
+        arm = pair.point - x.p_WB[pair.first, w]
+        u -= wp.dot(pair.turn, angular(V)) + wp.dot(pair.slide, linear(V) + wp.cross(angular(V), arm))
+    return u
 
 
 @wp.func

@@ -282,4 +282,3 @@ def advance_clock(m: SystemArrays, s: StateArrays, h: f64, w: int):
             for axis in range(3):
                 s.hand_target[3 * k + axis, w] = channel(m, m.hand_channel[k] + axis, t, w)
     s.time[0, w] = t
-    s.last_h[0, w] = h

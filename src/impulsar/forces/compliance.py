@@ -9,10 +9,10 @@ A hand whose target was set to a point moves there evenly over the nominal step.
 
 import warp as wp
 
-from ..constrain.frames import Pair, body_position, coordinate
+from ..constrain.frames import Pair, body_position, coordinate, pair_velocity
 from ..constrain.rows import add_freedom, clear_row, hand_pair, spring_pair
 from ..coordinates.generalized import row_velocity
-from ..spatial import ONE, ZERO, angular, f64, linear, spatial
+from ..spatial import ONE, ZERO, f64, spatial
 from ..state import StateArrays, WorkArrays
 from ..system import SystemArrays
 from ..system.channels import CONSTANT, channel, channel_rate
@@ -29,21 +29,6 @@ def hand_motion(m: SystemArrays, s: StateArrays, hand: int, axis: int, t: f64, w
         speed = (m.channel_a[c, w] - start) / m.nominal_h[0]
         return start + speed * (t - s.time[0, w]), speed
     return channel(m, c, t, w), channel_rate(m, c, t, w)
-
-
-@wp.func
-def pair_rate(x: WorkArrays, pair: Pair, w: int) -> f64:
-    """Velocity of a pair at the bodies' present twists."""
-    u = ZERO
-    if pair.second >= 0:
-        V = x.twist[pair.second, w]
-        arm = pair.point - x.p_WB[pair.second, w]
-        u += wp.dot(pair.turn, angular(V)) + wp.dot(pair.slide, linear(V) + wp.cross(angular(V), arm))
-    if pair.first >= 0:
-        V = x.twist[pair.first, w]
-        arm = pair.point - x.p_WB[pair.first, w]
-        u -= wp.dot(pair.turn, angular(V)) + wp.dot(pair.slide, linear(V) + wp.cross(angular(V), arm))
-    return u
 
 
 @wp.func
@@ -72,7 +57,7 @@ def apply_compliance(m: SystemArrays, s: StateArrays, x: WorkArrays, t: f64, boo
         force = ZERO
         if kind == SPRING:
             pair, far = spring_pair(m, x, part, w)
-            u = pair_rate(x, pair, w)
+            u = pair_velocity(x, pair, w)
             force = -m.slot_a[r, w] * (far - m.slot_c[r, w]) - m.slot_b[r, w] * u
             loss = m.slot_b[r, w] * u * u
             push_pair(x, pair, force, w)
@@ -81,7 +66,7 @@ def apply_compliance(m: SystemArrays, s: StateArrays, x: WorkArrays, t: f64, boo
                 axis = m.slot_code[r]
                 hold = hand_pair(m, x, part, axis, w)
                 target, speed = hand_motion(m, s, part, axis, t, w)
-                u = pair_rate(x, hold, w) - speed
+                u = pair_velocity(x, hold, w) - speed
                 force = -m.slot_a[r, w] * (hold.point[axis] - target) - m.slot_b[r, w] * u
                 work = force * speed
                 loss = m.slot_b[r, w] * u * u

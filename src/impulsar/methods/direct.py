@@ -16,7 +16,7 @@ from ..constrain.accelerations import assemble_bilateral, row_acceleration, row_
 from ..constrain.frames import follow_loops
 from ..constrain.reactions import instant_reactions
 from ..constrain.rows import advance_clock
-from ..coordinates.generalized import accelerate, articulate, kinematics, row_velocity
+from ..coordinates.generalized import accelerate, apply_impulse, articulate, kinematics, row_response, row_velocity
 from ..forces.compliance import apply_compliance
 from ..forces.loads import add_loads
 from ..integrate.control import (
@@ -36,8 +36,9 @@ from ..solve.project import project_positions, project_velocities
 from ..spatial import HALF, ONE, ZERO, f64, spatial, vec6, zero3
 from ..state import StateArrays, WorkArrays
 from ..system import SystemArrays
+from .impulsive import impulsive_step, limits_passed, needs_impulses
 
-RTOL, ATOL, LIMIT = 0, 1, 2  # places in SystemArrays.options
+RTOL, ATOL, LIMIT, EPSILON, IMPULSE_STEP, FIXED = 0, 1, 2, 3, 4, 5  # places in SystemArrays.options
 NEGLIGIBLE = wp.constant(wp.float64(0.01))  # a projection this small against atol leaves the derivatives valid
 JUMP = wp.constant(wp.float64(1e-9))  # velocity error at the start of a step that is an impulse [m/s, rad/s]
 
@@ -48,7 +49,10 @@ class Direct:
 
     rtol: float = 1e-7
     atol: float = 1e-7  # [m, rad, m/s, rad/s]
-    iterations: int = 5000  # limit of evaluations in a nominal step
+    iterations: int = 5000  # limit of evaluations in a nominal step, and of sweeps in an impulsive sub-step
+    substeps: int = 0  # so many impulsive sub-steps of equal size instead of error control
+    epsilon: float = 1e-10  # largest impulse increment of an impulsive sub-step's last sweep [N s, N m s]
+    impulse_step: float = 0.002  # largest impulsive sub-step [s]
     max_step: float = 1e9  # sub-steps are chosen inside the nominal step [s]
 
     name = "direct"
@@ -68,12 +72,17 @@ class Direct:
         for name in ("rtol", "atol"):
             if not getattr(self, name) > 0.0:
                 raise ValueError(f"direct: {name} is {getattr(self, name)!r}, expected a number > 0")
+        if not (isinstance(self.substeps, int) and self.substeps >= 0):
+            raise ValueError(f"direct: substeps is {self.substeps!r}, expected an integer >= 0")
+        if not self.impulse_step > 0.0:
+            raise ValueError(f"direct: impulse_step is {self.impulse_step!r}, expected a time > 0 [s]")
         if not (isinstance(self.iterations, int) and self.iterations >= STAGES):
             raise ValueError(f"direct: iterations is {self.iterations!r}, expected an integer >= {STAGES}")
 
     def pack(self) -> list[float]:
         """The options as the kernel reads them."""
-        return [self.rtol, self.atol, self.iterations]
+        fixed = 1.0 / self.substeps if self.substeps else 0.0
+        return [self.rtol, self.atol, self.iterations, self.epsilon, self.impulse_step, fixed]
 
 
 @wp.func
@@ -95,15 +104,57 @@ def evaluate(m: SystemArrays, s: StateArrays, x: WorkArrays, t: f64, stage: int,
         for i in range(m.bilateral.shape[0]):
             x.multiplier[i, w] = -row_acceleration(m, x, m.bilateral[i], t, w)
         assemble_bilateral(m, x, w)
+        for i in range(m.bilateral.shape[0]):
+            x.row_bias[m.bilateral[i], w] = x.multiplier[i, w]
         factor_bilateral(m, x, w)
         solve_bilateral(m, x, w)
+        rounds = int(0)
+        while saturate_motors(m, x, w) > 0 and rounds < 4:
+            factor_bilateral(m, x, w)
+            solve_bilateral(m, x, w)
+            rounds += 1
         apply_multipliers(m, x, x.qdd, w)
         for i in range(m.bilateral.shape[0]):
             r = m.bilateral[i]
             lam = x.multiplier[i, w]
+            if x.row_pseudo[r, w] != ZERO:
+                lam = x.row_pseudo[r, w]
             s.impulse[r, w] = lam * m.nominal_h[0]
-            x.k_book[book + r, w] = lam * row_target_rate(m, r, t, w)
+            x.k_book[book + r, w] = ZERO
+            if m.slot_channel[r] >= 0:
+                x.k_book[book + r, w] = lam * row_velocity(m, x, s.v, r, w)
     keep_derivatives(m, s, x, stage, w)
+
+
+@wp.func
+def saturate_motors(m: SystemArrays, x: WorkArrays, w: int) -> int:
+    """Motors that would need more than they have get what they have, as a force; returns how many.
+
+    x.row_bias keeps the right-hand sides, x.row_pseudo the torque of a saturated motor.
+    """
+    count = int(0)
+    for i in range(m.bilateral.shape[0]):
+        r = m.bilateral[i]
+        if m.slot_channel[r] >= 0 and x.solved[r, w] != 0:
+            most = m.slot_a[r, w]
+            lam = x.multiplier[i, w]
+            if wp.abs(lam) > most:
+                x.row_pseudo[r, w] = wp.clamp(lam, -most, most)
+                x.solved[r, w] = int(0)
+                apply_impulse(m, x, x.qdd, r, x.row_pseudo[r, w], w)
+                count += 1
+    if count > 0:
+        for i in range(m.bilateral.shape[0]):
+            r = m.bilateral[i]
+            b = x.row_bias[r, w]
+            for j in range(m.bilateral.shape[0]):
+                motor = m.bilateral[j]
+                if x.row_pseudo[motor, w] != ZERO:
+                    b -= row_response(m, x, r, motor, w) * x.row_pseudo[motor, w]
+            x.multiplier[i, w] = b
+            if x.solved[r, w] == 0:
+                x.multiplier[i, w] = ZERO
+    return count
 
 
 @wp.func
@@ -122,38 +173,70 @@ def start_with_impulse(m: SystemArrays, s: StateArrays, x: WorkArrays, t: f64, w
 
 
 @wp.func
-def step(m: SystemArrays, s: StateArrays, x: WorkArrays, w: int):
+def smooth_step(m: SystemArrays, s: StateArrays, x: WorkArrays, t: f64, h: f64, w: int) -> f64:
+    """Stages 1 to 6 of a sub-step; leaves the state at its end, returns its error over the tolerance."""
+    save_start(s, x, w)
+    for stage in range(1, STAGES):
+        set_stage(m, s, x, stage, h, w)
+        evaluate(m, s, x, t + m.tableau[C_AT + stage] * h, stage, w)
+    return step_error(m, s, x, h, m.options[RTOL], m.options[ATOL], w)
+
+
+@wp.func
+def step(m: SystemArrays, s: StateArrays, x: WorkArrays, is_last: bool, w: int):
     """One nominal step of one world."""
-    rtol = m.options[RTOL]
-    atol = m.options[ATOL]
     limit = int(m.options[LIMIT])
+    fixed = m.options[FIXED] * m.nominal_h[0]  # size of fixed sub-steps, 0: error control
     t = s.time[0, w]
     left = m.nominal_h[0]
     h = s.next_h[0, w]
     if h <= ZERO:
         h = f64(0.1) * left
-    evaluations = int(1)
+    evaluations = int(0)
     sub_steps = int(0)
+    ready = int(0)  # 1: stage 0 holds the derivatives of the present state
+    impulsive = int(0)  # 1: the last sub-step was
     worst = ZERO
-    evaluate(m, s, x, t, 0, w)
-    if m.bilateral.shape[0] > 0:
-        if start_with_impulse(m, s, x, t, w) != 0:
-            evaluate(m, s, x, t, 0, w)
     while left > ZERO:
-        size = wp.min(h, left)
         forced = evaluations >= limit
+        size = wp.min(h, left)
         if forced:
             size = left
         elif size < left and size > HALF * left:
-            size = HALF * left  # two even steps, not a long and a sliver
-        save_start(s, x, w)
-        for stage in range(1, STAGES):
-            set_stage(m, s, x, stage, size, w)
-            evaluate(m, s, x, t + m.tableau[C_AT + stage] * size, stage, w)
+            size = HALF * left  # two even steps, not a long one and a sliver
+        if fixed > ZERO or impulsive == 2 or needs_impulses(m, s, x, size, w):
+            size = wp.min(m.options[IMPULSE_STEP], left)
+            if fixed > ZERO:
+                size = fixed
+            ends = left - size < f64(1e-9) * m.nominal_h[0]
+            evaluations += impulsive_step(
+                m, s, x, t, size, m.options[EPSILON], limit, is_last and ends, w
+            )
+            impulsive = int(1)
+            ready = int(0)
+            sub_steps += 1
+            t += size
+            left -= size
+            if ends:
+                left = ZERO
+            continue
+        if ready == 0:
+            evaluate(m, s, x, t, 0, w)
+            evaluations += 1
+            if m.bilateral.shape[0] > 0:
+                if start_with_impulse(m, s, x, t, w) != 0:
+                    evaluate(m, s, x, t, 0, w)
+        error = smooth_step(m, s, x, t, size, w)
         evaluations += STAGES - 1
-        error = step_error(m, s, x, size, rtol, atol, w)
-        if error <= ONE or forced:
+        if limits_passed(m, s, x, w):
+            return_to_start(s, x, w)
+            refresh_geometry(m, s, x, w)
+            impulsive = int(2)  # go there by impulses
+            ready = int(0)
+        elif error <= ONE or forced:
             keep_books(m, s, x, size, w)
+            impulsive = int(0)
+            s.last_h[0, w] = ZERO  # forces of an instant are no warm start
             sub_steps += 1
             t += size
             left -= size
@@ -166,12 +249,10 @@ def step(m: SystemArrays, s: StateArrays, x: WorkArrays, w: int):
                 off = project_positions(m, s, x, t, w)
                 worst = wp.max(worst, off)
                 off = wp.max(off, project_velocities(m, s, x, t, w))
-            if left > ZERO:
-                if off <= NEGLIGIBLE * atol:
-                    reuse_last_stage(m, s, x, w)
-                else:
-                    evaluate(m, s, x, t, 0, w)
-                    evaluations += 1
+            ready = int(0)
+            if off <= NEGLIGIBLE * m.options[ATOL]:
+                reuse_last_stage(m, s, x, w)
+                ready = int(1)
         else:
             return_to_start(s, x, w)
             h = next_size(size, error)
@@ -181,6 +262,27 @@ def step(m: SystemArrays, s: StateArrays, x: WorkArrays, w: int):
                 left = ZERO  # not finite at any size
     s.next_h[0, w] = h
     report_substeps(x, sub_steps, evaluations, limit, worst, w)
+    if is_last:
+        if impulsive != 0:
+            scale_impulses(m, s, w)
+        else:
+            evaluate(m, s, x, t, 0, w)
+            instant_reactions(m, s, x, w)
+
+
+@wp.func
+def refresh_geometry(m: SystemArrays, s: StateArrays, x: WorkArrays, w: int):
+    kinematics(m, s, x, ZERO, w)
+    follow_loops(m, s, x, w)
+
+
+@wp.func
+def scale_impulses(m: SystemArrays, s: StateArrays, w: int):
+    """Impulses of the last sub-step as if it had been a nominal one, for readers of mean forces."""
+    scale = m.nominal_h[0] / s.last_h[0, w]
+    for r in range(m.slot_kind.shape[0]):
+        s.impulse[r, w] = s.impulse[r, w] * scale
+    s.last_h[0, w] = m.nominal_h[0]
 
 
 @wp.kernel(enable_backward=False)
@@ -189,12 +291,8 @@ def direct_kernel(m: SystemArrays, s: StateArrays, x: WorkArrays):
     w = wp.tid()
     start_report(x, w)
     for k in range(m.steps[0]):
-        step(m, s, x, w)
-        if k == m.steps[0] - 1:
-            evaluate(m, s, x, s.time[0, w] + m.nominal_h[0], 0, w)
-            instant_reactions(m, s, x, w)
+        step(m, s, x, k == m.steps[0] - 1, w)
         advance_clock(m, s, m.nominal_h[0], w)
-    kinematics(m, s, x, ZERO, w)
-    follow_loops(m, s, x, w)
+    refresh_geometry(m, s, x, w)
     measure_energy(m, s, x, w)
     check_finite(x, w)

@@ -20,22 +20,22 @@ DEPENDENT = wp.constant(wp.float64(1e-10))  # pivot of a dependent row, of its d
 
 @wp.func
 def factor_bilateral(m: SystemArrays, x: WorkArrays, w: int):
-    """LDLᵀ of the bilateral rows whose J and Y are filled."""
+    """LDLᵀ of the rows marked as solved, whose J and Y are filled."""
     for i in range(m.bilateral.shape[0]):
         r = m.bilateral[i]
         start = m.envelope_start[i]
         at = m.envelope_row[i] - start
         for j in range(start, i):
             value = ZERO
-            if x.row_mass[r, w] > ZERO and x.factor[m.envelope_row[j] + j - m.envelope_start[j], w] > ZERO:
+            if x.solved[r, w] != 0 and x.factor[m.envelope_row[j] + j - m.envelope_start[j], w] > ZERO:
                 value = row_response(m, x, r, m.bilateral[j], w)
                 other = m.envelope_row[j] - m.envelope_start[j]
                 for k in range(wp.max(start, m.envelope_start[j]), j):
                     value -= x.factor[at + k, w] * x.factor[other + k, w]
             x.factor[at + j, w] = value  # L D so far
         full = ZERO
-        if x.row_mass[r, w] > ZERO:
-            full = ONE / x.row_mass[r, w]
+        if x.solved[r, w] != 0:
+            full = row_response(m, x, r, r, w)
         d = full
         for j in range(start, i):
             scaled = x.factor[at + j, w] * x.factor[m.envelope_row[j] + j - m.envelope_start[j], w]

@@ -26,7 +26,7 @@ def load_position_errors(m: SystemArrays, s: StateArrays, x: WorkArrays, t: f64,
     for i in range(m.bilateral.shape[0]):
         error = row_position_error(m, s, x, m.bilateral[i], t, w)
         x.multiplier[i, w] = -error
-        if x.row_mass[m.bilateral[i], w] > ZERO:
+        if x.solved[m.bilateral[i], w] != 0:
             worst = wp.max(worst, wp.abs(error))
     return worst
 
@@ -61,7 +61,7 @@ def project_velocities(m: SystemArrays, s: StateArrays, x: WorkArrays, t: f64, w
         r = m.bilateral[i]
         error = row_velocity(m, x, s.v, r, w) - row_target_rate(m, r, t, w)
         x.multiplier[i, w] = -error
-        if x.row_mass[r, w] > ZERO:
+        if x.solved[r, w] != 0:
             worst = wp.max(worst, wp.abs(error))
     solve_bilateral(m, x, w)
     apply_multipliers(m, x, s.v, w)

@@ -28,6 +28,7 @@ def warm_start(m: SystemArrays, s: StateArrays, x: WorkArrays, rows: int, h: f64
         s.impulse[r, w] = p
         if p != ZERO:
             apply_impulse(m, x, s.v, r, p, w)
+    s.last_h[0, w] = h
 
 
 @wp.func
@@ -114,6 +115,41 @@ def push_ball(m: SystemArrays, s: StateArrays, x: WorkArrays, r: int, w: int) ->
 
 
 @wp.func
+def sweep_once(
+    m: SystemArrays,
+    s: StateArrays,
+    x: WorkArrays,
+    rows: int,
+    h: f64,
+    correct: int,  # 1: remove position errors by pseudo-impulses
+    blocks: int,  # 1: solve the closures of a joint together
+    w: int,
+) -> f64:
+    """Push every row once, but for those that a direct solve takes; returns the largest increment."""
+    worst = ZERO
+    skip = int(0)  # rows done together with the one before
+    for a in range(rows):
+        r = x.active[a, w]
+        if skip > 0:
+            skip -= 1
+        elif x.solved[r, w] != 0:
+            skip = 0
+        elif m.slot_group[r] == 3:
+            worst = wp.max(worst, push_ball(m, s, x, r, w))
+            skip = 2
+        elif blocks != 0 and m.slot_block[r] > 0:
+            worst = wp.max(worst, push_block(m, s, x, r, m.slot_block[r], w))
+            if correct != 0:
+                worst = wp.max(worst, push_block_pseudo(m, x, r, m.slot_block[r], h, w))
+            skip = m.slot_block[r] - 1
+        else:
+            worst = wp.max(worst, wp.abs(push(m, s, x, r, x.row_low[r, w], x.row_high[r, w], w)))
+            if correct != 0 and corrects(x, r, w) != 0:
+                worst = wp.max(worst, wp.abs(push_pseudo(m, x, r, h, w)))
+    return worst
+
+
+@wp.func
 def sweep(
     m: SystemArrays,
     s: StateArrays,
@@ -122,31 +158,14 @@ def sweep(
     h: f64,
     epsilon: f64,
     limit: int,
-    correct: int,  # 1: remove position errors by pseudo-impulses
-    blocks: int,  # 1: solve the closures of a joint together
+    correct: int,
+    blocks: int,
     w: int,
 ) -> int:
     """Sweep until no increment exceeds epsilon [N s, N m s] or the limit is reached; returns iterations."""
     iterations = int(0)
     worst = INFINITY
     while iterations < limit and worst > epsilon:
-        worst = ZERO
-        skip = int(0)  # rows done together with the one before
-        for a in range(rows):
-            r = x.active[a, w]
-            if skip > 0:
-                skip -= 1
-            elif m.slot_group[r] == 3:
-                worst = wp.max(worst, push_ball(m, s, x, r, w))
-                skip = 2
-            elif blocks != 0 and m.slot_block[r] > 0:
-                worst = wp.max(worst, push_block(m, s, x, r, m.slot_block[r], w))
-                if correct != 0:
-                    worst = wp.max(worst, push_block_pseudo(m, x, r, m.slot_block[r], h, w))
-                skip = m.slot_block[r] - 1
-            else:
-                worst = wp.max(worst, wp.abs(push(m, s, x, r, x.row_low[r, w], x.row_high[r, w], w)))
-                if correct != 0 and corrects(x, r, w) != 0:
-                    worst = wp.max(worst, wp.abs(push_pseudo(m, x, r, h, w)))
+        worst = sweep_once(m, s, x, rows, h, correct, blocks, w)
         iterations += 1
     return iterations

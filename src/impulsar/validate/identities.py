@@ -9,6 +9,7 @@ and not on differencing.
 """
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import warp as wp
@@ -109,11 +110,11 @@ def add_random_body(rng: np.random.Generator, model: Model, name: str, pose: Pos
 def add_joint(
     model: Model, name: str, kind: JointType, first: str, second: str, F: Pose, M: Pose, pitch: float | None, **more
 ) -> Joint:
-    frames = {"frame_a": (F[0], F[1].as_quat()), "frame_b": (M[0], M[1].as_quat())}
+    frames: dict[str, Any] = {"frame_a": (F[0], F[1].as_quat()), "frame_b": (M[0], M[1].as_quat())}
     return model.joint(name, kind.name, first, second, **frames, pitch=pitch, **more)
 
 
-def features_of(kind: JointType) -> dict[str, dict]:
+def features_of(kind: JointType) -> dict[str, Any]:
     """A row of every sort in every group of a type."""
     limits: dict[str, object] = {}
     motors = {}

@@ -1,0 +1,161 @@
+"""An impulsive sub-step: order 1, bilateral rows solved directly, the others by sweeps around them.
+
+Taken by `direct` where friction, limits or contacts act, and for its fixed sub-steps. As in SIMGC, but
+the equations of the mechanism hold to round-off after every sweep, and positions are projected:
+
+    v ← v + h M⁻¹ f, warm start
+    repeat   sweep over the bounded and compliant rows,   v ← v + M⁻¹ Jᵀ λ of the bilateral ones
+    q ← q ⊕ h v, project
+"""
+
+import warp as wp
+
+from ..constrain.accelerations import assemble_bilateral
+from ..constrain.frames import coordinate, follow_loops, pair_velocity
+from ..constrain.reactions import collect_reactions, finish_reactions, start_reactions
+from ..constrain.rows import assemble, slot_pair
+from ..coordinates.generalized import apply_impulse, articulate, drift, kick, kinematics, row_velocity
+from ..forces.loads import apply_loads, book_loads
+from ..forces.motor_torques import apply_motor_torques
+from ..measure import book_rows
+from ..solve.bilateral import factor_bilateral, solve_bilateral
+from ..solve.direct import stick
+from ..solve.project import project_positions
+from ..solve.sweep import share_ball_mass, start_pseudo, sweep_once, warm_start
+from ..spatial import INFINITY, ONE, TWO, ZERO, f64
+from ..state import StateArrays, WorkArrays
+from ..system import SystemArrays
+from ..system.slots import FRICTION, LIMIT_HIGH, LIMIT_LOW
+
+NEAR = wp.constant(wp.float64(1e-9))  # a limit so near is reached [m, rad]
+UNLIMITED = wp.constant(wp.float64(1e290))  # impulse bound of a row that is an equation
+
+
+@wp.func
+def mark_solved(m: SystemArrays, x: WorkArrays, rows: int, w: int):
+    """The active rows that a direct solve takes: equations, not motors that may be too weak."""
+    for i in range(m.bilateral.shape[0]):
+        x.solved[m.bilateral[i], w] = int(0)
+    for a in range(rows):
+        r = x.active[a, w]
+        if x.row_softness[r, w] == ZERO and x.row_high[r, w] >= UNLIMITED and x.row_low[r, w] <= -UNLIMITED:
+            x.solved[r, w] = int(1)
+
+
+@wp.func
+def solve_equations(m: SystemArrays, s: StateArrays, x: WorkArrays, w: int) -> f64:
+    """Impulses of the marked rows, together; returns the largest velocity error found."""
+    worst = ZERO
+    for i in range(m.bilateral.shape[0]):
+        r = m.bilateral[i]
+        x.multiplier[i, w] = ZERO
+        if x.solved[r, w] != 0:
+            u = row_velocity(m, x, s.v, r, w) + x.row_bias[r, w]
+            x.multiplier[i, w] = -u
+            worst = wp.max(worst, wp.abs(u))
+    solve_bilateral(m, x, w)
+    for i in range(m.bilateral.shape[0]):
+        p = x.multiplier[i, w]
+        if p != ZERO:
+            r = m.bilateral[i]
+            s.impulse[r, w] = s.impulse[r, w] + p
+            apply_impulse(m, x, s.v, r, p, w)
+    return worst
+
+
+@wp.func
+def bounded_rows(m: SystemArrays, x: WorkArrays, rows: int, w: int) -> int:
+    """Active rows that are left to the sweep."""
+    count = int(0)
+    for a in range(rows):
+        if x.solved[x.active[a, w], w] == 0:
+            count += 1
+    return count
+
+
+@wp.func
+def impulsive_step(
+    m: SystemArrays, s: StateArrays, x: WorkArrays, t: f64, h: f64, epsilon: f64, limit: int, is_last: bool, w: int
+) -> int:
+    """One impulsive sub-step of size h from time t; returns iterations."""
+    iterations = int(0)
+    rows = int(0)
+    apply_loads(m, s, x, w)
+    apply_motor_torques(m, s, x, h, w)
+    book_loads(m, s, x, t, h, w)
+    if is_last:
+        start_reactions(m, x, h, w)
+    kick(m, s, x, h, w)
+    if m.live_slots[0] > 0:
+        rows = assemble(m, s, x, h, w)
+        mark_solved(m, x, rows, w)
+        if m.bilateral.shape[0] > 0:
+            factor_bilateral(m, x, w)
+        share_ball_mass(m, x, rows, w)
+        warm_start(m, s, x, rows, h, ONE, w)
+        start_pseudo(x, w)
+        bounded = bounded_rows(m, x, rows, w)
+        worst = INFINITY
+        while iterations < limit and worst > epsilon:
+            worst = ZERO
+            if bounded > 0:
+                worst = sweep_once(m, s, x, rows, h, 0, 0, w)
+            if m.bilateral.shape[0] > 0:
+                solve_equations(m, s, x, w)
+            iterations += 1
+        if m.bilateral.shape[0] == 0:
+            stick(m, s, x, rows, w)
+        book_rows(m, s, x, rows, h, w)
+    if is_last:
+        collect_reactions(m, s, x, rows, h, w)
+    drift(m, s, x, h, w)
+    kinematics(m, s, x, ONE / h, w)
+    follow_loops(m, s, x, w)
+    if m.bilateral.shape[0] > 0:
+        articulate(m, x, w)
+        assemble_bilateral(m, x, w)
+        factor_bilateral(m, x, w)
+        project_positions(m, s, x, t + h, w)
+    if is_last:
+        finish_reactions(m, x, h, w)
+    book_loads(m, s, x, t, h, w)
+    return iterations
+
+
+@wp.func
+def limit_gap(m: SystemArrays, s: StateArrays, x: WorkArrays, r: int, w: int) -> f64:
+    """How far a limit is [m, rad]; negative where it is passed."""
+    q = coordinate(m, s, x, m.slot_part[r], m.slot_code[r], m.slot_q[r], w)
+    if m.slot_kind[r] == LIMIT_HIGH:
+        return m.slot_a[r, w] - q
+    return q - m.slot_a[r, w]
+
+
+@wp.func
+def limit_is_near(m: SystemArrays, s: StateArrays, x: WorkArrays, r: int, h: f64, w: int) -> bool:
+    """Whether a limit is reached, or would be within twice the step at the present speed."""
+    u = pair_velocity(x, slot_pair(m, x, r, w), w)  # away from the limit
+    return limit_gap(m, s, x, r, w) <= TWO * h * wp.max(-u, ZERO) + NEAR
+
+
+@wp.func
+def limits_passed(m: SystemArrays, s: StateArrays, x: WorkArrays, w: int) -> bool:
+    """Whether a limit is passed."""
+    for r in range(m.slot_kind.shape[0]):
+        if m.slot_kind[r] == LIMIT_LOW or m.slot_kind[r] == LIMIT_HIGH:
+            if limit_gap(m, s, x, r, w) < -NEAR:
+                return True
+    return False
+
+
+@wp.func
+def needs_impulses(m: SystemArrays, s: StateArrays, x: WorkArrays, h: f64, w: int) -> bool:
+    """Whether friction acts, or a limit is so near that a step h may reach it."""
+    for r in range(m.slot_kind.shape[0]):
+        kind = m.slot_kind[r]
+        if kind == FRICTION and m.slot_a[r, w] > ZERO:
+            return True
+        if kind == LIMIT_LOW or kind == LIMIT_HIGH:
+            if limit_is_near(m, s, x, r, h, w):
+                return True
+    return False
