@@ -15,14 +15,13 @@ import warp as wp
 
 from .constrain.frames import coordinate, freedom_pair, pair_velocity, point_of
 from .constrain.joints import closure_angle, lock
-from .constrain.rows import spring_pair
+from .constrain.rows import hand_target, spring_pair
 from .coordinates.generalized import row_velocity
 from .joints import Group
 from .model import Joint
 from .spatial import HALF, INFINITY, ZERO, angular, f64, linear
 from .state import State, StateArrays, WorkArrays
 from .system import System, SystemArrays
-from .system.channels import channel
 from .system.slots import CLOSURE, COMPLIANCE, COUPLING, HAND, MOTOR_TORQUE, MOTORS, SPRING
 
 KINETIC, POTENTIAL, ELASTIC = 0, 1, 2
@@ -77,7 +76,7 @@ def spring_stretch(m: SystemArrays, s: StateArrays, x: WorkArrays, r: int, w: in
 
 
 @wp.func
-def book_row(m: SystemArrays, s: StateArrays, x: WorkArrays, r: int, h: f64, w: int):
+def book_row(m: SystemArrays, s: StateArrays, x: WorkArrays, r: int, t: f64, h: f64, w: int):
     """Work and losses of one row over the step, before positions move."""
     kind = m.slot_kind[r]
     if kind == CLOSURE or kind == COUPLING:
@@ -86,9 +85,9 @@ def book_row(m: SystemArrays, s: StateArrays, x: WorkArrays, r: int, h: f64, w: 
     mean = HALF * (u + row_velocity(m, x, x.v_old, r, w))
     p = s.impulse[r, w]
     if kind == HAND:
-        c = m.hand_channel[m.slot_part[r]] + m.slot_code[r]
-        target = s.hand_target[3 * m.slot_part[r] + m.slot_code[r], w]
-        moved = channel(m, c, s.time[0, w] + h, w) - target
+        hand = m.slot_part[r]
+        axis = m.slot_code[r]
+        moved = hand_target(m, s, hand, axis, t + h, w) - hand_target(m, s, hand, axis, t, w)
         s.work[r, w] = s.work[r, w] + p / h * moved
         s.loss[r, w] = s.loss[r, w] + m.slot_b[r, w] * (h * u - moved) * (mean - moved / h)
     elif kind == SPRING or kind == COMPLIANCE:
@@ -100,12 +99,13 @@ def book_row(m: SystemArrays, s: StateArrays, x: WorkArrays, r: int, h: f64, w: 
 
 
 @wp.func
-def book_rows(m: SystemArrays, s: StateArrays, x: WorkArrays, rows: int, h: f64, w: int):
+def book_rows(m: SystemArrays, s: StateArrays, x: WorkArrays, rows: int, t: f64, h: f64, w: int):
+    """Book the rows of a step h from time t."""
     for a in range(rows):
-        book_row(m, s, x, x.active[a, w], h, w)
+        book_row(m, s, x, x.active[a, w], t, h, w)
     for r in range(m.slot_kind.shape[0]):
         if m.slot_kind[r] == MOTOR_TORQUE:
-            book_row(m, s, x, r, h, w)
+            book_row(m, s, x, r, t, h, w)
 
 
 @wp.func

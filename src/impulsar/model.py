@@ -487,8 +487,11 @@ class Model:
         self.probes[name] = probe
         return probe
 
-    def check(self) -> None:
-        """Raise `ModelError` at the first mistake of the whole model; the builder calls it."""
+    def check(self, meeting: bool = True) -> None:
+        """Raise `ModelError` at the first mistake of the whole model; the builder calls it.
+
+        meeting=False lets joints be open at the authored pose, for `analysis.assemble` to close.
+        """
         owner = f"model '{self.name}'"
         self.gravity = vector(owner, "gravity", self.gravity, "m/s²")
         if not self.bodies:
@@ -502,7 +505,9 @@ class Model:
                     raise ModelError(f"{kind} '{name}': is renamed {part.name!r}; add a new {kind} instead")
                 part.check()
         for joint in self.joints.values():
-            self._check_meeting(joint)
+            self._pair(f"joint '{joint.name}'", joint.first, joint.second)
+            if meeting:
+                self._check_meeting(joint)
         for spring in self.springs.values():
             self._check_ends(spring)
         for load in self.loads.values():

@@ -149,7 +149,17 @@ def work_shapes(n: Counts) -> dict[str, int]:
     """Parts of each work array."""
     per_body = ("p_WB", "q_WB", "twist", "I_W", "r", "bias", "a_WB", "wrench", "acceleration", "pA")
     per_dof = ("S", "tau", "U", "D_inv", "u", "qdd", "v_old", "v_pseudo")
-    per_slot = ("active", "row_bias", "row_softness", "row_low", "row_high", "row_error", "row_mass", "row_pseudo", "solved")
+    per_slot = (
+        "active",
+        "row_bias",
+        "row_softness",
+        "row_low",
+        "row_high",
+        "row_error",
+        "row_mass",
+        "row_pseudo",
+        "solved",
+    )
     return (
         dict.fromkeys(per_body, n.bodies)
         | dict.fromkeys(("IA_ww", "IA_wv", "IA_vv", "I_inv"), n.bodies)

@@ -25,7 +25,7 @@ from .system import TOPOLOGY_OF_EDITS, System
 from .system.channels import CALLABLE_STEPS
 from .system.slots import HAND
 
-DEFAULT_METHODS = {"generalized": "simgc", "maximal": "simmc"}
+DEFAULT_METHOD = "direct"
 
 
 class Reaction(NamedTuple):
@@ -55,7 +55,8 @@ class Snapshot:
 class World:
     """A running mechanism, or `worlds` copies of it with their own states and parameters.
 
-    method: a name of METHODS or an options object such as Simgc(epsilon=1e-6); dt: nominal step [s];
+    method: a name of METHODS or an options object such as Simgc(epsilon=1e-6); coordinates: "generalized"
+    or "maximal", by default the method's own; dt: nominal step [s]; rtol, atol, substeps: of `direct`;
     budget: wall time a step may take [s], turned into a limit of iterations by measuring their cost;
     strict: raise when a step was ended by its limit instead of its tolerance.
     """
@@ -63,16 +64,19 @@ class World:
     def __init__(
         self,
         model: Model,
-        method: object = None,
+        method: object = DEFAULT_METHOD,
         coordinates: str | None = None,
         dt: float | None = None,
+        rtol: float | None = None,
+        atol: float | None = None,
+        substeps: int | None = None,
         budget: float | None = None,
         worlds: int = 1,
         device: str = "cpu",
         strict: bool = False,
     ):
         self.model = model
-        self.method = _method(method or DEFAULT_METHODS.get(coordinates or "generalized", "simgc"))
+        self.method = _method(method, rtol=rtol, atol=atol, substeps=substeps)
         coordinates = coordinates or self.method.coordinates[0]
         if coordinates not in self.method.coordinates:
             known = ", ".join(self.method.coordinates)
@@ -138,7 +142,7 @@ class World:
         self._substeps = max(1, math.ceil(dt / self.method.max_step * (1.0 - 1e-12)))
         self._h = self.dt / self._substeps
         self.system.arrays.h.fill_(self._h)
-        self.system.arrays.nominal_h.fill_(self.dt)
+        self.system.arrays.nominal_h.fill_(self._h)
         self._set_steps(self._substeps)
 
     def _set_steps(self, steps: int) -> None:
@@ -316,7 +320,9 @@ class World:
         """Go back to a snapshot: stepping on gives the same bits as it did then."""
         hands, loads = len(snapshot.hands), len(snapshot.loads)
         if (hands, loads) != (self.system.counts.hands, self.system.counts.loads):
-            self._install(System(self.model, self.worlds, self.device, self.coordinates, hands, loads - len(self.model.loads)))
+            self._install(
+                System(self.model, self.worlds, self.device, self.coordinates, hands, loads - len(self.model.loads))
+            )
             self._write_options(self.work_limit)
         system = self.system
         for name, values in snapshot.parameters.items():
@@ -500,13 +506,19 @@ class JointView:
         return self._values(self._world.motor_torques())
 
 
-def _method(method: Any) -> Any:
+def _method(method: Any, **options: float | None) -> Any:
+    """The options object of a method, with the options given beside it."""
     if isinstance(method, str):
         if method not in METHODS:
             raise ModelError(f"no method {method!r}; methods are: {', '.join(METHODS)}")
         method = METHODS[method]()
     if not isinstance(method, tuple(METHODS.values())):
         raise ModelError(f"method is {method!r}, expected one of {', '.join(METHODS)} or an options object")
+    given = {name: value for name, value in options.items() if value is not None}
+    for name, value in given.items():
+        if not hasattr(method, name):
+            raise ModelError(f"method '{method.name}': has no {name} (given as {value!r}); leave it out")
+    method = replace(method, **given)
     try:
         method.check()  # type: ignore[attr-defined]
     except ValueError as error:

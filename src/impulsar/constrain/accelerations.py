@@ -17,7 +17,7 @@ from ..spatial import ZERO, angular, axis_of, f64, linear, spatial, vec3, vec6, 
 from ..state import StateArrays, WorkArrays
 from ..system import SystemArrays
 from ..system.channels import channel, channel_acceleration, channel_rate
-from ..system.slots import CLOSURE, COUPLING, MOTOR_POSITION, MOTOR_SPEED
+from ..system.slots import CLOSURE, COUPLING, FRICTION, MOTOR_POSITION, MOTOR_SPEED
 from .frames import Pair, body_position, coordinate, freedom_pair, joint_frames
 from .joints import closure_angle, lock
 from .rows import add_coupled, add_freedom, add_pair, clear_row, coupled_coordinate, respond, slot_pair
@@ -144,6 +144,10 @@ def assemble_bilateral(m: SystemArrays, x: WorkArrays, w: int):
         kind = m.slot_kind[r]
         part = m.slot_part[r]
         mobility = ZERO
+        x.solved[r, w] = int(0)
+        x.row_pseudo[r, w] = ZERO
+        if kind == FRICTION:
+            continue
         clear_row(m, x, r, w)
         if kind == COUPLING:
             mobility = add_coupled(m, x, r, part, 1, f64(1.0), w)
@@ -152,7 +156,5 @@ def assemble_bilateral(m: SystemArrays, x: WorkArrays, w: int):
             mobility = add_pair(m, x, r, slot_pair(m, x, r, w), f64(1.0), w)
         else:
             mobility = add_freedom(m, x, r, part, m.slot_code[r], m.slot_dof[r], f64(1.0), w)
-        x.solved[r, w] = int(0)
-        x.row_pseudo[r, w] = ZERO
         if respond(m, x, r, ZERO, mobility, w):
             x.solved[r, w] = int(1)

@@ -17,10 +17,11 @@ impulse = -h k (d + h u) - h c u, so that it is stable at any stiffness.
 import warp as wp
 
 from ..coordinates.generalized import project_wrench, response, row_base, row_response, row_velocity
+from ..joints import BALL_X, BALL_Z
 from ..spatial import INFINITY, ONE, TWO, ZERO, axis_of, f64, spatial, zero3
 from ..state import StateArrays, WorkArrays
 from ..system import SystemArrays
-from ..system.channels import channel
+from ..system.channels import CONSTANT, channel
 from ..system.slots import (
     CLOSURE,
     COMPLIANCE,
@@ -114,6 +115,16 @@ def spring_pair(m: SystemArrays, x: WorkArrays, k: int, w: int):
 
 
 @wp.func
+def hand_target(m: SystemArrays, s: StateArrays, hand: int, axis: int, t: f64, w: int) -> f64:
+    """Where one axis of a hand's target is at time t: a hand sent to a point gets there evenly over the step."""
+    c = m.hand_channel[hand] + axis
+    if m.channel_kind[c] != CONSTANT:
+        return channel(m, c, t, w)
+    start = s.hand_target[3 * hand + axis, w]
+    return start + (m.channel_a[c, w] - start) * ((t - s.time[0, w]) / m.nominal_h[0])
+
+
+@wp.func
 def hand_pair(m: SystemArrays, x: WorkArrays, k: int, axis: int, w: int) -> Pair:
     """Pair of one component of a hand on its body."""
     pair = Pair()
@@ -172,12 +183,12 @@ def limit_row(m: SystemArrays, s: StateArrays, x: WorkArrays, r: int, gap: f64, 
 
 
 @wp.func
-def assemble_slot(m: SystemArrays, s: StateArrays, x: WorkArrays, r: int, h: f64, w: int):
-    """Fill one row. Returns 1 if it is a row in this step, and the body mobility (0: a joint row)."""
+def assemble_slot(m: SystemArrays, s: StateArrays, x: WorkArrays, r: int, start: f64, h: f64, w: int):
+    """Fill one row for a step h from time `start`. Returns 1 if it is a row in this step, and the body mobility (0: a joint row)."""
     kind = m.slot_kind[r]
     part = m.slot_part[r]
     code = m.slot_code[r]
-    t = s.time[0, w] + h
+    t = start + h
     is_row = int(1)
     mobility = ZERO
     if kind == MOTOR_TORQUE or (kind == HAND and m.hand_body[part] < 0):
@@ -201,8 +212,8 @@ def assemble_slot(m: SystemArrays, s: StateArrays, x: WorkArrays, r: int, h: f64
     elif kind == HAND:
         pair = hand_pair(m, x, part, code, w)
         mobility = add_pair(m, x, r, pair, ONE, w)
-        target = s.hand_target[3 * part + code, w]
-        speed = (channel(m, m.hand_channel[part] + code, t, w) - target) / h
+        target = hand_target(m, s, part, code, start, w)
+        speed = (hand_target(m, s, part, code, t, w) - target) / h
         is_row = soften(x, r, pair.point[code] - target, speed, m.slot_a[r, w], m.slot_b[r, w], h, w)
     else:
         away = ONE
@@ -247,18 +258,20 @@ def respond(m: SystemArrays, x: WorkArrays, r: int, softness: f64, mobility: f64
 
 
 @wp.func
-def assemble(m: SystemArrays, s: StateArrays, x: WorkArrays, h: f64, w: int) -> int:
+def assemble(m: SystemArrays, s: StateArrays, x: WorkArrays, t: f64, h: f64, w: int) -> int:
     """Fill all rows with their responses and effective masses (Mikhaylyuk 2017 eq. 3-6); returns how many."""
     count = int(0)
     for r in range(m.slot_kind.shape[0]):
-        is_row, mobility = assemble_slot(m, s, x, r, h, w)
+        is_row, mobility = assemble_slot(m, s, x, r, t, h, w)
         if is_row == 0:
-            s.impulse[r, w] = ZERO
+            if m.slot_kind[r] != MOTOR_TORQUE:  # it keeps the impulse of its torque
+                s.impulse[r, w] = ZERO
             continue
         if not respond(m, x, r, x.row_softness[r, w], mobility, w):
             s.impulse[r, w] = ZERO
-            if m.slot_kind[r] != FRICTION:  # the three rows of a ball stay together
-                continue
+            ball = m.slot_code[r] >= BALL_X and m.slot_code[r] <= BALL_Z
+            if m.slot_kind[r] != FRICTION and not (m.slot_kind[r] == MOTOR_SPEED and ball):
+                continue  # the three rows of a ball stay together
         x.row_pseudo[r, w] = ZERO
         x.active[count, w] = r
         count += 1

@@ -107,7 +107,8 @@ def free_kinematics(m: SystemArrays, s: StateArrays, x: WorkArrays, i: int, per_
     q_B = quat(s.q[c + 3, w], s.q[c + 4, w], s.q[c + 5, w], s.q[c + 6, w]) * m.q_zero[i, w]
     v_B = vec3(s.v[k, w], s.v[k + 1, w], s.v[k + 2, w])
     w_B = vec3(s.v[k + 3, w], s.v[k + 4, w], s.v[k + 5, w])
-    x.a_WB[i, w] = per_h * (v_B - linear(x.twist[i, w]))
+    if per_h != ZERO:
+        x.a_WB[i, w] = per_h * (v_B - linear(x.twist[i, w]))
     x.p_WB[i, w] = p_B
     x.q_WB[i, w] = q_B
     x.twist[i, w] = spatial(w_B, v_B)
@@ -202,7 +203,8 @@ def kinematics(m: SystemArrays, s: StateArrays, x: WorkArrays, per_h: f64, w: in
             + wp.cross(w_B, wp.cross(w_B, d))
         )
         V_B = spatial(w_B, v_B)
-        x.a_WB[i, w] = per_h * (v_B - linear(x.twist[i, w]))
+        if per_h != ZERO:
+            x.a_WB[i, w] = per_h * (v_B - linear(x.twist[i, w]))
         x.p_WB[i, w] = p_B
         x.q_WB[i, w] = q_B
         x.twist[i, w] = V_B

@@ -10,12 +10,12 @@ A hand whose target was set to a point moves there evenly over the nominal step.
 import warp as wp
 
 from ..constrain.frames import Pair, body_position, coordinate, pair_velocity
-from ..constrain.rows import add_freedom, clear_row, hand_pair, spring_pair
+from ..constrain.rows import add_freedom, clear_row, hand_pair, hand_target, spring_pair
 from ..coordinates.generalized import row_velocity
 from ..spatial import ONE, ZERO, f64, spatial
 from ..state import StateArrays, WorkArrays
 from ..system import SystemArrays
-from ..system.channels import CONSTANT, channel, channel_rate
+from ..system.channels import CONSTANT, channel_rate
 from ..system.slots import COMPLIANCE, HAND, MOTOR_TORQUE, SPRING
 from .motor_torques import add_row, motor_torque
 
@@ -24,11 +24,10 @@ from .motor_torques import add_row, motor_torque
 def hand_motion(m: SystemArrays, s: StateArrays, hand: int, axis: int, t: f64, w: int):
     """Where one axis of a hand's target is at time t of the nominal step, and how fast it moves."""
     c = m.hand_channel[hand] + axis
+    speed = channel_rate(m, c, t, w)
     if m.channel_kind[c] == CONSTANT:
-        start = s.hand_target[3 * hand + axis, w]
-        speed = (m.channel_a[c, w] - start) / m.nominal_h[0]
-        return start + speed * (t - s.time[0, w]), speed
-    return channel(m, c, t, w), channel_rate(m, c, t, w)
+        speed = (m.channel_a[c, w] - s.hand_target[3 * hand + axis, w]) / m.nominal_h[0]
+    return hand_target(m, s, hand, axis, t, w), speed
 
 
 @wp.func

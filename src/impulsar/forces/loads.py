@@ -22,7 +22,7 @@ def load_wrench(m: SystemArrays, x: WorkArrays, k: int, t: f64, w: int) -> vec6:
 
 
 @wp.func
-def apply_loads(m: SystemArrays, s: StateArrays, x: WorkArrays, w: int):
+def apply_loads(m: SystemArrays, x: WorkArrays, t: f64, w: int):
     """Sum the loads at the start of the step into the bodies' wrenches."""
     n = m.load_body.shape[0]
     if n > 0:
@@ -31,7 +31,7 @@ def apply_loads(m: SystemArrays, s: StateArrays, x: WorkArrays, w: int):
         for k in range(n):
             body = m.load_body[k]
             if body >= 0:
-                x.wrench[body, w] = x.wrench[body, w] + load_wrench(m, x, k, s.time[0, w], w)
+                x.wrench[body, w] = x.wrench[body, w] + load_wrench(m, x, k, t, w)
 
 
 @wp.func

@@ -3,6 +3,7 @@
 import warp as wp
 
 from ..constrain.rows import add_freedom, clear_row
+from ..joints import BALL_X, BALL_Z
 from ..spatial import ONE, ZERO, f64
 from ..state import StateArrays, WorkArrays
 from ..system import SystemArrays
@@ -12,7 +13,20 @@ from ..system.slots import MOTOR_TORQUE
 
 @wp.func
 def motor_torque(m: SystemArrays, r: int, t: f64, w: int) -> f64:
-    return wp.clamp(channel(m, m.slot_channel[r], t, w), -m.slot_a[r, w], m.slot_a[r, w])
+    """Torque of a motor's slot at time t; the vector of a ball's three is bounded together."""
+    torque = channel(m, m.slot_channel[r], t, w)
+    bound = m.slot_a[r, w]
+    code = m.slot_code[r]
+    if code < BALL_X or code > BALL_Z:
+        return wp.clamp(torque, -bound, bound)
+    first = r - (code - BALL_X)
+    square = ZERO
+    for k in range(3):
+        part = channel(m, m.slot_channel[first + k], t, w)
+        square += part * part
+    if square > bound * bound:
+        torque = torque * (bound / wp.sqrt(square))
+    return torque
 
 
 @wp.func
@@ -28,7 +42,7 @@ def add_row(m: SystemArrays, x: WorkArrays, r: int, torque: f64, w: int):
 
 
 @wp.func
-def apply_motor_torques(m: SystemArrays, s: StateArrays, x: WorkArrays, h: f64, w: int):
+def apply_motor_torques(m: SystemArrays, s: StateArrays, x: WorkArrays, t: f64, h: f64, w: int):
     """Sum the motors' torques into the joint forces; the slot keeps the impulse and its row J."""
     n = x.S.shape[0]
     cleared = int(0)
@@ -38,7 +52,7 @@ def apply_motor_torques(m: SystemArrays, s: StateArrays, x: WorkArrays, h: f64, 
                 for k in range(n):
                     x.tau[k, w] = ZERO
                 cleared = int(1)
-            torque = motor_torque(m, r, s.time[0, w], w)
+            torque = motor_torque(m, r, t, w)
             clear_row(m, x, r, w)
             add_freedom(m, x, r, m.slot_part[r], m.slot_code[r], m.slot_dof[r], ONE, w)
             add_row(m, x, r, torque, w)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import warp as wp
 
-from ..constrain.accelerations import assemble_bilateral, row_acceleration, row_target_rate
+from ..constrain.accelerations import assemble_bilateral, row_acceleration
 from ..constrain.frames import follow_loops
 from ..constrain.reactions import instant_reactions
 from ..constrain.rows import advance_clock
@@ -36,10 +36,12 @@ from ..solve.project import project_positions, project_velocities
 from ..spatial import HALF, ONE, ZERO, f64, spatial, vec6, zero3
 from ..state import StateArrays, WorkArrays
 from ..system import SystemArrays
-from .impulsive import impulsive_step, limits_passed, needs_impulses
+from ..system.slots import FRICTION
+from .impulsive import impulsive_step, limits_passed, motors_too_weak, needs_impulses
 
 RTOL, ATOL, LIMIT, EPSILON, IMPULSE_STEP, FIXED = 0, 1, 2, 3, 4, 5  # places in SystemArrays.options
 NEGLIGIBLE = wp.constant(wp.float64(0.01))  # a projection this small against atol leaves the derivatives valid
+SMOOTH_ERROR = wp.constant(wp.float64(1e-13))  # position error left after a smooth sub-step [m, rad]
 JUMP = wp.constant(wp.float64(1e-9))  # velocity error at the start of a step that is an impulse [m/s, rad/s]
 
 
@@ -102,7 +104,9 @@ def evaluate(m: SystemArrays, s: StateArrays, x: WorkArrays, t: f64, stage: int,
     accelerate(m, x, spatial(zero3(), -m.gravity[0, w]), 1, w)
     if m.bilateral.shape[0] > 0:
         for i in range(m.bilateral.shape[0]):
-            x.multiplier[i, w] = -row_acceleration(m, x, m.bilateral[i], t, w)
+            x.multiplier[i, w] = ZERO
+            if m.slot_kind[m.bilateral[i]] != FRICTION:
+                x.multiplier[i, w] = -row_acceleration(m, x, m.bilateral[i], t, w)
         assemble_bilateral(m, x, w)
         for i in range(m.bilateral.shape[0]):
             x.row_bias[m.bilateral[i], w] = x.multiplier[i, w]
@@ -116,6 +120,8 @@ def evaluate(m: SystemArrays, s: StateArrays, x: WorkArrays, t: f64, stage: int,
         apply_multipliers(m, x, x.qdd, w)
         for i in range(m.bilateral.shape[0]):
             r = m.bilateral[i]
+            if m.slot_kind[r] == FRICTION:
+                continue
             lam = x.multiplier[i, w]
             if x.row_pseudo[r, w] != ZERO:
                 lam = x.row_pseudo[r, w]
@@ -166,8 +172,8 @@ def start_with_impulse(m: SystemArrays, s: StateArrays, x: WorkArrays, t: f64, w
         return 0
     for i in range(m.bilateral.shape[0]):
         r = m.bilateral[i]
-        mean = HALF * (row_velocity(m, x, x.v_old, r, w) + row_velocity(m, x, s.v, r, w))
-        if row_target_rate(m, r, t, w) != ZERO:
+        if m.slot_channel[r] >= 0:
+            mean = HALF * (row_velocity(m, x, x.v_old, r, w) + row_velocity(m, x, s.v, r, w))
             s.work[r, w] = s.work[r, w] + x.multiplier[i, w] * mean
     return 1
 
@@ -204,14 +210,12 @@ def step(m: SystemArrays, s: StateArrays, x: WorkArrays, is_last: bool, w: int):
             size = left
         elif size < left and size > HALF * left:
             size = HALF * left  # two even steps, not a long one and a sliver
-        if fixed > ZERO or impulsive == 2 or needs_impulses(m, s, x, size, w):
+        if fixed > ZERO or impulsive == 2 or needs_impulses(m, s, x, t, size, w):
             size = wp.min(m.options[IMPULSE_STEP], left)
             if fixed > ZERO:
                 size = fixed
             ends = left - size < f64(1e-9) * m.nominal_h[0]
-            evaluations += impulsive_step(
-                m, s, x, t, size, m.options[EPSILON], limit, is_last and ends, w
-            )
+            evaluations += impulsive_step(m, s, x, t, size, m.options[EPSILON], limit, is_last and ends, w)
             impulsive = int(1)
             ready = int(0)
             sub_steps += 1
@@ -224,6 +228,9 @@ def step(m: SystemArrays, s: StateArrays, x: WorkArrays, is_last: bool, w: int):
             evaluate(m, s, x, t, 0, w)
             evaluations += 1
             if m.bilateral.shape[0] > 0:
+                if motors_too_weak(m, s, x, t, size, w):
+                    impulsive = int(2)
+                    continue
                 if start_with_impulse(m, s, x, t, w) != 0:
                     evaluate(m, s, x, t, 0, w)
         error = smooth_step(m, s, x, t, size, w)
@@ -246,7 +253,7 @@ def step(m: SystemArrays, s: StateArrays, x: WorkArrays, is_last: bool, w: int):
                 h = next_size(size, error)
             off = ZERO
             if m.bilateral.shape[0] > 0:
-                off = project_positions(m, s, x, t, w)
+                off = project_positions(m, s, x, t, SMOOTH_ERROR, w)
                 worst = wp.max(worst, off)
                 off = wp.max(off, project_velocities(m, s, x, t, w))
             ready = int(0)

@@ -10,24 +10,26 @@ the equations of the mechanism hold to round-off after every sweep, and position
 
 import warp as wp
 
-from ..constrain.accelerations import assemble_bilateral
+from ..constrain.accelerations import row_position_error, row_target_rate
 from ..constrain.frames import coordinate, follow_loops, pair_velocity
 from ..constrain.reactions import collect_reactions, finish_reactions, start_reactions
 from ..constrain.rows import assemble, slot_pair
-from ..coordinates.generalized import apply_impulse, articulate, drift, kick, kinematics, row_velocity
+from ..coordinates.generalized import apply_impulse, drift, kick, kinematics, row_velocity
 from ..forces.loads import apply_loads, book_loads
 from ..forces.motor_torques import apply_motor_torques
 from ..measure import book_rows
 from ..solve.bilateral import factor_bilateral, solve_bilateral
-from ..solve.direct import stick
+from ..solve.direct import clip_sticking, collect_sticking
 from ..solve.project import project_positions
 from ..solve.sweep import share_ball_mass, start_pseudo, sweep_once, warm_start
 from ..spatial import INFINITY, ONE, TWO, ZERO, f64
 from ..state import StateArrays, WorkArrays
 from ..system import SystemArrays
-from ..system.slots import FRICTION, LIMIT_HIGH, LIMIT_LOW
+from ..system.slots import FRICTION, LIMIT_HIGH, LIMIT_LOW, MOTOR_POSITION
 
 NEAR = wp.constant(wp.float64(1e-9))  # a limit so near is reached [m, rad]
+LEFT_ERROR = wp.constant(wp.float64(1e-11))  # position error left by an impulsive sub-step [m, rad]
+OFF_TARGET = wp.constant(wp.float64(1e-6))  # a motor further off has to move there first [m, rad]
 UNLIMITED = wp.constant(wp.float64(1e290))  # impulse bound of a row that is an equation
 
 
@@ -64,6 +66,44 @@ def solve_equations(m: SystemArrays, s: StateArrays, x: WorkArrays, w: int) -> f
 
 
 @wp.func
+def mark_sticking(m: SystemArrays, s: StateArrays, x: WorkArrays, rows: int, w: int) -> int:
+    """Put the friction rows that stick into the direct solve, and those that slide out; returns how many stick."""
+    n = collect_sticking(m, s, x, rows, w)
+    for a in range(rows):
+        r = x.active[a, w]
+        if m.slot_kind[r] == FRICTION:
+            x.solved[r, w] = int(0)
+    for k in range(n):
+        x.solved[x.sticking[k, w], w] = int(1)
+    return n
+
+
+@wp.func
+def hold_sticking(m: SystemArrays, s: StateArrays, x: WorkArrays, rows: int, w: int):
+    """Solve sticking friction together with the equations: a sweep alone would creep.
+
+    A row that cannot hold slides, and the rest is solved again.
+    """
+    rounds = m.bilateral.shape[0]
+    n = mark_sticking(m, s, x, rows, w)
+    while n > 0 and rounds > 0:
+        factor_bilateral(m, x, w)
+        solve_equations(m, s, x, w)
+        rounds -= 1
+        if clip_sticking(m, s, x, rows, w) == 0:
+            rounds = int(0)
+        else:
+            n = mark_sticking(m, s, x, rows, w)
+    for a in range(rows):  # friction does not move positions
+        r = x.active[a, w]
+        if m.slot_kind[r] == FRICTION and x.solved[r, w] != 0:
+            x.solved[r, w] = int(0)
+            rounds = int(-1)
+    if rounds < 0 and m.bilateral.shape[0] > 0:
+        factor_bilateral(m, x, w)
+
+
+@wp.func
 def bounded_rows(m: SystemArrays, x: WorkArrays, rows: int, w: int) -> int:
     """Active rows that are left to the sweep."""
     count = int(0)
@@ -80,14 +120,14 @@ def impulsive_step(
     """One impulsive sub-step of size h from time t; returns iterations."""
     iterations = int(0)
     rows = int(0)
-    apply_loads(m, s, x, w)
-    apply_motor_torques(m, s, x, h, w)
+    apply_loads(m, x, t, w)
+    apply_motor_torques(m, s, x, t, h, w)
     book_loads(m, s, x, t, h, w)
     if is_last:
         start_reactions(m, x, h, w)
     kick(m, s, x, h, w)
     if m.live_slots[0] > 0:
-        rows = assemble(m, s, x, h, w)
+        rows = assemble(m, s, x, t, h, w)
         mark_solved(m, x, rows, w)
         if m.bilateral.shape[0] > 0:
             factor_bilateral(m, x, w)
@@ -103,19 +143,15 @@ def impulsive_step(
             if m.bilateral.shape[0] > 0:
                 solve_equations(m, s, x, w)
             iterations += 1
-        if m.bilateral.shape[0] == 0:
-            stick(m, s, x, rows, w)
-        book_rows(m, s, x, rows, h, w)
+        hold_sticking(m, s, x, rows, w)
+        book_rows(m, s, x, rows, t, h, w)
     if is_last:
         collect_reactions(m, s, x, rows, h, w)
     drift(m, s, x, h, w)
     kinematics(m, s, x, ONE / h, w)
     follow_loops(m, s, x, w)
     if m.bilateral.shape[0] > 0:
-        articulate(m, x, w)
-        assemble_bilateral(m, x, w)
-        factor_bilateral(m, x, w)
-        project_positions(m, s, x, t + h, w)
+        project_positions(m, s, x, t + h, LEFT_ERROR, w)
     if is_last:
         finish_reactions(m, x, h, w)
     book_loads(m, s, x, t, h, w)
@@ -149,13 +185,28 @@ def limits_passed(m: SystemArrays, s: StateArrays, x: WorkArrays, w: int) -> boo
 
 
 @wp.func
-def needs_impulses(m: SystemArrays, s: StateArrays, x: WorkArrays, h: f64, w: int) -> bool:
-    """Whether friction acts, or a limit is so near that a step h may reach it."""
+def motors_too_weak(m: SystemArrays, s: StateArrays, x: WorkArrays, t: f64, h: f64, w: int) -> bool:
+    """Whether a motor would need more than its torque over h to be as fast as it should."""
+    for i in range(m.bilateral.shape[0]):
+        r = m.bilateral[i]
+        if m.slot_channel[r] >= 0 and x.solved[r, w] != 0:
+            miss = wp.abs(row_velocity(m, x, s.v, r, w) - row_target_rate(m, r, t, w))
+            if miss * x.row_mass[r, w] > h * m.slot_a[r, w]:
+                return True
+    return False
+
+
+@wp.func
+def needs_impulses(m: SystemArrays, s: StateArrays, x: WorkArrays, t: f64, h: f64, w: int) -> bool:
+    """Whether friction acts, a limit may be reached within h, or a motor is not where it should be."""
     for r in range(m.slot_kind.shape[0]):
         kind = m.slot_kind[r]
         if kind == FRICTION and m.slot_a[r, w] > ZERO:
             return True
         if kind == LIMIT_LOW or kind == LIMIT_HIGH:
             if limit_is_near(m, s, x, r, h, w):
+                return True
+        if kind == MOTOR_POSITION:
+            if wp.abs(row_position_error(m, s, x, r, t, w)) > OFF_TARGET:
                 return True
     return False

@@ -72,17 +72,18 @@ class Simmc:
 def step(m: SystemArrays, s: StateArrays, x: WorkArrays, is_last: bool, w: int):
     """One step of one world."""
     h = m.h[0]
+    t = s.time[0, w]
     limit = int(m.options[LIMIT])
     rows = int(0)
     iterations = int(0)
-    apply_loads(m, s, x, w)
-    apply_motor_torques(m, s, x, h, w)
-    book_loads(m, s, x, s.time[0, w], h, w)
+    apply_loads(m, x, t, w)
+    apply_motor_torques(m, s, x, t, h, w)
+    book_loads(m, s, x, t, h, w)
     if is_last:
         start_reactions(m, x, h, w)
     kick(m, s, x, h, w)  # eq. 14, 15
     if m.live_slots[0] > 0:
-        rows = assemble(m, s, x, h, w)
+        rows = assemble(m, s, x, t, h, w)
         feed_back_errors(x, rows, h, m.options[BETA], w)  # eq. 27
         factor_blocks(m, x, w)
         share_ball_mass(m, x, rows, w)
@@ -91,7 +92,7 @@ def step(m: SystemArrays, s: StateArrays, x: WorkArrays, is_last: bool, w: int):
         iterations = sweep(m, s, x, rows, h, m.options[EPSILON], limit, int(m.options[SPLIT_IMPULSES]), 1, w)
         if int(m.options[STICK]) != 0:
             stick(m, s, x, rows, w)
-        book_rows(m, s, x, rows, h, w)
+        book_rows(m, s, x, rows, t, h, w)
     if is_last:
         collect_reactions(m, s, x, rows, h, w)  # eq. 24-26
     report_step(m, x, s, rows, iterations, limit, w)
@@ -100,7 +101,7 @@ def step(m: SystemArrays, s: StateArrays, x: WorkArrays, is_last: bool, w: int):
     follow_loops(m, s, x, w)
     if is_last:
         finish_reactions(m, x, h, w)
-    book_loads(m, s, x, s.time[0, w], h, w)
+    book_loads(m, s, x, t, h, w)
     advance_clock(m, s, h, w)
 
 

@@ -37,7 +37,7 @@ def start_kernel(m: SystemArrays, s: StateArrays, x: WorkArrays):
         s.v[k, w] = x.qdd[k, w]
     for r in range(m.slot_kind.shape[0]):
         if m.slot_kind[r] == CLOSURE or m.slot_kind[r] == COUPLING:
-            assemble_slot(m, s, x, r, ONE, w)
+            assemble_slot(m, s, x, r, ZERO, ONE, w)
             response(m, x, r, w)
 
 

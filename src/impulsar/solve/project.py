@@ -1,7 +1,7 @@
 """Projection onto the bilateral rows, in the norm of the mass matrix, by the factor of a direct solve.
 
-    positions    q ← q ⊕ M⁻¹ Jᵀ λ     with A λ = -error, repeated with the same factor
-    velocities   v ← v + M⁻¹ Jᵀ λ     with A λ = -(J v - target)
+positions    q ← q ⊕ M⁻¹ Jᵀ λ     with A λ = -error, repeated with the same factor
+velocities   v ← v + M⁻¹ Jᵀ λ     with A λ = -(J v - target)
 """
 
 import warp as wp
@@ -15,7 +15,6 @@ from ..state import StateArrays, WorkArrays
 from ..system import SystemArrays
 from .bilateral import apply_multipliers, solve_bilateral
 
-ENOUGH = wp.constant(wp.float64(1e-13))  # position error left alone [m, rad]
 ROUNDS = 4
 
 
@@ -24,20 +23,24 @@ def load_position_errors(m: SystemArrays, s: StateArrays, x: WorkArrays, t: f64,
     """Minus the position errors into x.multiplier; returns the largest among rows that can move."""
     worst = ZERO
     for i in range(m.bilateral.shape[0]):
-        error = row_position_error(m, s, x, m.bilateral[i], t, w)
-        x.multiplier[i, w] = -error
+        x.multiplier[i, w] = ZERO
         if x.solved[m.bilateral[i], w] != 0:
+            error = row_position_error(m, s, x, m.bilateral[i], t, w)
+            x.multiplier[i, w] = -error
             worst = wp.max(worst, wp.abs(error))
     return worst
 
 
 @wp.func
-def project_positions(m: SystemArrays, s: StateArrays, x: WorkArrays, t: f64, w: int) -> f64:
-    """Remove position errors; geometry must be current. Returns the largest error found at first."""
+def project_positions(m: SystemArrays, s: StateArrays, x: WorkArrays, t: f64, enough: f64, w: int) -> f64:
+    """Remove position errors down to `enough` [m, rad]; geometry must be current, the factor nearly so.
+
+    Returns the largest error found at first.
+    """
     first = load_position_errors(m, s, x, t, w)
     worst = first
     rounds = int(0)
-    while worst > ENOUGH and rounds < ROUNDS:
+    while worst > enough and rounds < ROUNDS:
         solve_bilateral(m, x, w)
         for k in range(s.v.shape[0]):
             x.v_pseudo[k, w] = ZERO
@@ -59,9 +62,10 @@ def project_velocities(m: SystemArrays, s: StateArrays, x: WorkArrays, t: f64, w
     worst = ZERO
     for i in range(m.bilateral.shape[0]):
         r = m.bilateral[i]
-        error = row_velocity(m, x, s.v, r, w) - row_target_rate(m, r, t, w)
-        x.multiplier[i, w] = -error
+        x.multiplier[i, w] = ZERO
         if x.solved[r, w] != 0:
+            error = row_velocity(m, x, s.v, r, w) - row_target_rate(m, r, t, w)
+            x.multiplier[i, w] = -error
             worst = wp.max(worst, wp.abs(error))
     solve_bilateral(m, x, w)
     apply_multipliers(m, x, s.v, w)

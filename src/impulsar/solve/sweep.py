@@ -2,7 +2,7 @@
 
     Δp = -(J v + bias + softness p) m_eff      p ← clip(p + Δp)      v ← v + M⁻¹ Jᵀ Δp
 
-and the same for pseudo-impulses, which move positions only. Three friction rows of a ball are bounded
+and the same for pseudo-impulses, which move positions only. Three friction or motor rows of a ball are bounded
 together: the vector of their impulses stays in a ball of radius `high`, and they share one effective
 mass so that friction opposes slip.
 """
@@ -93,7 +93,7 @@ def corrects(x: WorkArrays, r: int, w: int) -> int:
 
 @wp.func
 def push_ball(m: SystemArrays, s: StateArrays, x: WorkArrays, r: int, w: int) -> f64:
-    """Impulses of the three friction rows r, r+1, r+2 in their ball; returns the largest change.
+    """Impulses of the three friction or motor rows r, r+1, r+2 in their ball; returns the largest change.
 
     p ← proj(p - u m_eff), all three from the same velocity: where it slides, p is then along -u. With
     the velocity updated between the rows friction would not oppose slip.

@@ -34,8 +34,9 @@ class System:
         coordinates: str = "generalized",
         hands: int = 1,
         loads: int = 0,
+        check_meeting: bool = True,
     ):
-        model.check()
+        model.check(check_meeting)
         self.model = model
         self.device = device
         self.coordinates = coordinates
@@ -153,7 +154,11 @@ class System:
         ]
         self._slot_row = [0, *np.cumsum(lengths, dtype=int).tolist()]
 
-        self._bilateral = [r for r, slot in enumerate(self.slots) if slot.kind in BILATERAL]
+        # in the order of the trees, so that the factor of a chain of free bodies has a narrow band
+        self._bilateral = sorted(
+            (r for r, slot in enumerate(self.slots) if slot.kind in BILATERAL),
+            key=lambda r: (max(self._slot_trees[r], default=0), r),
+        )
         self._envelope_start, self._envelope_row = [], [0]
         first: dict[int, int] = {}  # tree -> first bilateral row that touches it
         for b, r in enumerate(self._bilateral):

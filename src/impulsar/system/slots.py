@@ -22,7 +22,8 @@ COMPLIANCE = 7  # spring, damper and viscous friction in a joint
 SPRING = 8  # between two points
 HAND = 9
 COUPLING = 10
-BILATERAL = (CLOSURE, MOTOR_SPEED, MOTOR_POSITION, COUPLING)  # equations, as long as a motor is strong enough
+# What a direct solve may take: equations, motors while they are strong enough, friction while it sticks.
+BILATERAL = (CLOSURE, MOTOR_SPEED, MOTOR_POSITION, COUPLING, FRICTION)
 MOTORS = (MOTOR_SPEED, MOTOR_POSITION, MOTOR_TORQUE)
 
 
@@ -98,9 +99,11 @@ class SlotBuilder:
             )
             if value is not None
         )
-        for code, item in zip(group.freedoms, scalar_profiles(value, len(group.freedoms)), strict=True):
+        for k, item in enumerate(scalar_profiles(value, len(group.freedoms))):
             self.channels.append(item)
-            yield Slot(**self._at(joint, code), kind=kind, channel=len(self.channels) - 1, a=motor.max_torque)
+            size = len(group.freedoms) if k == 0 and kind == MOTOR_SPEED else 1  # rows of a ball, bounded together
+            where = self._at(joint, group.freedoms[k])
+            yield Slot(**where, kind=kind, group=size, channel=len(self.channels) - 1, a=motor.max_torque)
 
     def _compliance(self, joint: Joint, group: Group, features: Features) -> Iterator[Slot]:
         if features.stiffness or features.damping or features.viscous:

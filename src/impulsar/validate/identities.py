@@ -335,7 +335,7 @@ def rows_kernel(m: SystemArrays, s: StateArrays, x: WorkArrays):
     articulate(m, x, w)
     for r in range(m.slot_kind.shape[0]):
         if m.slot_kind[r] != HAND or m.hand_body[m.slot_part[r]] >= 0:
-            assemble_slot(m, s, x, r, ONE, w)
+            assemble_slot(m, s, x, r, ZERO, ONE, w)
             response(m, x, r, w)
 
 

@@ -1,0 +1,114 @@
+"""The examples run as they are, write only where they are told, and what they print is true."""
+
+import math
+import runpy
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+FOLDER = Path(__file__).resolve().parents[1] / "examples"
+EXAMPLES = sorted(FOLDER.glob("[0-9][0-9]_*.py"))
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """Run an example by its number, in an empty folder that is its argument too; returns its names."""
+    monkeypatch.chdir(tmp_path)
+
+    def run_example(number: str) -> dict[str, Any]:
+        (path,) = FOLDER.glob(f"{number}_*.py")
+        monkeypatch.setattr("sys.argv", [str(path), str(tmp_path)])
+        return runpy.run_path(str(path), run_name="__main__")
+
+    return run_example
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_an_example_is_short_and_says_what_it_shows(path: Path) -> None:
+    text = path.read_text()
+    assert text.startswith('"""')
+    assert len(text.splitlines()) < 40
+
+
+def test_every_example_is_run_here() -> None:
+    """A new example needs a law of its own below."""
+    mine = Path(__file__).read_text()
+    assert [path.name[:2] for path in EXAMPLES if f'run("{path.name[:2]}")' not in mine] == []
+
+
+def test_period(run) -> None:
+    """Semi-implicit Euler from rest: the period is off by (ωh)²/24 · cos of the amplitude, here half of it."""
+    names = run("01")
+    error = names["period"] / names["exact"] - 1
+    leading = -((names["omega"] * names["dt"]) ** 2) / 24 * math.cos(names["angle"])
+    assert error == pytest.approx(leading, rel=0.05)
+
+
+def test_hand(run) -> None:
+    """The hand has done work, its damper has taken some, and the books close as `validate` asks: 3 %."""
+    names = run("02")
+    books = names["books"]
+    assert books.work["released hands"] > books.losses["released hands' dampers"] > 0
+    assert abs(books.imbalance) < 0.03 * names["world"].model.reference_energy
+
+
+def test_loop(run, tmp_path: Path) -> None:
+    """The pin misses the circles by no more than the loop's own error can put it there.
+
+    The largest lever between the loop and the pin is the mechanism's own size over its shortest bar; a
+    factor of ten covers it. A first-order method leaves about (v h)² / l, 4e-6 m, in the loop.
+    """
+    names = run("03")
+    assert names["off"] < 10 * names["worst"] + 1e-12
+    assert names["worst"] < 1e-4 * names["CRANK"]
+    assert (tmp_path / "four-bar.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_friction_and_stop(run) -> None:
+    """Place of rest to first order, h · v; losses are all of the 0.5 J; at rest it stays to the last bit."""
+    names = run("04")
+    world, h = names["world"], names["world"].dt
+    assert names["rest"].position == pytest.approx(0.0625, abs=2 * h * 1.0)
+    assert names["rest"].velocity == 0.0
+    assert sum(names["books"].losses.values()) == pytest.approx(0.5, abs=1e-9)
+    where = names["rest"].position
+    world.step(1000)
+    assert names["rest"].position == where
+
+
+def test_batch(run) -> None:
+    """A world holds exactly if its friction is at least m g l / 2."""
+    names = run("05")
+    assert np.array_equal(names["turned"] == 0.0, names["friction"] >= names["exact"])
+
+
+def test_gears(run) -> None:
+    """A constant torque gives the exact speed; the ratio of speeds holds to the sweep's tolerance."""
+    names = run("06")
+    assert names["driver"].velocity == pytest.approx(names["exact"], rel=1e-9)
+    assert names["driven"].velocity == pytest.approx(names["ratio"] * names["driver"].velocity, rel=1e-6)
+    assert names["driven"].position == pytest.approx(names["ratio"] * names["driver"].position, rel=1e-6)
+
+
+def test_reactions(run) -> None:
+    """Both coordinates follow 5/2 m g sin θ and 1/4 m g cos θ to first order in h.
+
+    The laws change at most by 5/2 m g θ̇ per second, θ̇² < 3 g / l; two steps of that cover the mean over
+    the last step and the error of the motion over half a second.
+    """
+    names = run("07")
+    weight = names["mass"] * names["g"]
+    tolerance = 5 * names["dt"] * 2.5 * weight * math.sqrt(3 * names["g"] / names["length"])
+    for rows in names["measured"].values():
+        theta, along, across = rows.T
+        assert np.allclose(along, 2.5 * weight * np.sin(theta), rtol=0, atol=tolerance)
+        assert np.allclose(across, 0.25 * weight * np.cos(theta), rtol=0, atol=tolerance)
+
+
+def test_files(run, tmp_path: Path) -> None:
+    names = run("08")
+    assert names["again"].identical(names["result"])
+    written = sorted(path.name for path in tmp_path.iterdir())
+    assert written == ["motion.png", "peaucellier.nc", "peaucellier.png"]
