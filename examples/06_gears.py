@@ -26,3 +26,4 @@ driver, driven = world.joint("input"), world.joint("output")
 exact = torque / (inertia_in + ratio**2 * inertia_out) * world.time
 print(f"input {driver.velocity:.6f} rad/s, closed form {exact:.6f} rad/s")
 print(f"output / input: speeds {driven.velocity / driver.velocity:.6f}, angles {driven.position / driver.position:.6f}")
+print(f"work of the motor {world.energy().work['input motor']:.4f} J, kinetic {world.energy().kinetic:.4f} J")

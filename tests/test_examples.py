@@ -90,6 +90,8 @@ def test_gears(run) -> None:
     assert names["driver"].velocity == pytest.approx(names["exact"], rel=1e-9)
     assert names["driven"].velocity == pytest.approx(names["ratio"] * names["driver"].velocity, rel=1e-6)
     assert names["driven"].position == pytest.approx(names["ratio"] * names["driver"].position, rel=1e-6)
+    books = names["world"].energy()
+    assert books.work["input motor"] == pytest.approx(books.kinetic, rel=1e-9)
 
 
 def test_reactions(run) -> None:

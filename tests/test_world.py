@@ -12,7 +12,7 @@ def test_free_fall_errs_by_half_a_step(device):
     """z(t) = z0 - g t²/2; semi-implicit Euler errs by exactly g h t / 2."""
     model = im.Model("stone")
     model.body("stone", mass=2.0, shape=im.Sphere(0.1), position=(0, 0, 10))
-    world = im.World(model, dt=0.01, device=device)
+    world = im.World(model, method="simgc", dt=0.01, device=device)
     world.step(100)
     assert world.body("stone").position[2] == pytest.approx(10 - 9.81 / 2 - 9.81 * 0.01 / 2, abs=1e-12)
     assert world.body("stone").acceleration[2] == pytest.approx(-9.81, abs=1e-9)
@@ -21,8 +21,8 @@ def test_free_fall_errs_by_half_a_step(device):
 def test_long_step_is_divided(device):
     """SIMGC's step is limited to 10 ms: 1/30 s makes four sub-steps."""
     model = im.scene("ten-pendula", start="30deg")
-    whole = im.World(model, dt=1 / 30, device=device)
-    parts = im.World(model, dt=1 / 120, device=device)
+    whole = im.World(model, method="simgc", dt=1 / 30, device=device)
+    parts = im.World(model, method="simgc", dt=1 / 120, device=device)
     assert whole.step(3).steps == 12
     parts.step(12)
     assert np.array_equal(whole.state.numpy(), parts.state.numpy())
@@ -30,7 +30,7 @@ def test_long_step_is_divided(device):
 
 def test_step_changes_while_running():
     """A changed step scales the warm start and stays on the trajectory of the loop."""
-    world = im.World(im.scene("peaucellier"), dt=0.01)
+    world = im.World(im.scene("peaucellier"), method="simgc", dt=0.01)
     for dt in (0.01, 0.002, 0.007, 0.001, 0.01):
         world.apply(im.SetStep(dt))
         world.step(50)
@@ -40,7 +40,7 @@ def test_step_changes_while_running():
 
 
 def test_reports_name_the_worst_joint():
-    world = im.World(im.scene("peaucellier"), dt=0.01)
+    world = im.World(im.scene("peaucellier"), method="simgc", dt=0.01)
     report = world.step(10)
     assert report.steps == 10
     assert report.iterations >= report.most_iterations > 0
@@ -60,17 +60,16 @@ def test_limit_of_iterations_is_reported():
 def test_budget_becomes_a_limit_of_iterations():
     """A budget shorter than one sweep leaves one; a generous one leaves the method's own limit."""
     model = im.scene("peaucellier")
-    assert im.World(model, budget=1e-7).work_limit == 1
-    assert im.World(model, budget=1.0).work_limit == im.Simgc().iterations
-    assert im.World(model, budget=1e-7).step(3).ended_by == "budget"
+    assert im.World(model, method="simgc", budget=1e-7).work_limit == 1
+    assert im.World(model, method="simgc", budget=1.0).work_limit == im.Simgc().iterations
+    assert im.World(model, method="simgc", budget=1e-7).step(3).ended_by == "budget"
 
 
 def test_a_broken_state_raises():
-    """A hand too stiff for nothing is stable; a wild explicit load is not finite for long."""
-    model = im.scene("chain", n=50, start="horizontal")
-    world = im.World(model, dt=0.01)
-    with pytest.raises(im.StepError, match="no longer finite"):
-        world.step(100_000)
+    """A chain of 50 from horizontal is beyond a first-order step of 10 ms: it says so and names the model."""
+    world = im.World(im.scene("chain", n=50, start="horizontal"), method="simgc", dt=0.01)
+    with pytest.raises(im.StepError, match="chain of 50.*no longer finite"):
+        world.step(2000)
 
 
 @pytest.mark.parametrize(
@@ -78,7 +77,10 @@ def test_a_broken_state_raises():
     [
         ({"method": "magic"}, "methods are"),
         ({"method": im.Simgc(epsilon=-1)}, "epsilon is -1"),
-        ({"coordinates": "spherical"}, "works in: generalized"),
+        ({"coordinates": "spherical"}, "works in: generalized, maximal"),
+        ({"method": "simgc", "coordinates": "maximal"}, "works in: generalized"),
+        ({"method": "simgc", "rtol": 1e-6}, "has no rtol"),
+        ({"rtol": -1.0}, "rtol is -1.0"),
         ({"device": "tpu"}, "devices are"),
         ({"worlds": 0}, "expected an integer >= 1"),
         ({"dt": 0.0}, "dt is 0.0"),
@@ -128,7 +130,7 @@ def test_callable_motor_follows_time():
     wheel = model.body("wheel", mass=1.0, inertia=(1, 1, 1))
     drive = im.Motor(speed=lambda t: math.sin(t))
     model.joint("axle", "revolute", model.ground, wheel, at=(0, 0, 0), axis=(0, 0, 1), motor=drive)
-    many, single = im.World(model, dt=0.01), im.World(model, dt=0.01)
+    many, single = (im.World(model, method="simgc", dt=0.01) for _ in range(2))
     many.step(1000)
     for _ in range(1000):
         single.step()

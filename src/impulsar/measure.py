@@ -142,14 +142,14 @@ def report_step(m: SystemArrays, x: WorkArrays, s: StateArrays, rows: int, itera
 
 
 @wp.func
-def report_substeps(x: WorkArrays, sub_steps: int, evaluations: int, limit: int, worst: f64, w: int):
+def report_substeps(x: WorkArrays, sub_steps: int, evaluations: int, cut: int, worst: f64, w: int):
     """Add a nominal step of an error-controlled method: evaluations count as iterations."""
     n = f64(evaluations)
     x.report[ITERATIONS, w] = n
     x.report[TOTAL_ITERATIONS, w] = x.report[TOTAL_ITERATIONS, w] + n
     x.report[MOST_ITERATIONS, w] = wp.max(x.report[MOST_ITERATIONS, w], n)
     x.report[SUB_STEPS, w] = x.report[SUB_STEPS, w] + f64(sub_steps)
-    if evaluations >= limit:
+    if cut != 0:
         x.report[ENDED_BY_LIMIT, w] = x.report[ENDED_BY_LIMIT, w] + f64(1.0)
     x.report[POSITION_RESIDUAL, w] = wp.max(x.report[POSITION_RESIDUAL, w], worst)
 

@@ -106,8 +106,8 @@ class StepReport:
             world = int(np.argmax(self.raw[measure.BROKEN]))
             where = f" in world {world}" if self._world.worlds > 1 else ""
             raise StepError(
-                f"model '{self._world.model.name}': the state is no longer finite{where} at t = {self._world.time:.6g} s; "
-                "take a smaller dt"
+                f"model '{self._world.model.name}': the state is no longer finite{where} "
+                f"at t = {self._world.time:.6g} s; take a smaller dt"
             )
         if strict and self.raw[measure.ENDED_BY_LIMIT].any():
             raise StepError(f"a step was ended by its {self.ended_by} limit; raise it or take a smaller dt")

@@ -51,7 +51,7 @@ class StateArrays:
     past_hands: wp.array2d(dtype=f64)  # work, loss of the hands released [J]; edits
     start_energy: wp.array2d(dtype=f64)  # total energy the books start from [J]; edits
     time: wp.array2d(dtype=f64)  # [s]; drift
-    last_h: wp.array2d(dtype=f64)  # step of the accumulated impulses [s]; drift
+    last_h: wp.array2d(dtype=f64)  # step of the impulses, 0: they are forces of an instant times the nominal step [s]
     next_h: wp.array2d(dtype=f64)  # sub-step that error control proposes, 0: none yet [s]; integrate
 
 
@@ -165,7 +165,7 @@ def work_shapes(n: Counts) -> dict[str, int]:
         | dict.fromkeys(("IA_ww", "IA_wv", "IA_vv", "I_inv"), n.bodies)
         | dict.fromkeys(("p_WF", "q_WF", "p_WM", "q_WM"), n.joints - n.bodies)
         | dict.fromkeys(per_dof, n.dofs)
-        | dict.fromkeys(per_slot, n.slots)
+        | dict.fromkeys((*per_slot, "solved"), n.slots)
         | {"J": n.row_entries, "Y": n.row_entries}
         | {"block": 6 * n.slots, "block_rhs": 6, "reaction": n.joints, "transmitted": n.bodies, "own_torque": n.bodies}
         | {"factor": n.envelope, "multiplier": n.bilaterals}

@@ -94,10 +94,6 @@ class World:
         self._install(System(model, worlds, self.device, coordinates))
         self.state.write("q", np.repeat(self.system.start_coordinates()[:, None], worlds, axis=1))
         self._write_options(self.method.iterations)
-        tableau = getattr(self.method, "tableau", None)
-        if tableau is not None:
-            self.system.arrays.tableau = wp.array(tableau, dtype=wp.float64, device=self.device)
-            self._record()
         self._set_dt(dt if dt is not None else model.dt or 0.01)
         self.start_change = project_start(self.system, self.state, self._work)
         if self.start_change:
@@ -113,6 +109,9 @@ class World:
     def _install(self, system: System) -> None:
         """Take a system into use, with fresh state and work arrays."""
         self.system = system
+        tableau = getattr(self.method, "tableau", None)
+        if tableau is not None:
+            system.arrays.tableau = wp.array(tableau, dtype=wp.float64, device=self.device)
         self.state = State(system.counts, self.device)
         self._work = allocate_work(system.counts, self.device)
         self.readout = Readout(system, self.state, self._work)
@@ -374,11 +373,17 @@ class World:
         """2-norm over all joints of their position-level equations, from body poses [m and rad]."""
         return self._out(np.linalg.norm(self.readout.lock_errors(), axis=0))
 
+    def _impulse_span(self) -> np.ndarray:
+        """The time over which each world's impulses acted [s]."""
+        last = self.state.read("last_h")[0]
+        return np.where(last > 0.0, last, self._h)
+
     def motor_torques(self) -> np.ndarray:
         """Torque of each coordinate's motor, mean over the last step [coordinate, world] [N m, N]."""
         impulse = self.state.read("impulse")
         slots = self.readout.motor_slots
-        return np.array([impulse[r] / self._h if r >= 0 else np.zeros(self.worlds) for r in slots])
+        span = self._impulse_span()
+        return np.array([impulse[r] / span if r >= 0 else np.zeros(self.worlds) for r in slots])
 
     def hand_forces(self) -> dict[str, np.ndarray]:
         """Force of each hand on its body over the last step [N]."""
@@ -387,7 +392,7 @@ class World:
         for r, slot in enumerate(self.system.slots):
             name = self.system.hand_names[slot.part] if slot.kind == HAND and slot.code == 0 else None
             if name:
-                forces[name] = self._out(impulse[r : r + 3].T / self._h)
+                forces[name] = self._out((impulse[r : r + 3] / self._impulse_span()).T)
         return forces
 
     def _out(self, values: np.ndarray):

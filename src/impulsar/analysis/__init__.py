@@ -8,6 +8,23 @@
 """
 
 from .assembly import Assembly, AssemblyError, Move, assemble
+from .inverse import inverse
 from .mobility import Mobility, Redundant, mobility
+from .modes import Modes, modes
+from .statics import Statics, StaticsError, statics
 
-__all__ = ["Assembly", "AssemblyError", "Mobility", "Move", "Redundant", "assemble", "mobility"]
+__all__ = [
+    "Assembly",
+    "AssemblyError",
+    "Mobility",
+    "Modes",
+    "Move",
+    "Redundant",
+    "Statics",
+    "StaticsError",
+    "assemble",
+    "inverse",
+    "mobility",
+    "modes",
+    "statics",
+]

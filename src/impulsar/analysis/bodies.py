@@ -35,6 +35,7 @@ from ..model import Model, ModelError
 from ..spatial import ONE, ZERO, f64, spatial, vec6, zero3
 from ..state import State, StateArrays, WorkArrays, allocate_work
 from ..system import System, SystemArrays
+from ..system.channels import channel_acceleration
 from ..system.slots import (
     BILATERAL,
     CLOSURE,
@@ -83,6 +84,7 @@ def balance_kernel(
     error: wp.array2d(dtype=f64),  # [row, 1] position error [m, rad]
     measured: wp.array2d(dtype=f64),  # [row, 1] coordinate of a motor's or limit's freedom [m, rad]
     rate: wp.array2d(dtype=f64),  # [row, 1] what J v should be
+    change: wp.array2d(dtype=f64),  # [row, 1] acceleration of a position motor's target
     drift: wp.array2d(dtype=f64),  # [row, 1] J̇ v less the target's acceleration
 ):
     """Everything that the balance of forces needs, at the present state; also fills x.J."""
@@ -104,6 +106,9 @@ def balance_kernel(
         error[i, w] = row_position_error(m, s, x, r, t[0], w)
         rate[i, w] = row_target_rate(m, r, t[0], w)
         drift[i, w] = row_acceleration(m, x, r, t[0], w)
+        change[i, w] = ZERO
+        if kind == MOTOR_POSITION:
+            change[i, w] = channel_acceleration(m, m.slot_channel[r], t[0], w)
         measured[i, w] = ZERO
         if kind != CLOSURE and kind != COUPLING:
             measured[i, w] = coordinate(m, s, x, m.slot_part[r], m.slot_code[r], m.slot_q[r], w)
@@ -161,6 +166,7 @@ class Balance:
     error: np.ndarray  # [m, rad]
     measured: np.ndarray  # coordinates of motors and limits [m, rad]
     rate: np.ndarray  # [m/s, rad/s]
+    change: np.ndarray  # of a position motor's target [m/s², rad/s²]
     drift: np.ndarray  # [m/s², rad/s²]
 
 
@@ -193,7 +199,7 @@ class Mechanism:
         ints = np.array([row.slot for row in self.rows], np.int32)
         self._slots = wp.array(ints, dtype=wp.int32, device=device, shape=(n,))
         self._rest = wp.zeros((self.dofs, 1), dtype=f64, device=device)
-        self._out = [wp.zeros((size, 1), dtype=f64, device=device) for size in (self.dofs**2, self.dofs, n, n, n, n)]
+        self._out = [wp.zeros((size, 1), dtype=f64, device=device) for size in (self.dofs**2, self.dofs, *[n] * 5)]
         self._t = wp.zeros(1, dtype=f64, device=device)
         self.length = self._characteristic_length()
         angular = np.array([row.angular for row in self.rows], bool)
@@ -273,12 +279,12 @@ class Mechanism:
         self.state.write("time", np.full((1, 1), self.time))
         inputs = [system.arrays, self._slots, self._t, self.state.arrays, self.work, self._rest, *self._out]
         wp.launch(balance_kernel, 1, inputs=inputs, device=system.device)
-        M, bias, error, measured, rate, drift = (array.numpy()[:, 0].copy() for array in self._out)
+        M, bias, error, measured, rate, change, drift = (array.numpy()[:, 0].copy() for array in self._out)
         J = system.dense_rows(self.work.J.numpy())[[row.slot for row in self.rows]]
         for i in self.pick(*LIMITS):  # which way such a row points is the limit's matter: here along the freedom
             J[i] *= 1.0 if self.rows[i].kind == LIMIT_LOW else -1.0
         force = self.work.tau.numpy()[:, 0] - bias
-        return Balance(J, M.reshape(self.dofs, self.dofs), force, error, measured, rate, drift)
+        return Balance(J, M.reshape(self.dofs, self.dofs), force, error, measured, rate, change, drift)
 
     def reactions(self, chosen: Sequence[int], lam: np.ndarray) -> dict[str, Reaction]:
         """What every joint transmits when the chosen rows carry the forces lam, after `balance`."""

@@ -19,7 +19,7 @@ from .assembly import close, towards
 from .motion import solve_motion
 from .statics import Equilibrium, find_equilibrium, reduced_stiffness
 
-STEP = 1e-3  # displacement for differences, of the characteristic length
+STEP = 1e-4  # displacement for differences, of the characteristic length: 1e-10 of truncation in ten pendula
 STENCIL = ((-2, 1 / 12), (-1, -8 / 12), (1, 8 / 12), (2, -1 / 12))
 FLAT = 1e-11  # ω² that is rounding, of the largest
 SYMMETRIC = 1e-6  # K less symmetric than this has forces that are not conservative

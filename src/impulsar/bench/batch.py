@@ -18,7 +18,7 @@ def run() -> list[dict]:
         cases += [("cuda:0", 1024), ("cuda:0", 16384), ("cuda:0", 131072)]
     rows = []
     for device, worlds in cases:
-        world = World(scene("chain", n=10), dt=1e-4, worlds=worlds, device=device)
+        world = World(scene("chain", n=10), method="simgc", dt=1e-4, worlds=worlds, device=device)
         masses = 0.1 * (1.0 + 0.1 * np.random.default_rng(0).uniform(-1, 1, worlds))
         world.set("link10.mass", masses if worlds > 1 else masses[0])
         world.step(STEPS)

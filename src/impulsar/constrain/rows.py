@@ -184,7 +184,10 @@ def limit_row(m: SystemArrays, s: StateArrays, x: WorkArrays, r: int, gap: f64, 
 
 @wp.func
 def assemble_slot(m: SystemArrays, s: StateArrays, x: WorkArrays, r: int, start: f64, h: f64, w: int):
-    """Fill one row for a step h from time `start`. Returns 1 if it is a row in this step, and the body mobility (0: a joint row)."""
+    """Fill one row for a step h from time `start`.
+
+    Returns 1 if it is a row in this step, and the body mobility (0: a joint row).
+    """
     kind = m.slot_kind[r]
     part = m.slot_part[r]
     code = m.slot_code[r]

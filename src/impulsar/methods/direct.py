@@ -4,7 +4,8 @@
 
 is integrated by Dormand-Prince 5(4) inside the nominal step, to rtol and atol, within a limit of
 evaluations; after each sub-step positions and velocities are projected onto the constraints. A row that
-depends on others gets no multiplier, so redundant mechanisms move as they should.
+depends on others gets no multiplier, so redundant mechanisms move as they should. Where friction or
+limits act, and where a spring is too stiff for the limit of work, sub-steps are impulsive, of order 1.
 """
 
 from dataclasses import dataclass
@@ -42,6 +43,8 @@ from .impulsive import impulsive_step, limits_passed, motors_too_weak, needs_imp
 RTOL, ATOL, LIMIT, EPSILON, IMPULSE_STEP, FIXED = 0, 1, 2, 3, 4, 5  # places in SystemArrays.options
 NEGLIGIBLE = wp.constant(wp.float64(0.01))  # a projection this small against atol leaves the derivatives valid
 SMOOTH_ERROR = wp.constant(wp.float64(1e-13))  # position error left after a smooth sub-step [m, rad]
+RETRY = wp.constant(wp.float64(1.2))  # growth of the wished sub-step while it is too small to be taken
+PER_SUB_STEP = wp.constant(wp.float64(7.0))  # evaluations, at most
 JUMP = wp.constant(wp.float64(1e-9))  # velocity error at the start of a step that is an impulse [m/s, rad/s]
 
 
@@ -202,15 +205,15 @@ def step(m: SystemArrays, s: StateArrays, x: WorkArrays, is_last: bool, w: int):
     sub_steps = int(0)
     ready = int(0)  # 1: stage 0 holds the derivatives of the present state
     impulsive = int(0)  # 1: the last sub-step was
+    cut = int(0)  # 1: the limit of work ended error control
     worst = ZERO
     while left > ZERO:
-        forced = evaluations >= limit
+        # too stiff for the work allowed: compliant rows of an impulsive sub-step are stable at any stiffness
+        stiff = evaluations >= limit or f64(limit - evaluations) * h < PER_SUB_STEP * left
         size = wp.min(h, left)
-        if forced:
-            size = left
-        elif size < left and size > HALF * left:
+        if size < left and size > HALF * left:
             size = HALF * left  # two even steps, not a long one and a sliver
-        if fixed > ZERO or impulsive == 2 or needs_impulses(m, s, x, t, size, w):
+        if fixed > ZERO or stiff or impulsive == 2 or needs_impulses(m, s, x, t, size, w):
             size = wp.min(m.options[IMPULSE_STEP], left)
             if fixed > ZERO:
                 size = fixed
@@ -219,6 +222,9 @@ def step(m: SystemArrays, s: StateArrays, x: WorkArrays, is_last: bool, w: int):
             impulsive = int(1)
             ready = int(0)
             sub_steps += 1
+            if stiff and fixed == ZERO:
+                h *= RETRY
+                cut = int(1)
             t += size
             left -= size
             if ends:
@@ -240,7 +246,7 @@ def step(m: SystemArrays, s: StateArrays, x: WorkArrays, is_last: bool, w: int):
             refresh_geometry(m, s, x, w)
             impulsive = int(2)  # go there by impulses
             ready = int(0)
-        elif error <= ONE or forced:
+        elif error <= ONE:
             keep_books(m, s, x, size, w)
             impulsive = int(0)
             s.last_h[0, w] = ZERO  # forces of an instant are no warm start
@@ -268,28 +274,16 @@ def step(m: SystemArrays, s: StateArrays, x: WorkArrays, is_last: bool, w: int):
             if size < f64(1e-12) * m.nominal_h[0]:
                 left = ZERO  # not finite at any size
     s.next_h[0, w] = h
-    report_substeps(x, sub_steps, evaluations, limit, worst, w)
-    if is_last:
-        if impulsive != 0:
-            scale_impulses(m, s, w)
-        else:
-            evaluate(m, s, x, t, 0, w)
-            instant_reactions(m, s, x, w)
+    report_substeps(x, sub_steps, evaluations, cut, worst, w)
+    if is_last and impulsive == 0:
+        evaluate(m, s, x, t, 0, w)
+        instant_reactions(m, s, x, w)
 
 
 @wp.func
 def refresh_geometry(m: SystemArrays, s: StateArrays, x: WorkArrays, w: int):
     kinematics(m, s, x, ZERO, w)
     follow_loops(m, s, x, w)
-
-
-@wp.func
-def scale_impulses(m: SystemArrays, s: StateArrays, w: int):
-    """Impulses of the last sub-step as if it had been a nominal one, for readers of mean forces."""
-    scale = m.nominal_h[0] / s.last_h[0, w]
-    for r in range(m.slot_kind.shape[0]):
-        s.impulse[r, w] = s.impulse[r, w] * scale
-    s.last_h[0, w] = m.nominal_h[0]
 
 
 @wp.kernel(enable_backward=False)

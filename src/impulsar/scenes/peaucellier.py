@@ -22,7 +22,8 @@ def build(omega: float = 1.0, amplitude: float = 1.1, motor: bool = True) -> Mod
     O, Q, B, D = (np.array(p) for p in ((0.0, 0, 0), (CRANK, 0, 0), (2 * CRANK, 0, 0), (LINE, 0, 0)))
     middle = (B + D) / 2
     rise = math.sqrt(SIDE**2 - (middle[0] - B[0]) ** 2)
-    A, C = middle + (0, rise, 0), middle - (0, rise, 0)
+    up = np.array([0.0, rise, 0.0])
+    A, C = middle + up, middle - up
 
     def bar(name: str, a: np.ndarray, b: np.ndarray):
         return rod(model, name, a, b, mass=MASS_PER_LENGTH * float(np.linalg.norm(b - a)))

@@ -412,7 +412,6 @@ class System:
         bigger.channels.write(bigger.arrays)
         for name in ("h", "nominal_h", "steps", "options"):
             wp.copy(getattr(bigger.arrays, name), getattr(self.arrays, name))
-        bigger.arrays.tableau = self.arrays.tableau
         return bigger
 
     # start ----------------------------------------------------------------------------------------
