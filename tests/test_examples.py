@@ -1,6 +1,7 @@
 """The examples run as they are, write only where they are told, and what they print is true."""
 
 import math
+import re
 import runpy
 from pathlib import Path
 from typing import Any
@@ -114,3 +115,18 @@ def test_files(run, tmp_path: Path) -> None:
     assert names["again"].identical(names["result"])
     written = sorted(path.name for path in tmp_path.iterdir())
     assert written == ["motion.png", "peaucellier.nc", "peaucellier.png"]
+
+
+def test_readme_prints_what_it_says(capsys: pytest.CaptureFixture[str]) -> None:
+    """The README's example gives the output below it; its imbalance is what rtol and atol of 1e-7 leave of 0.04 J."""
+    text = (FOLDER.parent / "README.md").read_text()
+    code, said = re.findall(r"```(?:python)?\n(.*?)```", text[text.index("## Example") :], re.DOTALL)[:2]
+    exec(compile(code, "README.md", "exec"), {})
+    for printed, written in zip(capsys.readouterr().out.splitlines(), said.splitlines(), strict=True):
+        *label, number, unit = printed.replace("[", " ").replace("]", " ").split()
+        *wanted_label, wanted, wanted_unit = written.replace("[", " ").replace("]", " ").split()
+        assert (unit, len(label)) == (wanted_unit, len(wanted_label))
+        if label == ["imbalance"]:
+            assert abs(float(number)) < 1e-7
+        else:
+            assert float(number) == pytest.approx(float(wanted), rel=1e-4, abs=1e-4)

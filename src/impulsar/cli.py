@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from .world import World
 
 GOOD, FELL_SHORT, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
+ANALYSES = ("mobility", "assemble", "statics", "modes", "inverse")
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -86,6 +87,15 @@ def build_parser() -> Parser:
     run_.add_argument("--out", metavar="FILE.nc", type=Path, help="write the result as NetCDF")
     run_.add_argument("--plot", metavar="FILE.png", type=Path, help="draw energies, errors and coordinates")
     run_.add_argument("--json", action="store_true", help="print the summary as JSON")
+    analyse_ = command("analyse", analyse, "analyse a scene: mobility, assembly, statics, modes, inverse dynamics")
+    analyse_.add_argument("kind", metavar="KIND", choices=ANALYSES, help=", ".join(ANALYSES))
+    analyse_.add_argument("scene", metavar="SCENE", help="name of a scene, see `impulsar scenes`")
+    analyse_.add_argument("--set", metavar="KEY=VALUE", action="append", default=[], help="a parameter of the scene")
+    analyse_.add_argument("--motors", action="store_true", help="mobility: count motors as equations too")
+    analyse_.add_argument("--time", metavar="T", type=_time, help="statics, modes: of loads and motors [s]; default 0")
+    analyse_.add_argument("--duration", metavar="T", type=_seconds, help="inverse [s]; default: the scene's")
+    analyse_.add_argument("--every", metavar="E", type=_seconds, help="inverse: between samples [s]; default: a 20th")
+    analyse_.add_argument("--json", action="store_true", help="print the result as JSON")
     validate_ = command("validate", validate, "compare results with closed forms, papers and other engines")
     validate_.add_argument("cases", metavar="CASE", nargs="*", help="names of cases; default: all")
     validate_.add_argument("--list", action="store_true", help="list the cases")
@@ -110,6 +120,11 @@ def _seconds(text: str) -> float:
     if not 0 < value < math.inf:
         raise argparse.ArgumentTypeError(f"{text!r} is not a time > 0 [s]")
     return value
+
+
+def _time(text: str) -> float:
+    """A time >= 0."""
+    return 0.0 if text in ("0", "0.0") else _seconds(text)
 
 
 # scenes and runs --------------------------------------------------------------------------------------
@@ -268,6 +283,41 @@ def demo(args: argparse.Namespace) -> int:
     draw_demo(model, dataset, path)
     print(f"the motion and the energies are in {path}")
     return INTERRUPTED if "interrupted" in dataset.attrs else GOOD
+
+
+def analyse(args: argparse.Namespace) -> int:
+    """Print what an analysis found."""
+    from . import analysis
+
+    for option, kinds in (("motors", "mobility"), ("time", "statics modes"), ("duration every", "inverse")):
+        for name in option.split():
+            if getattr(args, name) not in (None, False) and args.kind not in kinds.split():
+                raise ModelError(f"--{name}: is for {' and '.join(kinds.split())}, not for {args.kind}; remove it")
+    model = _scene(args.scene, _settings(args.set))
+    found: Any
+    if args.kind == "inverse":
+        found = _inverse(model, args)
+    elif args.kind == "mobility":
+        found = analysis.mobility(model, with_motors=args.motors)
+    elif args.kind == "assemble":
+        found = analysis.assemble(model)
+    else:
+        found = getattr(analysis, args.kind)(model, time=args.time)
+    print(json.dumps(found.data()) if args.json else found)
+    return GOOD
+
+
+def _inverse(model: Model, args: argparse.Namespace) -> Any:
+    """Torques of the scene's own motors over its duration."""
+    import numpy as np
+
+    from .analysis.inverse import Torques, inverse
+
+    duration = args.duration or model.duration
+    if duration is None:
+        raise ModelError(f"scene '{args.scene}': states no duration; give --duration")
+    every = args.every or duration / 20
+    return Torques(inverse(model, times=every * np.arange(int(duration / every * (1 + 1e-9)) + 1)))
 
 
 # checks and measurements ------------------------------------------------------------------------------

@@ -19,7 +19,7 @@ from .constrain.rows import hand_target, spring_pair
 from .coordinates.generalized import row_velocity
 from .joints import Group
 from .model import Joint
-from .spatial import HALF, INFINITY, ZERO, angular, f64, linear
+from .spatial import HALF, UNLIMITED, ZERO, angular, f64, linear
 from .state import State, StateArrays, WorkArrays
 from .system import System, SystemArrays
 from .system.slots import CLOSURE, COMPLIANCE, COUPLING, HAND, MOTOR_TORQUE, MOTORS, SPRING
@@ -128,7 +128,7 @@ def report_step(m: SystemArrays, x: WorkArrays, s: StateArrays, rows: int, itera
     velocity = ZERO
     for a in range(rows):
         r = x.active[a, w]
-        if x.row_low[r, w] <= -INFINITY and x.row_softness[r, w] == ZERO:
+        if x.row_low[r, w] <= -UNLIMITED and x.row_softness[r, w] == ZERO:
             error = wp.abs(x.row_error[r, w])
             if error >= position:
                 position = error

@@ -124,7 +124,7 @@ class Samples:
         self.names = list(world.model.bodies)
         self.order = [world.system.body_index[name] for name in self.names]
         self.origin, self.dt = world.time, world.dt
-        self.joints = [world.system.joint_index[name] for name in world.model.joints]
+        self.joints = list(world.model.joints)
         bodies, freedoms = len(self.names), len(world.readout.coordinates)
         shapes: dict[str, tuple[int, ...]] = {
             "orientation": (bodies, 4),
@@ -158,7 +158,7 @@ class Samples:
             if max(world.readout.motor_slots) >= 0:
                 buffers["motor_torque"][:, k] = world.motor_torques().T
         if self.joints:
-            reaction = work.reaction.numpy()[self.joints].swapaxes(0, 1)  # [world, joint, 6]
+            reaction = world.reactions()[0].swapaxes(0, 1)  # [world, joint, 6]
             buffers["reaction_torque"][:, k] = reaction[..., :3]
             buffers["reaction_force"][:, k] = reaction[..., 3:]
         self._take_energy(buffers["energy"][:, k])

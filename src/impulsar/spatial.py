@@ -27,7 +27,8 @@ TWO = wp.constant(wp.float64(2.0))
 PI = wp.constant(wp.float64(3.141592653589793))
 TWO_PI = wp.constant(wp.float64(6.283185307179586))
 SMALL_ANGLE = wp.constant(wp.float64(1e-8))
-INFINITY = wp.constant(wp.float64(1e300))
+INFINITY = wp.constant(wp.float64(1e300))  # stands for no bound
+UNLIMITED = wp.constant(wp.float64(1e290))  # a bound above it is none, a step's share of INFINITY included
 
 
 @wp.func

@@ -52,7 +52,7 @@ class StateArrays:
     start_energy: wp.array2d(dtype=f64)  # total energy the books start from [J]; edits
     time: wp.array2d(dtype=f64)  # [s]; drift
     last_h: wp.array2d(dtype=f64)  # step of the impulses, 0: they are forces of an instant times the nominal step [s]
-    next_h: wp.array2d(dtype=f64)  # sub-step that error control proposes, 0: none yet [s]; integrate
+    next_h: wp.array2d(dtype=f64)  # sub-step that error control proposes, 0: none yet, < 0: too small to be taken [s]
 
 
 @wp.struct
@@ -86,6 +86,7 @@ class WorkArrays:
     IA_vv: wp.array2d(dtype=mat33)
     pA: wp.array2d(dtype=vec6)
     acceleration: wp.array2d(dtype=vec6)  # [rad/s², m/s²], gravity taken off
+    change: wp.array2d(dtype=vec6)  # velocity changes by a test impulse
     qdd: wp.array2d(dtype=f64)  # [dof]
     v_old: wp.array2d(dtype=f64)  # [dof] velocity before the step
     v_pseudo: wp.array2d(dtype=f64)  # [dof] moves positions only (split impulses)
@@ -147,7 +148,7 @@ REPORT_ROWS = 11
 
 def work_shapes(n: Counts) -> dict[str, int]:
     """Parts of each work array."""
-    per_body = ("p_WB", "q_WB", "twist", "I_W", "r", "bias", "a_WB", "wrench", "acceleration", "pA")
+    per_body = ("p_WB", "q_WB", "twist", "I_W", "r", "bias", "a_WB", "wrench", "acceleration", "change", "pA")
     per_dof = ("S", "tau", "U", "D_inv", "u", "qdd", "v_old", "v_pseudo")
     per_slot = (
         "active",

@@ -13,6 +13,7 @@ import warp as wp
 from . import edits, measure
 from .edits.apply import Bench, HandsFull, LoadsFull
 from .inputs import Value
+from .least_norm import LeastNorm
 from .measure import Readout
 from .methods import METHODS
 from .methods.launch import record_launch
@@ -23,7 +24,7 @@ from .shapes import conjugate, multiply, vector
 from .state import State, allocate_work
 from .system import TOPOLOGY_OF_EDITS, System
 from .system.channels import CALLABLE_STEPS
-from .system.slots import HAND
+from .system.slots import CLOSURE, HAND
 
 DEFAULT_METHOD = "direct"
 
@@ -116,6 +117,8 @@ class World:
         self._work = allocate_work(system.counts, self.device)
         self.readout = Readout(system, self.state, self._work)
         self._bench = Bench(system, self.state, self._work)
+        self._loops = any(slot.kind == CLOSURE for slot in system.slots)
+        self._reactions_at = -1
         self._record()
 
     def _record(self) -> None:
@@ -336,6 +339,7 @@ class World:
         self._work.v_pseudo.zero_()
         self._set_dt(snapshot.dt)
         self._clock, self._count = snapshot.clock, snapshot.steps
+        self._reactions_at = -1
         self._script_position = snapshot.script_position
         self._record()
         self._refresh()
@@ -384,6 +388,17 @@ class World:
         slots = self.readout.motor_slots
         span = self._impulse_span()
         return np.array([impulse[r] / span if r >= 0 else np.zeros(self.worlds) for r in slots])
+
+    def reactions(self) -> tuple[np.ndarray, np.ndarray]:
+        """Reactions of all joints in the author's order [joint, world, torque and force], and whether determinate."""
+        if self._reactions_at != self._count:
+            order = [self.system.joint_index[name] for name in self.model.joints]
+            raw = self._work.reaction.numpy()[order]
+            self._reactions = raw.copy(), np.ones(raw.shape[:2], bool)
+            if self._loops and raw.any():
+                self._reactions = LeastNorm(self.system, self.state, self._work).reactions(raw)
+            self._reactions_at = self._count
+        return self._reactions
 
     def hand_forces(self) -> dict[str, np.ndarray]:
         """Force of each hand on its body over the last step [N]."""
@@ -469,13 +484,23 @@ class JointView:
     def __init__(self, world: World, name: str):
         self._world, self._name = world, name
         self._rows = world.readout.rows[name]
+        self._index = list(world.model.joints).index(name)
 
     @property
     def reaction(self) -> Reaction:
-        """All that the joint transmits to its second body, at the joint, world axes, mean over the last step."""
-        index = self._world.system.joint_index[self._name]
-        wrench = self._world._out(self._world._work.reaction.numpy()[index])
+        """All that the joint transmits to its second body, at the joint, world axes.
+
+        At an instant for `direct`, the mean over the last step for impulsive methods. Where redundant
+        constraints leave a choice it is that of least norm.
+        """
+        wrench = self._world._out(self._world.reactions()[0][self._index])
         return Reaction(force=wrench[..., 3:], torque=wrench[..., :3])
+
+    @property
+    def reaction_determinate(self) -> bool | np.ndarray:
+        """False where redundant constraints make the reaction a choice."""
+        determinate = self._world.reactions()[1][self._index]
+        return bool(determinate[0]) if self._world.worlds == 1 else determinate.copy()
 
     def reaction_in(self, frame: str) -> Reaction:
         """The reaction along "world" axes or the axes of the "joint" (frame F on the first body)."""

@@ -17,7 +17,7 @@ import numpy as np
 
 from ..joints import ALIGN_X, ALIGN_Y
 from ..model import Model, ModelError
-from ..shapes import rotation_matrix
+from ..shapes import conjugate, multiply, rotation_matrix
 from ..system.slots import CLOSURE, COUPLING
 from .bodies import Balance, Mechanism
 from .ranks import numerical_rank
@@ -58,6 +58,18 @@ class Assembly:
         lines += [f"  open   {name:<20} {far:10.3g} m {turn:10.3g} rad" for name, (far, turn) in self.open.items()]
         lines += [f"  moved  {name:<20} {m.distance:10.3g} m {m.angle:10.3g} rad" for name, m in self.moved.items()]
         return "\n".join(lines)
+
+    def data(self) -> dict:
+        """For JSON."""
+        return {
+            "model": self.model.name,
+            "closed": self.closed,
+            "residual": self.residual,
+            "iterations": self.iterations,
+            "tolerance": self.tolerance,
+            "moved": {name: vars(move) for name, move in self.moved.items()},
+            "open": {name: {"m": far, "rad": turn} for name, (far, turn) in self.open.items()},
+        }
 
 
 def assemble(model: Model, tolerance: float = 1e-10, strict: bool = True, device: str = "cpu") -> Assembly:
@@ -116,9 +128,8 @@ def _nudge(mechanism: Mechanism, rng: np.random.Generator) -> np.ndarray:
 
 def _moves(mechanism: Mechanism, p: np.ndarray, q: np.ndarray, tolerance: float) -> dict[str, Move]:
     distance = np.linalg.norm(mechanism.positions - p, axis=1)
-    same = np.abs((mechanism.orientations * q).sum(axis=1)).clip(max=1.0)
-    parts = np.linalg.norm(mechanism.orientations * np.sign((mechanism.orientations * q).sum(axis=1))[:, None] - q, axis=1)
-    angle = np.where(parts < 1e-3, 2 * parts, 2 * np.arccos(same))  # arccos loses half the digits near 1
+    turned = [multiply(now, conjugate(before)) for now, before in zip(mechanism.orientations, q, strict=True)]
+    angle = [2 * math.atan2(float(np.linalg.norm(turn[:3])), abs(turn[3])) for turn in turned]
     return {
         name: Move(float(far), float(turn))
         for name, far, turn in zip(mechanism.bodies, distance, angle, strict=True)
@@ -198,7 +209,7 @@ def close(
             if mu > 1e6:
                 break
             continue
-        stalled = stalled + 1 if after > 0.999 * merit else 0
+        stalled = stalled + 1 if after > (1.0 - 1e-5) * merit else 0
         balance, error, mu = tried, tried_error, 0.1 * mu if mu > 1e-12 else 0.0
         if stalled >= 5:
             break

@@ -20,10 +20,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 import warp as wp
 
-from ..constrain.accelerations import row_acceleration, row_position_error, row_target_rate
+from ..constrain.accelerations import coupled_acceleration, row_acceleration, row_position_error, row_target_rate
 from ..constrain.frames import coordinate, follow_loops
 from ..constrain.reactions import collect_row
-from ..constrain.rows import assemble_slot
+from ..constrain.rows import assemble_slot, slot_pair
 from ..coordinates.generalized import kinematics
 from ..coordinates.inverse import inverse_dynamics, joint_inertia
 from ..forces.compliance import apply_compliance
@@ -37,7 +37,6 @@ from ..state import State, StateArrays, WorkArrays, allocate_work
 from ..system import System, SystemArrays
 from ..system.channels import channel_acceleration
 from ..system.slots import (
-    BILATERAL,
     CLOSURE,
     COUPLING,
     HAND,
@@ -105,7 +104,13 @@ def balance_kernel(
         assemble_slot(m, s, x, r, ZERO, ONE, w)
         error[i, w] = row_position_error(m, s, x, r, t[0], w)
         rate[i, w] = row_target_rate(m, r, t[0], w)
-        drift[i, w] = row_acceleration(m, x, r, t[0], w)
+        if kind == COUPLING:
+            part = m.slot_part[r]
+            drift[i, w] = coupled_acceleration(m, x, part, 1, w) - m.slot_b[r, w] * coupled_acceleration(
+                m, x, part, 0, w
+            )
+        else:
+            drift[i, w] = row_acceleration(m, x, r, slot_pair(m, x, r, w), t[0], w)
         change[i, w] = ZERO
         if kind == MOTOR_POSITION:
             change[i, w] = channel_acceleration(m, m.slot_channel[r], t[0], w)
@@ -215,7 +220,7 @@ class Mechanism:
             coupling = model.couplings[slot.name]
             group = model.joints[coupling.joint_b].kind.group(coupling.group_b)
             return Row(r, slot.kind, slot.name, "", not group.is_slide)
-        if slot.kind in BILATERAL or slot.kind in LIMITS:
+        if slot.kind in DRIVES or slot.kind in LIMITS:
             joint = model.joints[slot.name]
             group = next((g for g in joint.kind.groups if slot.code in g.freedoms), joint.kind.groups[-1])
             label = "" if len(joint.kind.groups) == 1 else group.name
@@ -297,7 +302,9 @@ class Mechanism:
         wp.launch(reactions_kernel, 1, inputs=inputs, device=self.system.device)
         wrench = self.work.reaction.numpy()[:, 0]
         index = self.system.joint_index
-        return {name: Reaction(wrench[index[name], 3:].copy(), wrench[index[name], :3].copy()) for name in self.model.joints}
+        return {
+            name: Reaction(wrench[index[name], 3:].copy(), wrench[index[name], :3].copy()) for name in self.model.joints
+        }
 
     def joint_positions(self) -> dict[str, float]:
         """Coordinate of every freedom by name, as results call them; after `balance` [m, rad]."""

@@ -239,3 +239,33 @@ def _units(angular: list[bool]) -> dict[str, dict[str, Any]]:
     units |= {"determinate": "1", "position": "m", "orientation": "1", "velocity": "m/s", "angular_velocity": "rad/s"}
     units |= {"reaction_force": "N", "reaction_torque": "N m"}
     return {name: {"units": unit} for name, unit in units.items()}
+
+
+class Torques:
+    """The torques of a Dataset of `inverse`, to be printed."""
+
+    def __init__(self, dataset: "xr.Dataset"):
+        self.dataset = dataset
+
+    def __str__(self) -> str:
+        names = [str(name) for name in self.dataset["coordinate"].values]
+        at, torque = self.dataset["time"].values, self.dataset["motor_torque"].values
+        width = max(14, *(len(name) + 2 for name in names))
+        lines = [f"{self.dataset.attrs['model']}: motor torque [N m] or force [N]"]
+        lines.append(f"  {'t [s]':>10}" + "".join(f"{name:>{width}}" for name in names))
+        lines += [f"  {t:10.4f}" + "".join(f"{x:{width}.6g}" for x in row) for t, row in zip(at, torque, strict=True)]
+        lines.append(f"  {'largest':>10}" + "".join(f"{x:{width}.6g}" for x in np.abs(torque).max(axis=0)))
+        sure = np.all(self.dataset["determinate"].values, axis=0).tolist()
+        vague = [name for name, known in zip(names, sure, strict=True) if not known]
+        lines += [f"  shared by least norm: {', '.join(vague)}"] if vague else []
+        return "\n".join(lines)
+
+    def data(self) -> dict:
+        """For JSON."""
+        names = ("time", "joint_position", "joint_velocity", "joint_acceleration", "motor_torque", "determinate")
+        listed = {name: self.dataset[name].values.tolist() for name in names}
+        return {
+            "model": self.dataset.attrs["model"],
+            "coordinate": self.dataset["coordinate"].values.tolist(),
+            **listed,
+        }

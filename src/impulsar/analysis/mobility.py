@@ -44,7 +44,7 @@ class Redundant:
         return f"{self.kind} '{self.part}'" + (f" {self.row}" if self.row else "")
 
     def __str__(self) -> str:
-        told = f"{self.name}: already held by {', '.join(self.depends_on) or 'nothing that moves'}"
+        told = f"{self.name}: already held by {', '.join(self.depends_on) or 'nothing: it moves nothing'}"
         return told + (f"; at odds with it by {self.at_odds:.3g}" if self.at_odds else "")
 
 
@@ -99,10 +99,27 @@ class Mobility:
             f"  redundant  {self.redundant:6d}",
             f"  freedoms   {self.freedoms:6d}   Grübler's count {self.gruebler}",
         ]
-        lines += [f"  redundant: {row}" for row in self.redundant_rows]
+        lines += self._redundant_lines()
         vague = [name for name, known in self.determinate.items() if not known]
         lines += [f"  reaction not determinate: {', '.join(vague)}"] if vague else []
         return "\n".join(lines)
+
+    def _redundant_lines(self) -> list[str]:
+        """One line per part, its rows and what holds it."""
+        by_part: dict[tuple[str, str], list[Redundant]] = {}
+        for row in self.redundant_rows:
+            by_part.setdefault((row.kind, row.part), []).append(row)
+        lines = []
+        for (kind, part), rows in by_part.items():
+            labels = ", ".join(row.row for row in rows if row.row)
+            holders = list(dict.fromkeys(name for row in rows for name in row.depends_on))
+            more = f" and {len(holders) - 4} more" if len(holders) > 4 else ""
+            title = f"motor of joint '{part}'" if kind == "motor" else f"{kind} '{part}'"
+            odds = max(row.at_odds for row in rows)
+            fights = f"; AT ODDS with it by {odds:.3g}" if odds else ""
+            held = ", ".join(holders[:4]) or "nothing: it moves nothing"
+            lines.append(f"    {title}: {labels + ' ' if labels else ''}held by {held}{more}{fights}")
+        return lines
 
     def data(self) -> dict:
         """For JSON."""

@@ -21,7 +21,7 @@ from .statics import Equilibrium, find_equilibrium, reduced_stiffness
 
 STEP = 1e-4  # displacement for differences, of the characteristic length: 1e-10 of truncation in ten pendula
 STENCIL = ((-2, 1 / 12), (-1, -8 / 12), (1, 8 / 12), (2, -1 / 12))
-FLAT = 1e-11  # ω² that is rounding, of the largest
+ROUNDING = 20 * np.finfo(float).eps  # of a difference of forces, of the forces
 SYMMETRIC = 1e-6  # K less symmetric than this has forces that are not conservative
 
 
@@ -43,10 +43,15 @@ class Modes:
         return not self.growth.any()
 
     def __str__(self) -> str:
-        lines = [f"{self.model.name}: {len(self.frequency)} modes", "   mode   rad/s          Hz             damping ratio"]
+        lines = [
+            f"{self.model.name}: {len(self.frequency)} modes",
+            "   mode   rad/s          Hz             damping ratio",
+        ]
         for k, (omega, zeta) in enumerate(zip(self.frequency, self.damping_ratio, strict=True)):
             grows = f"  GROWS by {self.growth[k]:.6g} 1/s" if self.growth[k] else ""
-            lines.append(f"  {k + 1:4d}   {omega:<12.7g}   {omega / 2 / np.pi:<12.7g}   {zeta:<10.4g} {self._where(k)}{grows}")
+            lines.append(
+                f"  {k + 1:4d}   {omega:<12.7g}   {omega / 2 / np.pi:<12.7g}   {zeta:<10.4g} {self._where(k)}{grows}"
+            )
         return "\n".join(lines)
 
     def _where(self, k: int) -> str:
@@ -81,7 +86,7 @@ def modes(source: Model | World, time: float | None = None, device: str = "cpu")
     values, vectors = _eigen(K)
     order = np.argsort(values, kind="stable")
     values, vectors = values[order], vectors[:, order]
-    values[np.abs(values) < FLAT * np.abs(values).max()] = 0.0
+    values[np.abs(values) < _rounding(found, Z @ vectors)] = 0.0
     frequency = np.sqrt(np.maximum(values, 0.0))
     modal = np.einsum("ik,ij,jk->k", vectors, C, vectors)
     n = len(values)
@@ -110,6 +115,17 @@ def _eigen(K: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return values.real, vectors.real / np.linalg.norm(vectors.real, axis=0)
 
 
+def _rounding(found: Equilibrium, Z: np.ndarray) -> np.ndarray:
+    """ω² [1/s²] that the rounding of the forces can pretend, by mode."""
+    size = float(np.linalg.norm(np.linalg.solve(found.motion.L, found.balance.force)))
+    return ROUNDING * size / _steps(found, Z)
+
+
+def _steps(found: Equilibrium, Z: np.ndarray) -> np.ndarray:
+    """How far to go along each direction for a displacement of STEP characteristic lengths."""
+    return STEP * found.mechanism.length / np.abs(Z / found.mechanism.C[:, None]).max(axis=0)
+
+
 def _linearise(found: Equilibrium, Z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """K and C [freedom, freedom] by differences of the constrained accelerations."""
     mechanism, M = found.mechanism, found.balance.M
@@ -122,8 +138,7 @@ def _linearise(found: Equilibrium, Z: np.ndarray) -> tuple[np.ndarray, np.ndarra
 
     n = Z.shape[1]
     K, C = np.zeros((n, n)), np.zeros((n, n))
-    for k in range(n):
-        step = STEP * mechanism.length / float(np.abs(Z[:, k] / mechanism.C).max())
+    for k, step in enumerate(_steps(found, Z)):
         for times, weight in STENCIL:
             mechanism.move(times * step * Z[:, k])
             close(mechanism, found.rows, 1e-12, errors)

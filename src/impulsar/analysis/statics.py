@@ -10,13 +10,13 @@ found is a stable one unless the start is an unstable one already. A step is sho
 along it turns back too far. Limits of joints that are reached hold; friction does not take part.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from ..model import Model, ModelError
-from ..system.slots import CLOSURE, COUPLING, LIMIT_HIGH, LIMIT_LOW, MOTOR_POSITION, MOTOR_SPEED
+from ..system.slots import CLOSURE, COUPLING, LIMIT_LOW, MOTOR_POSITION, MOTOR_SPEED
 from ..world import Reaction, World
 from .assembly import close, drive, settle, towards
 from .bodies import DRIVES, LIMITS, Balance, Mechanism
@@ -27,6 +27,7 @@ TURN, SHIFT = 0.4, 0.2  # largest step: of a rotation [rad], of a translation by
 PROBE = 1e-5  # displacement for differences, of the characteristic length
 NEGLIGIBLE = 1e-12  # force that is rounding, of all forces
 FLAT = 1e-10  # stiffness that is rounding, of the largest
+SLOW = 1e-6  # stiffness below which a step is left to the clamp [1/s²]
 
 
 class StaticsError(ModelError):
@@ -180,7 +181,13 @@ def _search(mechanism: Mechanism, rows: Sequence[int], goals: dict[int, float], 
     )
 
 
-def _walk(mechanism: Mechanism, rows: list[int], errors, balance: Balance, change: np.ndarray) -> None:
+def _walk(
+    mechanism: Mechanism,
+    rows: list[int],
+    errors: Callable[[Balance], np.ndarray],
+    balance: Balance,
+    change: np.ndarray,
+) -> None:
     """Take the step, or as much of it as the force along it does not turn back beyond half of what it was."""
     start = mechanism.snapshot()
     before = float(balance.force @ change)
@@ -189,7 +196,7 @@ def _walk(mechanism: Mechanism, rows: list[int], errors, balance: Balance, chang
         close(mechanism, rows, 1e-12, errors)
         there = mechanism.balance()
         motion = solve_motion(mechanism, there, rows)
-        if float((there.M @ motion.acceleration) @ change) >= -0.5 * before * float(np.linalg.norm(change) > 0):
+        if float((there.M @ motion.acceleration) @ change) >= -0.5 * before:
             return
         mechanism.restore(start)
         change, before = 0.5 * change, 0.5 * before
@@ -205,7 +212,7 @@ def _newton_step(K: np.ndarray, g: np.ndarray, scale: float) -> np.ndarray:
         return np.linalg.solve(K, g)
     along = Q.T @ g
     along[np.abs(along) < NEGLIGIBLE * scale] = 0.0
-    return Q @ (along / np.maximum(np.abs(values), max(flat, 1e-300)))
+    return Q @ (along / np.maximum(np.abs(values), max(flat, SLOW)))
 
 
 def _clamp(mechanism: Mechanism, change: np.ndarray) -> np.ndarray:

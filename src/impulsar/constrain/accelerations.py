@@ -96,13 +96,10 @@ def coupled_acceleration(m: SystemArrays, x: WorkArrays, c: int, side: int, w: i
 
 
 @wp.func
-def row_acceleration(m: SystemArrays, x: WorkArrays, r: int, t: f64, w: int) -> f64:
-    """Acceleration of a bilateral row less what it should be at time t."""
+def row_acceleration(m: SystemArrays, x: WorkArrays, r: int, pair: Pair, t: f64, w: int) -> f64:
+    """Acceleration of a bilateral row other than a coupling, less what it should be at time t."""
     kind = m.slot_kind[r]
-    part = m.slot_part[r]
-    if kind == COUPLING:
-        return coupled_acceleration(m, x, part, 1, w) - m.slot_b[r, w] * coupled_acceleration(m, x, part, 0, w)
-    a = joint_acceleration(m, x, part, m.slot_code[r], slot_pair(m, x, r, w), w)
+    a = joint_acceleration(m, x, m.slot_part[r], m.slot_code[r], pair, w)
     if kind == MOTOR_SPEED:
         a -= channel_rate(m, m.slot_channel[r], t, w)
     elif kind == MOTOR_POSITION:
@@ -137,24 +134,31 @@ def row_position_error(m: SystemArrays, s: StateArrays, x: WorkArrays, r: int, t
 
 
 @wp.func
-def assemble_bilateral(m: SystemArrays, x: WorkArrays, w: int):
-    """J, responses and effective masses of the bilateral rows at the present geometry."""
+def assemble_bilateral(m: SystemArrays, x: WorkArrays, t: f64, w: int):
+    """J, responses and effective masses of the bilateral rows; minus their accelerations into x.multiplier."""
     for i in range(m.bilateral.shape[0]):
         r = m.bilateral[i]
         kind = m.slot_kind[r]
         part = m.slot_part[r]
-        mobility = ZERO
         x.solved[r, w] = int(0)
         x.row_pseudo[r, w] = ZERO
+        x.multiplier[i, w] = ZERO
         if kind == FRICTION:
             continue
         clear_row(m, x, r, w)
         if kind == COUPLING:
-            mobility = add_coupled(m, x, r, part, 1, f64(1.0), w)
-            mobility += add_coupled(m, x, r, part, 0, -m.slot_b[r, w], w)
-        elif kind == CLOSURE:
-            mobility = add_pair(m, x, r, slot_pair(m, x, r, w), f64(1.0), w)
+            ratio = m.slot_b[r, w]
+            add_coupled(m, x, r, part, 1, f64(1.0), w)
+            add_coupled(m, x, r, part, 0, -ratio, w)
+            x.multiplier[i, w] = ratio * coupled_acceleration(m, x, part, 0, w)
+            x.multiplier[i, w] = x.multiplier[i, w] - coupled_acceleration(m, x, part, 1, w)
         else:
-            mobility = add_freedom(m, x, r, part, m.slot_code[r], m.slot_dof[r], f64(1.0), w)
-        if respond(m, x, r, ZERO, mobility, w):
+            pair = slot_pair(m, x, r, w)
+            if m.slot_dof[r] >= 0:
+                add_freedom(m, x, r, part, m.slot_code[r], m.slot_dof[r], f64(1.0), w)
+            else:
+                add_pair(m, x, r, pair, f64(1.0), w)
+            x.multiplier[i, w] = -row_acceleration(m, x, r, pair, t, w)
+        if respond(m, x, r, ZERO, w):
             x.solved[r, w] = int(1)
+        x.row_bias[r, w] = x.multiplier[i, w]

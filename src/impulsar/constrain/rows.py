@@ -37,7 +37,7 @@ from ..system.slots import (
 from .frames import Pair, coordinate, freedom_pair, point_of
 from .joints import closure_angle, lock
 
-DEGENERATE = wp.constant(wp.float64(1e-11))  # of the bodies' own response
+DEGENERATE = wp.constant(wp.float64(1e-20))  # |J|² of a row that moves nothing but by rounding
 CONTACT_GAP = wp.constant(wp.float64(1e-9))  # a limit so near is reached [m, rad]
 
 
@@ -57,17 +57,8 @@ def set_row(x: WorkArrays, r: int, bias: f64, softness: f64, low: f64, high: f64
 
 
 @wp.func
-def body_mobility(m: SystemArrays, x: WorkArrays, pair: Pair, body: int, w: int) -> f64:
-    """What the pair would do to a body alone: the scale by which a degenerate row is recognised."""
-    if body < 0:
-        return ZERO
-    turn = pair.turn + wp.cross(pair.point - x.p_WB[body, w], pair.slide)
-    return wp.dot(pair.slide, pair.slide) / m.mass[body, w] + wp.dot(turn, turn) / wp.trace(x.I_W[body, w])
-
-
-@wp.func
-def add_pair(m: SystemArrays, x: WorkArrays, r: int, pair: Pair, scale: f64, w: int) -> f64:
-    """Add scale · pair to row r; returns its body mobility."""
+def add_pair(m: SystemArrays, x: WorkArrays, r: int, pair: Pair, scale: f64, w: int):
+    """Add scale · pair to row r."""
     if pair.second >= 0:
         arm = pair.point - x.p_WB[pair.second, w]
         f = spatial(pair.turn + wp.cross(arm, pair.slide), pair.slide)
@@ -76,22 +67,21 @@ def add_pair(m: SystemArrays, x: WorkArrays, r: int, pair: Pair, scale: f64, w: 
         arm = pair.point - x.p_WB[pair.first, w]
         f = spatial(pair.turn + wp.cross(arm, pair.slide), pair.slide)
         project_wrench(m, x, r, pair.first, -scale * f, w)
-    return scale * scale * (body_mobility(m, x, pair, pair.first, w) + body_mobility(m, x, pair, pair.second, w))
 
 
 @wp.func
-def add_freedom(m: SystemArrays, x: WorkArrays, r: int, j: int, code: int, dof: int, scale: f64, w: int) -> f64:
+def add_freedom(m: SystemArrays, x: WorkArrays, r: int, j: int, code: int, dof: int, scale: f64, w: int):
     """Add scale · rate of a freedom to row r: of a tree joint directly, else by its wrench pair."""
     if dof >= 0:
         entry = row_base(m, r, m.tree_of[wp.max(m.first[j], m.second[j])]) + dof
         x.J[entry, w] = x.J[entry, w] + scale
-        return ZERO
-    return add_pair(m, x, r, freedom_pair(m, x, j, code, w), scale, w)
+    else:
+        add_pair(m, x, r, freedom_pair(m, x, j, code, w), scale, w)
 
 
 @wp.func
-def add_coupled(m: SystemArrays, x: WorkArrays, r: int, c: int, side: int, scale: f64, w: int) -> f64:
-    return add_freedom(m, x, r, m.coupled_joint[c, side], m.coupled_code[c, side], m.coupled_dof[c, side], scale, w)
+def add_coupled(m: SystemArrays, x: WorkArrays, r: int, c: int, side: int, scale: f64, w: int):
+    add_freedom(m, x, r, m.coupled_joint[c, side], m.coupled_code[c, side], m.coupled_dof[c, side], scale, w)
 
 
 @wp.func
@@ -183,38 +173,38 @@ def limit_row(m: SystemArrays, s: StateArrays, x: WorkArrays, r: int, gap: f64, 
 
 
 @wp.func
-def assemble_slot(m: SystemArrays, s: StateArrays, x: WorkArrays, r: int, start: f64, h: f64, w: int):
+def assemble_slot(m: SystemArrays, s: StateArrays, x: WorkArrays, r: int, start: f64, h: f64, w: int) -> int:
     """Fill one row for a step h from time `start`.
 
-    Returns 1 if it is a row in this step, and the body mobility (0: a joint row).
+    Returns 1 if it is a row in this step.
     """
     kind = m.slot_kind[r]
     part = m.slot_part[r]
     code = m.slot_code[r]
     t = start + h
     is_row = int(1)
-    mobility = ZERO
     if kind == MOTOR_TORQUE or (kind == HAND and m.hand_body[part] < 0):
-        return int(0), ZERO
+        return 0
     clear_row(m, x, r, w)
     if kind == CLOSURE:
         pair, error = lock(m, x, part, code, closure_angle(m, s, x, part, code, m.slot_q[r], w), w)
-        mobility = add_pair(m, x, r, pair, ONE, w)
+        add_pair(m, x, r, pair, ONE, w)
         set_row(x, r, ZERO, ZERO, -INFINITY, INFINITY, error, w)
     elif kind == COUPLING:
         ratio = m.slot_b[r, w]
-        mobility = add_coupled(m, x, r, part, 1, ONE, w) + add_coupled(m, x, r, part, 0, -ratio, w)
+        add_coupled(m, x, r, part, 1, ONE, w)
+        add_coupled(m, x, r, part, 0, -ratio, w)
         error = coupled_coordinate(m, s, x, part, 1, w) - ratio * coupled_coordinate(m, s, x, part, 0, w)
         set_row(x, r, ZERO, ZERO, -INFINITY, INFINITY, error, w)
     elif kind == SPRING:
         pair, far = spring_pair(m, x, part, w)
-        mobility = add_pair(m, x, r, pair, ONE, w)
+        add_pair(m, x, r, pair, ONE, w)
         is_row = soften(x, r, far - m.slot_c[r, w], ZERO, m.slot_a[r, w], m.slot_b[r, w], h, w)
         if far < f64(1e-12):
             is_row = int(0)
     elif kind == HAND:
         pair = hand_pair(m, x, part, code, w)
-        mobility = add_pair(m, x, r, pair, ONE, w)
+        add_pair(m, x, r, pair, ONE, w)
         target = hand_target(m, s, part, code, start, w)
         speed = (hand_target(m, s, part, code, t, w) - target) / h
         is_row = soften(x, r, pair.point[code] - target, speed, m.slot_a[r, w], m.slot_b[r, w], h, w)
@@ -222,7 +212,7 @@ def assemble_slot(m: SystemArrays, s: StateArrays, x: WorkArrays, r: int, start:
         away = ONE
         if kind == LIMIT_HIGH:
             away = -ONE
-        mobility = add_freedom(m, x, r, part, code, m.slot_dof[r], away, w)
+        add_freedom(m, x, r, part, code, m.slot_dof[r], away, w)
         if kind == FRICTION:
             bound = h * m.slot_a[r, w]
             set_row(x, r, ZERO, ZERO, -bound, bound, ZERO, w)
@@ -240,21 +230,21 @@ def assemble_slot(m: SystemArrays, s: StateArrays, x: WorkArrays, r: int, start:
                 is_row = soften(x, r, q - m.slot_c[r, w], ZERO, m.slot_a[r, w], c, h, w)
             else:
                 is_row = limit_row(m, s, x, r, away * (q - m.slot_a[r, w]), h, w)
-    return is_row, mobility
+    return is_row
 
 
 @wp.func
-def respond(m: SystemArrays, x: WorkArrays, r: int, softness: f64, mobility: f64, w: int) -> bool:
+def respond(m: SystemArrays, x: WorkArrays, r: int, softness: f64, w: int) -> bool:
     """Response and effective mass of a row; False and mass 0 where nothing that the joints allow moves it."""
     size = ZERO
     for entry in range(m.slot_row[r], m.slot_row[r + 1]):
         size += x.J[entry, w] * x.J[entry, w]
     x.row_mass[r, w] = ZERO
-    if size == ZERO:
+    if size <= DEGENERATE:
         return False
     response(m, x, r, w)
     own = row_response(m, x, r, r, w)
-    if own <= DEGENERATE * mobility or own <= ZERO:
+    if own <= ZERO:
         return False
     x.row_mass[r, w] = ONE / (own + softness)
     return True
@@ -265,12 +255,11 @@ def assemble(m: SystemArrays, s: StateArrays, x: WorkArrays, t: f64, h: f64, w: 
     """Fill all rows with their responses and effective masses (Mikhaylyuk 2017 eq. 3-6); returns how many."""
     count = int(0)
     for r in range(m.slot_kind.shape[0]):
-        is_row, mobility = assemble_slot(m, s, x, r, t, h, w)
-        if is_row == 0:
+        if assemble_slot(m, s, x, r, t, h, w) == 0:
             if m.slot_kind[r] != MOTOR_TORQUE:  # it keeps the impulse of its torque
                 s.impulse[r, w] = ZERO
             continue
-        if not respond(m, x, r, x.row_softness[r, w], mobility, w):
+        if not respond(m, x, r, x.row_softness[r, w], w):
             s.impulse[r, w] = ZERO
             ball = m.slot_code[r] >= BALL_X and m.slot_code[r] <= BALL_Z
             if m.slot_kind[r] != FRICTION and not (m.slot_kind[r] == MOTOR_SPEED and ball):

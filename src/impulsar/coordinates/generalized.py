@@ -403,12 +403,12 @@ def tree_response(m: SystemArrays, x: WorkArrays, base: int, start: int, end: in
         parent = m.parent[i]
         V = vec6()
         if parent >= 0:
-            V = carry_twist(x.acceleration[parent, w], x.r[i, w])
+            V = carry_twist(x.change[parent, w], x.r[i, w])
         for k in range(m.dof_start[i], m.dof_start[i + 1]):
             change = x.D_inv[k, w] * (x.Y[base + k, w] - wp.dot(x.U[k, w], V))
             V += change * x.S[k, w]
             x.Y[base + k, w] = change
-        x.acceleration[i, w] = V
+        x.change[i, w] = V
 
 
 @wp.func
@@ -433,7 +433,7 @@ def next_tree(m: SystemArrays, row: int, n: int) -> int:
 def response(m: SystemArrays, x: WorkArrays, row: int, w: int):
     """Y = M⁻¹ Jᵀ of one row by a test impulse in the joints (Mikhaylyuk 2017 fig. 2, 3).
 
-    x.pA and x.acceleration carry articulated impulses and velocity changes here.
+    x.pA and x.change carry articulated impulses and velocity changes here.
     """
     base = m.slot_row[row]
     n = int(0)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import warp as wp
 
-from ..constrain.accelerations import assemble_bilateral, row_acceleration
+from ..constrain.accelerations import assemble_bilateral
 from ..constrain.frames import follow_loops
 from ..constrain.reactions import instant_reactions
 from ..constrain.rows import advance_clock
@@ -37,6 +37,7 @@ from ..solve.project import project_positions, project_velocities
 from ..spatial import HALF, ONE, ZERO, f64, spatial, vec6, zero3
 from ..state import StateArrays, WorkArrays
 from ..system import SystemArrays
+from ..system.channels import next_knot
 from ..system.slots import FRICTION
 from .impulsive import impulsive_step, limits_passed, motors_too_weak, needs_impulses
 
@@ -106,13 +107,7 @@ def evaluate(m: SystemArrays, s: StateArrays, x: WorkArrays, t: f64, stage: int,
     articulate(m, x, w)
     accelerate(m, x, spatial(zero3(), -m.gravity[0, w]), 1, w)
     if m.bilateral.shape[0] > 0:
-        for i in range(m.bilateral.shape[0]):
-            x.multiplier[i, w] = ZERO
-            if m.slot_kind[m.bilateral[i]] != FRICTION:
-                x.multiplier[i, w] = -row_acceleration(m, x, m.bilateral[i], t, w)
-        assemble_bilateral(m, x, w)
-        for i in range(m.bilateral.shape[0]):
-            x.row_bias[m.bilateral[i], w] = x.multiplier[i, w]
+        assemble_bilateral(m, x, t, w)
         factor_bilateral(m, x, w)
         solve_bilateral(m, x, w)
         rounds = int(0)
@@ -198,9 +193,12 @@ def step(m: SystemArrays, s: StateArrays, x: WorkArrays, is_last: bool, w: int):
     fixed = m.options[FIXED] * m.nominal_h[0]  # size of fixed sub-steps, 0: error control
     t = s.time[0, w]
     left = m.nominal_h[0]
-    h = s.next_h[0, w]
-    if h <= ZERO:
+    end = t + left
+    h = wp.abs(s.next_h[0, w])
+    if h == ZERO:
         h = f64(0.1) * left
+    # too stiff for the work allowed: the compliant rows of impulsive sub-steps are stable at any stiffness
+    stiff = s.next_h[0, w] < ZERO and f64(limit) * h < PER_SUB_STEP * left
     evaluations = int(0)
     sub_steps = int(0)
     ready = int(0)  # 1: stage 0 holds the derivatives of the present state
@@ -208,9 +206,12 @@ def step(m: SystemArrays, s: StateArrays, x: WorkArrays, is_last: bool, w: int):
     cut = int(0)  # 1: the limit of work ended error control
     worst = ZERO
     while left > ZERO:
-        # too stiff for the work allowed: compliant rows of an impulsive sub-step are stable at any stiffness
-        stiff = evaluations >= limit or f64(limit - evaluations) * h < PER_SUB_STEP * left
+        if evaluations >= limit:
+            stiff = True
         size = wp.min(h, left)
+        knot = next_knot(m, t, end, w)
+        if knot < end:
+            size = wp.min(size, knot - t)
         if size < left and size > HALF * left:
             size = HALF * left  # two even steps, not a long one and a sliver
         if fixed > ZERO or stiff or impulsive == 2 or needs_impulses(m, s, x, t, size, w):
@@ -223,7 +224,6 @@ def step(m: SystemArrays, s: StateArrays, x: WorkArrays, is_last: bool, w: int):
             ready = int(0)
             sub_steps += 1
             if stiff and fixed == ZERO:
-                h *= RETRY
                 cut = int(1)
             t += size
             left -= size
@@ -274,6 +274,8 @@ def step(m: SystemArrays, s: StateArrays, x: WorkArrays, is_last: bool, w: int):
             if size < f64(1e-12) * m.nominal_h[0]:
                 left = ZERO  # not finite at any size
     s.next_h[0, w] = h
+    if cut != 0:
+        s.next_h[0, w] = -RETRY * h
     report_substeps(x, sub_steps, evaluations, cut, worst, w)
     if is_last and impulsive == 0:
         evaluate(m, s, x, t, 0, w)

@@ -22,7 +22,7 @@ from ..solve.bilateral import factor_bilateral, solve_bilateral
 from ..solve.direct import clip_sticking, collect_sticking
 from ..solve.project import project_positions
 from ..solve.sweep import share_ball_mass, start_pseudo, sweep_once, warm_start
-from ..spatial import INFINITY, ONE, TWO, ZERO, f64
+from ..spatial import INFINITY, ONE, TWO, UNLIMITED, ZERO, f64
 from ..state import StateArrays, WorkArrays
 from ..system import SystemArrays
 from ..system.slots import FRICTION, LIMIT_HIGH, LIMIT_LOW, MOTOR_POSITION
@@ -30,7 +30,6 @@ from ..system.slots import FRICTION, LIMIT_HIGH, LIMIT_LOW, MOTOR_POSITION
 NEAR = wp.constant(wp.float64(1e-9))  # a limit so near is reached [m, rad]
 LEFT_ERROR = wp.constant(wp.float64(1e-11))  # position error left by an impulsive sub-step [m, rad]
 OFF_TARGET = wp.constant(wp.float64(1e-6))  # a motor further off has to move there first [m, rad]
-UNLIMITED = wp.constant(wp.float64(1e290))  # impulse bound of a row that is an equation
 
 
 @wp.func

@@ -10,7 +10,7 @@ mass so that friction opposes slip.
 import warp as wp
 
 from ..coordinates.generalized import apply_impulse, row_velocity
-from ..spatial import INFINITY, ONE, ZERO, f64, vec3
+from ..spatial import INFINITY, ONE, UNLIMITED, ZERO, f64, vec3
 from ..state import StateArrays, WorkArrays
 from ..system import SystemArrays
 from .blocks import push_block, push_block_pseudo
@@ -84,7 +84,7 @@ def corrects(x: WorkArrays, r: int, w: int) -> int:
     """1 where a row corrects positions: bilateral rigid rows, and limits that were passed."""
     if x.row_softness[r, w] != ZERO:
         return 0
-    if x.row_low[r, w] <= -INFINITY and x.row_high[r, w] >= INFINITY:
+    if x.row_low[r, w] <= -UNLIMITED and x.row_high[r, w] >= UNLIMITED:
         return 1
     if x.row_low[r, w] == ZERO:
         return 1

@@ -70,6 +70,28 @@ def channel_acceleration(m: SystemArrays, c: int, t: f64, w: int) -> f64:
     return ZERO
 
 
+@wp.func
+def next_knot(m: SystemArrays, t: f64, end: f64, w: int) -> f64:
+    """The first time in (t, end) at which a ramp or table bends or jumps, else end."""
+    knot = end
+    least = t + f64(1e-9) * (end - t)
+    for c in range(m.channel_kind.shape[0]):
+        kind = m.channel_kind[c]
+        if kind == RAMP:
+            for bend in range(2):
+                at = m.channel_c[c, w]
+                if bend == 1:
+                    at = m.channel_d[c, w]
+                if at > least and at < knot:
+                    knot = at
+        elif kind == TABLE:
+            for k in range(m.table_start[c], m.table_end[c]):
+                at = m.table_time[k]
+                if at > least and at < knot:
+                    knot = at
+    return knot
+
+
 class Channels:
     """The channels of a system on the host, written to the device when they change."""
 

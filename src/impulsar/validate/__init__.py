@@ -11,9 +11,37 @@ from .case import Case, Outcome
 
 def cases() -> dict[str, Case]:
     """All cases by name."""
-    from . import conservation, convergence, cost, determinism, friction, identities, joint_matrix, reactions, table1
+    from . import (
+        analysis_cases,
+        conservation,
+        convergence,
+        cost,
+        determinism,
+        direct_cases,
+        friction,
+        identities,
+        joint_matrix,
+        reactions,
+        simmc_study,
+        table1,
+        trajectory,
+    )
 
-    modules = (identities, joint_matrix, convergence, conservation, friction, reactions, table1, determinism, cost)
+    modules = (
+        identities,
+        joint_matrix,
+        convergence,
+        trajectory,
+        conservation,
+        reactions,
+        friction,
+        table1,
+        simmc_study,
+        analysis_cases,
+        determinism,
+        direct_cases,
+        cost,
+    )
     return {case.name: case for module in modules for case in module.CASES}
 
 

@@ -1,0 +1,148 @@
+"""Reactions of redundant mechanisms: of all that hold it together, the least, over all joint rows at body level.
+
+Redundant constraints leave the multipliers λ of Jᵀ λ = f open by the null space of Jᵀ; a solver's choice
+depends on its coordinates and on the order of its rows. Here J has a row for every lock of every joint,
+tree joints included, over the twists of the bodies, and λ is the solution of least norm, torques divided
+by a characteristic length. So the choice is the same in both coordinates and keeps a mechanism's symmetry.
+
+A reaction R of a joint is split, about M's origin, into what its locks and what its freedoms transmit: the
+wrench pairs of locks and freedoms together span all wrenches. Only the locks' part is open.
+"""
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+import warp as wp
+
+from .constrain.frames import freedom_pair
+from .constrain.joints import lock
+from .joints import LOCK_X
+from .spatial import ZERO, vec3
+from .state import StateArrays, WorkArrays
+from .system import SystemArrays
+from .system.tree import span
+
+if TYPE_CHECKING:
+    from .state import State
+    from .system import System
+
+RANK = 1e-9  # singular value that counts as zero, of the largest
+
+
+@wp.kernel(enable_backward=False)
+def pairs_kernel(
+    # model
+    m: SystemArrays,
+    joint: wp.array(dtype=wp.int32),  # every lock and freedom of every authored joint
+    code: wp.array(dtype=wp.int32),
+    # state in
+    x: WorkArrays,
+    # out
+    turn: wp.array2d(dtype=vec3),
+    slide: wp.array2d(dtype=vec3),
+    point: wp.array2d(dtype=vec3),
+):
+    """Wrench pairs of locks and freedoms in world axes."""
+    w = wp.tid()
+    for k in range(joint.shape[0]):
+        pair, _ = lock(m, x, joint[k], code[k], ZERO, w)
+        if code[k] < LOCK_X:
+            pair = freedom_pair(m, x, joint[k], code[k], w)
+        turn[k, w] = pair.turn
+        slide[k, w] = pair.slide
+        point[k, w] = pair.point
+
+
+class LeastNorm:
+    """Chooses the reactions of a system with loops."""
+
+    def __init__(self, system: "System", state: "State", work: WorkArrays):
+        self._system, self._work = system, work
+        self.joints = list(system.model.joints.values())
+        rows = [(j, code) for j, joint in enumerate(self.joints) for code in (*joint.kind.locks, *joint.kind.freedoms)]
+        self._is_lock = np.array([code >= LOCK_X for _, code in rows], bool)
+        self._owner = np.array([j for j, _ in rows], int)
+        index = [system.joint_index[self.joints[j].name] for j, _ in rows]
+        device, worlds = system.device, system.counts.worlds
+        self._codes = [
+            wp.array(np.array(values, np.int32), dtype=wp.int32, device=device, shape=(len(rows),))
+            for values in (index, [code for _, code in rows])
+        ]
+        self._out = [wp.zeros((len(rows), worlds), dtype=vec3, device=device) for _ in range(3)]
+        self._bodies = [
+            [system.body_index.get(name, -1) for name in (joint.first, joint.second)] for joint in self.joints
+        ]
+        tree = span(system.model)
+        number = {joint.name: j for j, joint in enumerate(self.joints)}
+        self._inward = [
+            (number[joint.name], system.body_index[body], system.body_index[tree.bodies[parent]] if parent >= 0 else -1)
+            for body, parent, joint in zip(tree.bodies, tree.parents, tree.carriers, strict=True)
+            if joint.name in number
+        ][::-1]
+        arms = [np.linalg.norm(p) for joint in self.joints for p in (joint.p_PF, joint.p_CM)]
+        self.length = math.sqrt(float(np.mean(np.square(arms)))) or 1.0 if arms else 1.0
+
+    def reactions(self, raw: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Reactions [joint, world, 6] and whether determinate [joint, world], from a solver's own [joint, world, 6]."""
+        inputs = [self._system.arrays, *self._codes, self._work, *self._out]
+        wp.launch(pairs_kernel, self._system.counts.worlds, inputs=inputs, device=self._system.device)
+        turn, slide, point = (array.numpy() for array in self._out)
+        p_WB = self._work.p_WB.numpy()
+        chosen, determinate = raw.copy(), np.ones(raw.shape[:2], bool)
+        for w in range(raw.shape[1]):
+            pairs = np.hstack([turn[:, w], slide[:, w]])
+            chosen[:, w], determinate[:, w] = self._choose(raw[:, w], pairs, point[:, w], p_WB[:, w])
+        return chosen, determinate
+
+    def _choose(self, raw, pairs, point, p_WB) -> tuple[np.ndarray, np.ndarray]:
+        """One world: raw [joint, 6], pairs [row, 6] about M's origins."""
+        locks = self._is_lock
+        rows = np.flatnonzero(locks)
+        multipliers = np.zeros(len(pairs))
+        for j in range(len(self.joints)):
+            own = self._owner == j
+            multipliers[own] = np.linalg.lstsq(pairs[own].T, raw[j], rcond=None)[0]
+        J = np.zeros((len(rows), p_WB.shape[0], 6))
+        for k, r in enumerate(rows):
+            for sign, body in zip((-1.0, 1.0), self._bodies[self._owner[r]], strict=True):
+                if body >= 0:
+                    arm = point[r] - p_WB[body]
+                    J[k, body, :3] = sign * (pairs[r, :3] + np.cross(arm, pairs[r, 3:]))
+                    J[k, body, 3:] = sign * pairs[r, 3:]
+        # torques over the length: rows without a force part count in N m
+        is_torque = ~pairs[rows, 3:].any(axis=1)
+        scale = np.where(is_torque, self.length, 1.0)
+        J = scale[:, None] * J.reshape(len(rows), -1)
+        # body equations in like units, so that the rank does not depend on the choice of metre
+        J[:, np.tile([True] * 3 + [False] * 3, p_WB.shape[0])] /= self.length
+        U, sigma, _ = np.linalg.svd(J, full_matrices=True)
+        rank = int((sigma > RANK * sigma[0]).sum())
+        null = U[:, rank:]
+        mu = multipliers[rows] / scale
+        mu -= null @ (null.T @ mu)
+        multipliers[rows] = scale * mu
+        free = np.abs(null).max(axis=1, initial=0.0) > 1e-6
+        chosen = np.array([multipliers[self._owner == j] @ pairs[self._owner == j] for j in range(len(self.joints))])
+        origin = np.array([point[np.argmax(self._owner == j)] for j in range(len(self.joints))])
+        self._balance(chosen, raw, origin, p_WB)
+        determinate = np.array([not free[self._owner[rows] == j].any() for j in range(len(self.joints))])
+        return chosen, determinate
+
+    def _balance(self, chosen: np.ndarray, raw: np.ndarray, origin: np.ndarray, p_WB: np.ndarray) -> None:
+        """Let the tree joints take what the change of choice leaves unbalanced at a pose with gaps, in place."""
+        left = np.zeros((p_WB.shape[0], 6))
+        for j, change in enumerate(chosen - raw):
+            for sign, body in zip((-1.0, 1.0), self._bodies[j], strict=True):
+                if body >= 0:
+                    left[body] += sign * _about(change, origin[j], p_WB[body])
+        for j, body, parent in self._inward:
+            sign = 1.0 if self._bodies[j][1] == body else -1.0
+            chosen[j] -= sign * _about(left[body], p_WB[body], origin[j])
+            if parent >= 0:
+                left[parent] += _about(left[body], p_WB[body], p_WB[parent])
+
+
+def _about(wrench: np.ndarray, old: np.ndarray, new: np.ndarray) -> np.ndarray:
+    """A wrench [torque, force] about another point."""
+    return np.concatenate([wrench[:3] + np.cross(old - new, wrench[3:]), wrench[3:]])
