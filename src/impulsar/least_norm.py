@@ -80,7 +80,12 @@ class LeastNorm:
             for body, parent, joint in zip(tree.bodies, tree.parents, tree.carriers, strict=True)
             if joint.name in number
         ][::-1]
-        arms = [np.linalg.norm(p) for joint in self.joints for p in (joint.p_PF, joint.p_CM)]
+        arms = [  # from ground's frame it would depend on where the mechanism stands
+            np.linalg.norm(p)
+            for joint in self.joints
+            for body, p in ((joint.first, joint.p_PF), (joint.second, joint.p_CM))
+            if body in system.body_index
+        ]
         self.length = math.sqrt(float(np.mean(np.square(arms)))) or 1.0 if arms else 1.0
 
     def reactions(self, raw: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -17,14 +17,14 @@ from .least_norm import LeastNorm
 from .measure import Readout
 from .methods import METHODS
 from .methods.launch import record_launch
-from .methods.start import project_start, refresh
+from .methods.start import drop_idle_rows, project_start, refresh
 from .model import Model, ModelError
 from .reports import Books, StepReport
 from .shapes import conjugate, multiply, vector
 from .state import State, allocate_work
 from .system import TOPOLOGY_OF_EDITS, System
 from .system.channels import CALLABLE_STEPS
-from .system.slots import CLOSURE, HAND
+from .system.slots import CLOSURE, HAND, IDLE
 
 DEFAULT_METHOD = "direct"
 
@@ -115,9 +115,10 @@ class World:
             system.arrays.tableau = wp.array(tableau, dtype=wp.float64, device=self.device)
         self.state = State(system.counts, self.device)
         self._work = allocate_work(system.counts, self.device)
+        drop_idle_rows(system, self.state, self._work)
         self.readout = Readout(system, self.state, self._work)
         self._bench = Bench(system, self.state, self._work)
-        self._loops = any(slot.kind == CLOSURE for slot in system.slots)
+        self._loops = any(slot.kind in (CLOSURE, IDLE) for slot in system.slots)
         self._reactions_at = -1
         self._record()
 

@@ -8,6 +8,8 @@ from ..model import ModelError
 
 SUITES: dict[str, str] = {
     "chain": "time per step of a chain of hinged links, beside MuJoCo",
+    "loops": "closed loops at fixed steps, beside MuJoCo's Newton solver",
+    "drag": "ten pendula dragged and released by `direct`",
     "batch": "world-steps per second of many copies of one mechanism",
 }
 
@@ -19,9 +21,14 @@ def suite_names() -> list[str]:
 
 def run_suites(names: list[str] | None, json: bool = False) -> int:
     """Run suites and print a table of each, or one JSON object. Returns the exit status."""
-    from . import batch, chain
+    from . import batch, chain, drag, loops
 
-    run: dict[str, Callable[[], list[dict]]] = {"chain": chain.run, "batch": batch.run}
+    run: dict[str, Callable[[], list[dict]]] = {
+        "chain": chain.run,
+        "loops": loops.run,
+        "drag": drag.run,
+        "batch": batch.run,
+    }
     for name in names or []:
         if name not in SUITES:
             raise ModelError(f"no suite {name!r}; suites are: {', '.join(SUITES)}")
@@ -29,7 +36,10 @@ def run_suites(names: list[str] | None, json: bool = False) -> int:
     for name in names or SUITES:
         if not json:
             print(f"{name}: {SUITES[name]}", file=sys.stderr)
-        results[name] = run[name]()
+        try:
+            results[name] = run[name]()
+        except ModuleNotFoundError as error:
+            raise ModelError(f"suite '{name}' needs {error.name}: pip install {error.name}") from error
         if not json:
             print_table(results[name])
     if json:

@@ -22,7 +22,7 @@ def run() -> list[dict]:
     rows = []
     for n, mode in BOUNDS:
         world = World(scene("chain", n=n), method="simgc", dt=DT)
-        model, data = peer_mujoco.chain(world.model, DT)
+        model, data = peer_mujoco.build(world.model, DT)
         steps = max(20, 2000 // n)
         if mode == "many":
             per_call, repeats = steps, 60

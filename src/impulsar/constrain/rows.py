@@ -28,6 +28,7 @@ from ..system.slots import (
     COUPLING,
     FRICTION,
     HAND,
+    IDLE,
     LIMIT_HIGH,
     MOTOR_POSITION,
     MOTOR_SPEED,
@@ -183,7 +184,7 @@ def assemble_slot(m: SystemArrays, s: StateArrays, x: WorkArrays, r: int, start:
     code = m.slot_code[r]
     t = start + h
     is_row = int(1)
-    if kind == MOTOR_TORQUE or (kind == HAND and m.hand_body[part] < 0):
+    if kind == IDLE or kind == MOTOR_TORQUE or (kind == HAND and m.hand_body[part] < 0):
         return 0
     clear_row(m, x, r, w)
     if kind == CLOSURE:

@@ -31,7 +31,7 @@ from ..integrate.control import (
     step_error,
 )
 from ..integrate.pairs import C_AT, STAGES, dormand_prince
-from ..measure import check_finite, measure_energy, report_substeps, start_report
+from ..measure import POSITION_RESIDUAL, check_finite, measure_energy, report_substeps, start_report
 from ..solve.bilateral import apply_multipliers, factor_bilateral, solve_bilateral
 from ..solve.project import project_positions, project_velocities
 from ..spatial import HALF, ONE, ZERO, f64, spatial, vec6, zero3
@@ -259,7 +259,9 @@ def step(m: SystemArrays, s: StateArrays, x: WorkArrays, is_last: bool, w: int):
                 h = next_size(size, error)
             off = ZERO
             if m.bilateral.shape[0] > 0:
-                off = project_positions(m, s, x, t, SMOOTH_ERROR, w)
+                x.report[POSITION_RESIDUAL, w] = ZERO
+                project_positions(m, s, x, t, SMOOTH_ERROR, w)
+                off = x.report[POSITION_RESIDUAL, w]
                 worst = wp.max(worst, off)
                 off = wp.max(off, project_velocities(m, s, x, t, w))
             ready = int(0)

@@ -10,11 +10,11 @@ the equations of the mechanism hold to round-off after every sweep, and position
 
 import warp as wp
 
-from ..constrain.accelerations import row_position_error, row_target_rate
+from ..constrain.accelerations import assemble_bilateral, row_position_error, row_target_rate
 from ..constrain.frames import coordinate, follow_loops, pair_velocity
 from ..constrain.reactions import collect_reactions, finish_reactions, start_reactions
 from ..constrain.rows import assemble, slot_pair
-from ..coordinates.generalized import apply_impulse, drift, kick, kinematics, row_velocity
+from ..coordinates.generalized import apply_impulse, articulate, drift, kick, kinematics, row_velocity
 from ..forces.loads import apply_loads, book_loads
 from ..forces.motor_torques import apply_motor_torques
 from ..measure import book_rows
@@ -28,7 +28,7 @@ from ..system import SystemArrays
 from ..system.slots import FRICTION, LIMIT_HIGH, LIMIT_LOW, MOTOR_POSITION
 
 NEAR = wp.constant(wp.float64(1e-9))  # a limit so near is reached [m, rad]
-LEFT_ERROR = wp.constant(wp.float64(1e-11))  # position error left by an impulsive sub-step [m, rad]
+LEFT_ERROR = wp.constant(wp.float64(1e-10))  # position error left by an impulsive sub-step [m, rad]
 OFF_TARGET = wp.constant(wp.float64(1e-6))  # a motor further off has to move there first [m, rad]
 
 
@@ -142,7 +142,8 @@ def impulsive_step(
             if m.bilateral.shape[0] > 0:
                 solve_equations(m, s, x, w)
             iterations += 1
-        hold_sticking(m, s, x, rows, w)
+        if x.sticking.shape[0] > 0:
+            hold_sticking(m, s, x, rows, w)
         book_rows(m, s, x, rows, t, h, w)
     if is_last:
         collect_reactions(m, s, x, rows, h, w)
@@ -150,7 +151,12 @@ def impulsive_step(
     kinematics(m, s, x, ONE / h, w)
     follow_loops(m, s, x, w)
     if m.bilateral.shape[0] > 0:
-        project_positions(m, s, x, t + h, LEFT_ERROR, w)
+        if not project_positions(m, s, x, t + h, LEFT_ERROR, w):
+            # the factor of the start of the step did not do: near a singular position, say
+            articulate(m, x, w)
+            assemble_bilateral(m, x, t + h, w)
+            factor_bilateral(m, x, w)
+            project_positions(m, s, x, t + h, LEFT_ERROR, w)
     if is_last:
         finish_reactions(m, x, h, w)
     book_loads(m, s, x, t, h, w)

@@ -16,6 +16,7 @@ from ..system import SystemArrays
 from .bilateral import apply_multipliers, solve_bilateral
 
 ROUNDS = 4
+POSITION_RESIDUAL = 4  # row of WorkArrays.report, as in measure
 
 
 @wp.func
@@ -32,13 +33,13 @@ def load_position_errors(m: SystemArrays, s: StateArrays, x: WorkArrays, t: f64,
 
 
 @wp.func
-def project_positions(m: SystemArrays, s: StateArrays, x: WorkArrays, t: f64, enough: f64, w: int) -> f64:
+def project_positions(m: SystemArrays, s: StateArrays, x: WorkArrays, t: f64, enough: f64, w: int) -> bool:
     """Remove position errors down to `enough` [m, rad]; geometry must be current, the factor nearly so.
 
-    Returns the largest error found at first.
+    False where the errors do not get that small. The largest error found at first goes to the report.
     """
-    first = load_position_errors(m, s, x, t, w)
-    worst = first
+    worst = load_position_errors(m, s, x, t, w)
+    x.report[POSITION_RESIDUAL, w] = wp.max(x.report[POSITION_RESIDUAL, w], worst)
     rounds = int(0)
     while worst > enough and rounds < ROUNDS:
         solve_bilateral(m, x, w)
@@ -53,7 +54,7 @@ def project_positions(m: SystemArrays, s: StateArrays, x: WorkArrays, t: f64, en
         rounds += 1
         if worst > f64(0.5) * before:  # the factor does not help any more
             rounds = ROUNDS
-    return first
+    return worst <= enough
 
 
 @wp.func

@@ -13,7 +13,7 @@ from ..spatial import f64, mat33, quat, vec3
 from ..state import Counts
 from .arrays import ADD, FOLLOW, KEEP, STORE, SystemArrays
 from .channels import Channels
-from .slots import BILATERAL, CLOSURE, COUPLING, FRICTION, HAND, SPRING, Slot, SlotBuilder
+from .slots import BILATERAL, CLOSURE, COUPLING, FRICTION, HAND, IDLE, SPRING, Slot, SlotBuilder
 from .tree import GROUND, Tree, scatter, span
 
 EMPTY = -2  # body of a hand or load that is not in use
@@ -154,6 +154,10 @@ class System:
         ]
         self._slot_row = [0, *np.cumsum(lengths, dtype=int).tolist()]
 
+        self._order_bilateral()
+
+    def _order_bilateral(self) -> None:
+        """The rows of a direct solve, and which of them may respond to each other."""
         # in the order of the trees, so that the factor of a chain of free bodies has a narrow band
         self._bilateral = sorted(
             (r for r, slot in enumerate(self.slots) if slot.kind in BILATERAL),
@@ -165,6 +169,19 @@ class System:
             start = min((first.setdefault(tree, b) for tree in self._slot_trees[r]), default=b)
             self._envelope_start.append(start)
             self._envelope_row.append(self._envelope_row[-1] + b - start + 1)
+
+    def drop_rows(self, idle: list[int]) -> None:
+        """Take locks that the tree satisfies by itself out of the rows."""
+        for r in idle:
+            self.slots[r].kind = IDLE
+        self._order_bilateral()
+        self._fixed(
+            slot_kind=[slot.kind for slot in self.slots],
+            slot_block=joint_blocks(self.slots),
+            bilateral=self._bilateral,
+            envelope_start=self._envelope_start,
+            envelope_row=self._envelope_row,
+        )
 
     def _slot_bodies(self, slot: Slot) -> list[int]:
         """The bodies that a slot's row touches; of a hand none until it holds one."""

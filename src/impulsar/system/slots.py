@@ -22,6 +22,7 @@ COMPLIANCE = 7  # spring, damper and viscous friction in a joint
 SPRING = 8  # between two points
 HAND = 9
 COUPLING = 10
+IDLE = 11  # a lock that the tree satisfies by itself: out of the plane of a planar mechanism
 # What a direct solve may take: equations, motors while they are strong enough, friction while it sticks.
 BILATERAL = (CLOSURE, MOTOR_SPEED, MOTOR_POSITION, COUPLING, FRICTION)
 MOTORS = (MOTOR_SPEED, MOTOR_POSITION, MOTOR_TORQUE)
