@@ -47,7 +47,7 @@ def test_run_writes_what_it_says(tmp_path: Path) -> None:
     out, plot = tmp_path / "new" / "x.nc", tmp_path / "x.png"
     done = impulsar("run", "ten-pendula", "--set", "start=30deg", "--duration", "0.05", "--out", out, "--plot", plot)
     assert done.returncode == 0, done.stderr
-    for words in ("0.05 s by simgc on cpu", "times real time", "kinetic", "worst imbalance", "worst constraint error"):
+    for words in ("0.05 s by direct on cpu", "times real time", "kinetic", "worst imbalance", "worst constraint error"):
         assert words in done.stdout
     assert f"wrote {out}" in done.stdout
     assert float(results.load(out)["time"][-1]) == 0.05

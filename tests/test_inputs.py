@@ -66,9 +66,7 @@ def test_components(vector):
     items = scalar_profiles(vector, 3)
     for t in (0.0, 0.3, 1.0):
         whole = vector(t) if callable(vector) else [v(t) if callable(v) else v for v in vector]
-        assert [item(t) if callable(item) else item for item in items] == pytest.approx(
-            list(whole), rel=1e-15
-        )
+        assert [item(t) if callable(item) else item for item in items] == pytest.approx(list(whole), rel=1e-15)
 
 
 def test_kinds_are_kept():

@@ -57,9 +57,7 @@ def test_shape(shape, volume, inertia):
 def test_capsule():
     """By quadrature over discs: dI_zz = r²/2 dm, dI_xx = (r²/4 + z²) dm; and a short one is a ball."""
     r, length = 0.5, 2.0
-    nodes, weights = np.polynomial.legendre.leggauss(
-        8
-    )  # exact: the integrands are polynomials of degree <= 5
+    nodes, weights = np.polynomial.legendre.leggauss(8)  # exact: the integrands are polynomials of degree <= 5
     z, w = [], []
     for low, high in (
         (-length / 2 - r, -length / 2),
@@ -194,22 +192,16 @@ def test_features_by_group():
     """Plain values for one group, dicts for several, cone and twist for a ball."""
     model = pair()
     at = {"at": (0, 0, 0)}
-    hinge = model.joint(
-        "h", "revolute", "ground", "arm", **at, axis=(0, 1, 0), friction=0.02, limits=(-1, inf)
-    )
+    hinge = model.joint("h", "revolute", "ground", "arm", **at, axis=(0, 1, 0), friction=0.02, limits=(-1, inf))
     assert (hinge.features["angle"].friction, hinge.features["angle"].limits) == (0.02, (-1, inf))
     ball = model.joint("b", "spherical", "arm", "fore", **at, limits={"swing": 0.5, "twist": (-1, 1)})
     assert (ball.features["rotation"].swing, ball.features["rotation"].limits) == (0.5, (-1, 1))
     limits = {"slide": (-1, 1), "rotation": {"swing": 0.5}}
-    line = model.joint(
-        "l", "point-on-line", "arm", "fore", **at, axis=(1, 0, 0), limits=limits, viscous={"slide": 2}
-    )
+    line = model.joint("l", "point-on-line", "arm", "fore", **at, axis=(1, 0, 0), limits=limits, viscous={"slide": 2})
     assert line.features["slide"].limits == (-1, 1) and line.features["rotation"].swing == 0.5
     assert (line.features["slide"].viscous, line.features["rotation"].viscous) == (2, 0)
     drive = Motor(speed=(0, 0, Ramp(0, 1, 0, 1)), max_torque=3)
-    assert (
-        model.joint("m", "spherical", "ground", "fore", **at, motor=drive).features["rotation"].motor is drive
-    )
+    assert model.joint("m", "spherical", "ground", "fore", **at, motor=drive).features["rotation"].motor is drive
     model.check()
 
 
@@ -221,14 +213,10 @@ def test_other_parts():
     assert spring.free_length == 5
     np.testing.assert_allclose(arm.world_point(spring.p_PQ), 0, atol=1e-15)
     np.testing.assert_array_equal(spring.p_CQ, (0, 3, 4))
-    load = model.load(
-        "push", "fore", force=Harmonic((0, 0, 1), 2.0), torque=lambda t: (0, t, 0), at=(1, 1, 1)
-    )
+    load = model.load("push", "fore", force=Harmonic((0, 0, 1), 2.0), torque=lambda t: (0, t, 0), at=(1, 1, 1))
     np.testing.assert_allclose(fore.world_point(load.p_BQ), 1, atol=1e-15)
     np.testing.assert_array_equal(model.load("own", arm).p_BQ, 0)
-    np.testing.assert_allclose(
-        arm.world_point(model.probe("tip", arm, at=(4, 5, 6)).p_BQ), (4, 5, 6), atol=1e-14
-    )
+    np.testing.assert_allclose(arm.world_point(model.probe("tip", arm, at=(4, 5, 6)).p_BQ), (4, 5, 6), atol=1e-14)
     model.joint("h", "revolute", "ground", arm, at=(0, 0, 0), axis=(0, 1, 0))
     model.joint("c", "cylindrical", arm, fore, at=(0, 0, 0), axis=(0, 1, 0))
     rack = model.coupling("rack", "h", model.joints["c"], ratio=0.01, group_b="slide")

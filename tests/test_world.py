@@ -68,7 +68,7 @@ def test_budget_becomes_a_limit_of_iterations():
 def test_a_broken_state_raises():
     """A chain of 50 from horizontal is beyond a first-order step of 10 ms: it says so and names the model."""
     world = im.World(im.scene("chain", n=50, start="horizontal"), method="simgc", dt=0.01)
-    with pytest.raises(im.StepError, match="chain of 50.*no longer finite"):
+    with pytest.raises(im.StepError, match=r"chain of 50.*no longer finite"):
         world.step(2000)
 
 

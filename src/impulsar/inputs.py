@@ -69,9 +69,7 @@ class Ramp:
         object.__setattr__(self, "t0", _number("Ramp", "t0", self.t0))
         object.__setattr__(self, "t1", _number("Ramp", "t1", self.t1))
         if self.t1 <= self.t0:
-            raise ValueError(
-                f"Ramp: t1 = {self.t1:g} is not after t0 = {self.t0:g} [s]; for a jump use a Table"
-            )
+            raise ValueError(f"Ramp: t1 = {self.t1:g} is not after t0 = {self.t0:g} [s]; for a jump use a Table")
         if self.start is not None:
             object.__setattr__(self, "start", _sample("Ramp", "start", self.start))
             if _size(self.start) != _size(self.end):

@@ -19,7 +19,7 @@ from .constrain.frames import freedom_pair
 from .constrain.joints import lock
 from .joints import LOCK_X
 from .spatial import ZERO, vec3
-from .state import StateArrays, WorkArrays
+from .state import WorkArrays
 from .system import SystemArrays
 from .system.tree import span
 
@@ -124,11 +124,10 @@ class LeastNorm:
         U, sigma, _ = np.linalg.svd(J, full_matrices=True)
         rank = int((sigma > RANK * sigma[0]).sum())
         null = U[:, rank:]
-        mu = multipliers[rows] / scale
-        mu -= null @ (null.T @ mu)
-        multipliers[rows] = scale * mu
+        change = np.zeros(len(pairs))
+        change[rows] = -scale * (null @ (null.T @ (multipliers[rows] / scale)))
         free = np.abs(null).max(axis=1, initial=0.0) > 1e-6
-        chosen = np.array([multipliers[self._owner == j] @ pairs[self._owner == j] for j in range(len(self.joints))])
+        chosen = raw + [change[self._owner == j] @ pairs[self._owner == j] for j in range(len(self.joints))]
         origin = np.array([point[np.argmax(self._owner == j)] for j in range(len(self.joints))])
         self._balance(chosen, raw, origin, p_WB)
         determinate = np.array([not free[self._owner[rows] == j].any() for j in range(len(self.joints))])

@@ -193,9 +193,7 @@ class Joint:
         for what, only in (("length", "distance"), ("pitch", "screw")):
             value = getattr(self, what)
             if self.type != only and value is not None:
-                raise ModelError(
-                    f"{owner}: {what} is {show(value)}, but only {only} joints have one; remove it"
-                )
+                raise ModelError(f"{owner}: {what} is {show(value)}, but only {only} joints have one; remove it")
         if self.type == "distance":
             self.length = positive(owner, "length from at to at_b", self.length, "m")
         if self.type == "screw":
@@ -339,9 +337,7 @@ class Model:
         if inertia is None:
             mass, tensor, shapes = uniform_solid(owner, mass, shapes, density)
         elif density is not None:
-            raise ModelError(
-                f"{owner}: density is {show(density)}, but inertia is given too; give one of them"
-            )
+            raise ModelError(f"{owner}: density is {show(density)}, but inertia is given too; give one of them")
         else:
             tensor = inertia_tensor(owner, inertia)
         body = Body(

@@ -48,20 +48,29 @@ class StepReport:
     def _row(self, row: int):
         return self._world._out(self.raw[row])
 
+    def _count_row(self, row: int):
+        counts = self._row(row)
+        return int(counts) if self._world.worlds == 1 else counts.astype(int)
+
     @property
     def iterations(self):
-        """Sweeps of all steps of the call."""
-        return self._row(measure.TOTAL_ITERATIONS)
+        """Sweeps, or evaluations of `direct`, of all steps of the call."""
+        return self._count_row(measure.TOTAL_ITERATIONS)
 
     @property
     def most_iterations(self):
-        """Sweeps of the step that took most."""
-        return self._row(measure.MOST_ITERATIONS)
+        """Sweeps or evaluations of the step that took most."""
+        return self._count_row(measure.MOST_ITERATIONS)
+
+    @property
+    def substeps(self):
+        """Sub-steps that `direct` took inside the nominal steps of the call; 0 for other methods."""
+        return self._count_row(measure.SUB_STEPS)
 
     @property
     def rows(self):
-        """Active rows in the last step."""
-        return self._row(measure.ROWS)
+        """Active rows in the last impulsive step."""
+        return self._count_row(measure.ROWS)
 
     @property
     def ended_by(self) -> str:
@@ -167,7 +176,8 @@ class Books:
             elif slot.kind in (LIMIT_LOW, LIMIT_HIGH):
                 _add(books.losses, f"{slot.name} limit", -out(done[r]))
             elif slot.kind in (SPRING, COMPLIANCE):
-                _add(books.losses, f"{slot.name} damper", out(loss[r]))
+                if slot.b or loss[r].any():
+                    _add(books.losses, f"{slot.name} damper", out(loss[r]))
                 if slot.d or viscous[r].any():
                     _add(books.losses, f"{slot.name} viscous", out(viscous[r]))
         for k, name in enumerate(system.load_names):
@@ -184,7 +194,8 @@ class Books:
         rows += [(f"work of {name}", value) for name, value in self.work.items()]
         rows += [(f"loss in {name}", value) for name, value in self.losses.items()]
         rows += [("start", self.start), ("imbalance", self.imbalance)]
-        return "\n".join(f"{name:<28}{np.mean(value):>14.6e} J" for name, value in rows)
+        width = max(len(name) for name, _ in rows) + 2
+        return "\n".join(f"{name:<{width}}{np.mean(value):>14.6e} J" for name, value in rows)
 
 
 def _add(entries: dict, name: str, value) -> None:

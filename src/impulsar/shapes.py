@@ -319,9 +319,7 @@ def uniform_solid(
     if not shapes or (mass is None) == (density is None):
         got = {"mass": mass, "shape": shapes or None, "density": density}
         given = ", ".join(what for what, value in got.items() if value is not None) or "nothing"
-        raise ModelError(
-            f"{owner}: has {given}; give mass and inertia, or shape and density, or shape and mass"
-        )
+        raise ModelError(f"{owner}: has {given}; give mass and inertia, or shape and density, or shape and mass")
     volume, unit_inertia, shapes = compose(shapes)
     if mass is None:
         mass = positive(owner, "density", density, "kg/m³") * volume

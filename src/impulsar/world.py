@@ -20,7 +20,7 @@ from .methods.launch import record_launch
 from .methods.start import drop_idle_rows, project_start, refresh
 from .model import Model, ModelError
 from .reports import Books, StepReport
-from .shapes import conjugate, multiply, vector
+from .shapes import conjugate, vector
 from .state import State, allocate_work
 from .system import TOPOLOGY_OF_EDITS, System
 from .system.channels import CALLABLE_STEPS
@@ -81,7 +81,9 @@ class World:
         coordinates = coordinates or self.method.coordinates[0]
         if coordinates not in self.method.coordinates:
             known = ", ".join(self.method.coordinates)
-            raise ModelError(f"method '{self.method.name}': no coordinates {coordinates!r}; it works in: {known}")
+            others = [name for name, other in METHODS.items() if coordinates in other.coordinates]
+            hint = f"; for {coordinates} take method {' or '.join(others)}" if others else ""
+            raise ModelError(f"method '{self.method.name}': no coordinates {coordinates!r}; it works in: {known}{hint}")
         if not (isinstance(worlds, int) and worlds >= 1):
             raise ModelError(f"worlds is {worlds!r}, expected an integer >= 1")
         self.coordinates = coordinates
@@ -509,13 +511,11 @@ class JointView:
             raise ModelError(f"joint '{self._name}': frame is {frame!r}, expected 'world' or 'joint'")
         force, torque = self.reaction
         if frame == "world":
-            return Reaction(force, torque)
+            return self.reaction
         joint = self._world.model.joints[self._name]
-        q = np.array([0.0, 0.0, 0.0, 1.0])
-        if joint.first != "ground":
-            q = self._world.body(joint.first).orientation
-        back = conjugate(multiply(q, joint.q_PF))
-        return Reaction(edits.rotate(back, force), edits.rotate(back, torque))
+        for q in (*([] if joint.first == "ground" else [self._world.body(joint.first).orientation]), joint.q_PF):
+            force, torque = edits.rotate(conjugate(q), force), edits.rotate(conjugate(q), torque)
+        return Reaction(force, torque)
 
     def _values(self, values: np.ndarray):
         chosen = values[self._rows]  # [freedom, world]
@@ -543,7 +543,7 @@ def _method(method: Any, **options: float | None) -> Any:
         if method not in METHODS:
             raise ModelError(f"no method {method!r}; methods are: {', '.join(METHODS)}")
         method = METHODS[method]()
-    if not isinstance(method, tuple(METHODS.values())):
+    if type(method) not in METHODS.values():
         raise ModelError(f"method is {method!r}, expected one of {', '.join(METHODS)} or an options object")
     given = {name: value for name, value in options.items() if value is not None}
     for name, value in given.items():
@@ -551,7 +551,7 @@ def _method(method: Any, **options: float | None) -> Any:
             raise ModelError(f"method '{method.name}': has no {name} (given as {value!r}); leave it out")
     method = replace(method, **given)
     try:
-        method.check()  # type: ignore[attr-defined]
+        method.check()
     except ValueError as error:
         raise ModelError(str(error)) from error
     return method

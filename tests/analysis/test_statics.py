@@ -104,6 +104,20 @@ def test_a_chain_hangs_from_any_start():
         assert found.stable
 
 
+def test_a_mass_ratio_of_1e4():
+    """100 kg on links of 10 g, let down from 45°: straight, and the top hinge carries all of the weight."""
+    model = im.Model("heavy")
+    before, at = model.ground, np.zeros(3)
+    for k in range(6):
+        end = at + np.array((0.05, 0.0, -0.05))
+        link = rod(model, f"link{k}", at, end, 0.01 if k < 5 else 100.0)
+        model.joint(f"hinge{k}", "revolute", before, link, at=at, axis=(0, 1, 0))
+        before, at = link, end
+    found = statics(model)
+    assert found.position["link5"] == pytest.approx([0, 0, -5.5 * math.hypot(0.05, 0.05)], abs=1e-10)
+    assert found.reaction["hinge0"].force == pytest.approx([0, 0, 100.05 * G], abs=1e-8)
+
+
 def test_modes_of_ten_pendula():
     """K θ = ω² M θ of the planar chain; its first link turns in all directions, so that it comes on top."""
     from scipy.linalg import eigh
@@ -138,3 +152,22 @@ def test_damping_of_a_mode():
 def test_a_rigid_frame_has_no_modes():
     with pytest.raises(im.ModelError, match="no freedom"):
         modes(bar(0.0, motor=im.Motor(position=0.0)))
+
+
+@pytest.mark.parametrize("coordinates", ["generalized", "maximal"])
+@pytest.mark.parametrize("away", [0.0, 5.0])
+def test_indeterminate_reactions_are_those_of_a_running_world(coordinates, away):
+    """A door on two hinges at rest: least norm over the same rows, by the same length, wherever it stands."""
+    model = im.Model("door")
+    leaf = model.body("leaf", mass=10.0, inertia=(1.0, 1.0, 0.5), position=(0.4 + away, 0, 1))
+    for k, height in enumerate((0.3, 1.7), start=1):
+        model.joint(f"hinge{k}", "revolute", model.ground, leaf, at=(away, 0, height), axis=(0, 0, 1))
+    found = statics(model)
+    world = im.World(model, coordinates=coordinates)
+    world.step()
+    total = sum(reaction.force for reaction in found.reaction.values())
+    assert total == pytest.approx([0, 0, 10 * G], abs=1e-9)
+    for name, reaction in found.reaction.items():
+        assert not found.determinate[name]
+        assert reaction.force == pytest.approx(world.joint(name).reaction.force, abs=1e-9)
+        assert reaction.torque == pytest.approx(world.joint(name).reaction.torque, abs=1e-9)

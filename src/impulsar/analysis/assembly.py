@@ -6,11 +6,14 @@ Damped Gauss-Newton in the norm of the masses, with R the scale of the rows and 
     R J L⁻ᵀ = U diag(σ) Vᵀ
 
 so that light bodies move rather than heavy ones, and no body more than the loops ask for. μ falls to zero
-as the loops close, which they then do quadratically, redundant rows or not. Steps are clamped.
+as the loops close, which they then do quadratically, redundant rows or not. Steps are clamped. Where the
+masses differ by orders of magnitude light bodies would rather turn far than heavy ones move a little, and
+the linear model does not reach that far: then, and wherever it does not matter which bodies move, L⁻ᵀ is
+the scale C of lengths.
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,7 +26,7 @@ from .bodies import Balance, Mechanism
 from .ranks import numerical_rank
 
 ITERATIONS = 200  # of one attempt
-ATTEMPTS = 4  # from slightly different starts before a mechanism counts as one that cannot close
+ATTEMPTS = 5  # in the mass norm, in lengths, from nudged starts; then a mechanism counts as one that cannot close
 TURN, SHIFT = 0.5, 0.3  # largest step: of a rotation [rad], of a translation by the mechanism's size
 ROUNDING = 1e-14  # an error this small cannot be lessened [m, rad]
 
@@ -89,9 +92,9 @@ def assemble(model: Model, tolerance: float = 1e-10, strict: bool = True, device
     rng = np.random.default_rng(0)
     for attempt in range(ATTEMPTS):
         mechanism.restore(start)
-        if attempt:
+        if attempt > 1:
             mechanism.move(_nudge(mechanism, rng))
-        error, count = close(mechanism, rows, tolerance)
+        error, count = close(mechanism, rows, tolerance, by_mass=attempt == 0)
         iterations += count
         worst = float(np.abs(error).max(initial=0.0))
         if worst < best_error:
@@ -177,11 +180,12 @@ def close(
     rows: Sequence[int],
     tolerance: float,
     errors: Callable[[Balance], np.ndarray] | None = None,
+    by_mass: bool = False,
 ) -> tuple[np.ndarray, int]:
     """Move the bodies until the errors of some rows vanish, to rounding if they can.
 
-    `errors` gives the errors of all rows if they are not those of `full_errors`. Returns the errors left
-    in those rows and the iterations used.
+    `errors` gives the errors of all rows if they are not those of `full_errors`; by_mass: in the mass norm
+    instead of lengths. Returns the errors left in those rows and the iterations used.
     """
     rows = list(rows)
 
@@ -189,47 +193,53 @@ def close(
         balance = mechanism.balance()
         return balance, (full_errors(mechanism, balance) if errors is None else errors(balance))[rows]
 
-    R = mechanism.R[rows]
+    R, size = mechanism.R[rows], mechanism.size
     balance, error = measure()
-    size = mechanism.size
-    mu = min(1e-3, float(np.linalg.norm(R * error)) / size)  # falls with the error
-    count, stalled = 0, 0
-    while count < ITERATIONS and np.abs(error).max(initial=0.0) > ROUNDING:
+    merit = float(np.linalg.norm(R * error))
+    mu = min(1e-3, merit / size)  # falls with the error
+    count = stalled = 0
+    while count < ITERATIONS and stalled < 5 and np.abs(error).max(initial=0.0) > ROUNDING:
         count += 1
-        merit = float(np.linalg.norm(R * error))
         before = mechanism.snapshot()
-        mechanism.move(_step(balance, rows, R, error, mu, size))
-        tried, tried_error = measure()
-        after = float(np.linalg.norm(R * tried_error))
-        if not after < merit:
+        back = np.linalg.inv(np.linalg.cholesky(balance.M)).T if by_mass else np.diag(mechanism.C)
+        after = merit
+        for damping, change in _steps(R[:, None] * balance.J[rows], R * error, back, mu, size):
+            mechanism.move(change)
+            balance, tried = measure()
+            after = float(np.linalg.norm(R * tried))
+            if after < merit:
+                mu = 0.1 * damping if damping > 1e-12 else 0.0
+                break
             mechanism.restore(before)
             if np.abs(error).max() <= tolerance:
                 break  # as near as rounding lets it
-            mu = max(10 * mu, 1e-8)
-            if mu > 1e6:
-                break
-            continue
-        stalled = stalled + 1 if after > (1.0 - 1e-5) * merit else 0
-        balance, error, mu = tried, tried_error, 0.1 * mu if mu > 1e-12 else 0.0
-        if stalled >= 5:
+        if not after < merit:
             break
+        stalled = stalled + 1 if after > (1.0 - 1e-5) * merit else 0
+        error, merit = tried, after
     mechanism.balance()
     return error, count
 
 
-def _step(balance: Balance, rows: list[int], R: np.ndarray, error: np.ndarray, mu: float, size: float) -> np.ndarray:
-    """Clamped step of damped Gauss-Newton; mu in units of the largest singular value."""
-    L = np.linalg.cholesky(balance.M)
-    A = np.linalg.solve(L, (R[:, None] * balance.J[rows]).T).T
-    U, sigma, Vt = np.linalg.svd(A, full_matrices=False)
+def _steps(
+    A: np.ndarray, error: np.ndarray, back: np.ndarray, mu: float, size: float
+) -> Iterator[tuple[float, np.ndarray]]:
+    """Clamped steps of damped Gauss-Newton to be tried in turn, and the damping of each.
+
+    First shorter and shorter steps, then more damping; mu is in units of the largest singular value. `back`
+    takes displacements in the norm chosen to [m, rad].
+    """
+    U, sigma, Vt = np.linalg.svd(A @ back, full_matrices=False)
     rank, _ = numerical_rank(sigma)
-    U, sigma, Vt = U[:, :rank], sigma[:rank], Vt[:rank]
-    if rank == 0:
-        return np.zeros(balance.M.shape[0])
-    damp = (mu * sigma[0]) ** 2
-    change = -np.linalg.solve(L.T, Vt.T @ ((sigma / (sigma**2 + damp)) * (U.T @ (R * error))))
-    by_body = np.linalg.norm(change.reshape(-1, 2, 3), axis=2).max(axis=0, initial=0.0)
-    return change / max(1.0, by_body[0] / (SHIFT * size), by_body[1] / TURN)
+    U, sigma, V = U[:, :rank], sigma[:rank], back @ Vt[:rank].T
+    along = U.T @ error
+    while mu < 1e3 and rank:
+        change = -V @ (sigma / (sigma**2 + (mu * sigma[0]) ** 2) * along)
+        by_body = np.linalg.norm(change.reshape(-1, 2, 3), axis=2).max(axis=0, initial=0.0)
+        change /= max(1.0, by_body[0] / (SHIFT * size), by_body[1] / TURN)
+        for halvings in range(4):
+            yield mu, 0.5**halvings * change
+        mu = max(10 * mu, 1e-8)
 
 
 def drive(mechanism: Mechanism, rows: Sequence[int], goals: dict[int, float], tolerance: float = 1e-9) -> None:

@@ -188,15 +188,16 @@ def _walk(
     balance: Balance,
     change: np.ndarray,
 ) -> None:
-    """Take the step, or as much of it as the force along it does not turn back beyond half of what it was."""
+    """Take the step, or as much of it as closes and as the force does not turn back beyond half of what it was."""
     start = mechanism.snapshot()
     before = float(balance.force @ change)
     for _ in range(10):
         mechanism.move(change)
-        close(mechanism, rows, 1e-12, errors)
+        open_by, _ = close(mechanism, rows, 1e-12, errors)
         there = mechanism.balance()
         motion = solve_motion(mechanism, there, rows)
-        if float((there.M @ motion.acceleration) @ change) >= -0.5 * before:
+        turned = float((there.M @ motion.acceleration) @ change) < -0.5 * before
+        if not turned and np.abs(open_by).max(initial=0.0) < 1e-9:
             return
         mechanism.restore(start)
         change, before = 0.5 * change, 0.5 * before

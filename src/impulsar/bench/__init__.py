@@ -19,8 +19,8 @@ def suite_names() -> list[str]:
     return list(SUITES)
 
 
-def run_suites(names: list[str] | None, json: bool = False) -> int:
-    """Run suites and print a table of each, or one JSON object. Returns the exit status."""
+def run_suite(name: str) -> list[dict]:
+    """Measure one suite: rows of figures."""
     from . import batch, chain, drag, loops
 
     run: dict[str, Callable[[], list[dict]]] = {
@@ -29,6 +29,14 @@ def run_suites(names: list[str] | None, json: bool = False) -> int:
         "drag": drag.run,
         "batch": batch.run,
     }
+    try:
+        return run[name]()
+    except ModuleNotFoundError as error:
+        raise ModelError(f"suite '{name}' needs {error.name}: pip install {error.name}") from error
+
+
+def run_suites(names: list[str] | None, json: bool = False) -> int:
+    """Run suites and print a table of each, or one JSON object. Returns the exit status."""
     for name in names or []:
         if name not in SUITES:
             raise ModelError(f"no suite {name!r}; suites are: {', '.join(SUITES)}")
@@ -36,10 +44,7 @@ def run_suites(names: list[str] | None, json: bool = False) -> int:
     for name in names or SUITES:
         if not json:
             print(f"{name}: {SUITES[name]}", file=sys.stderr)
-        try:
-            results[name] = run[name]()
-        except ModuleNotFoundError as error:
-            raise ModelError(f"suite '{name}' needs {error.name}: pip install {error.name}") from error
+        results[name] = run_suite(name)
         if not json:
             print_table(results[name])
     if json:

@@ -49,6 +49,8 @@ def _(edit: Grab, bench: Bench) -> Answer:
     owner = f"hand '{edit.hand}'"
     if edit.hand in system.hand_names:
         raise EditError(f"{owner}: already holds a body; release it first or choose another name")
+    if edit.body == "ground":
+        raise EditError(f"{owner}: takes 'ground', which does not move; give a body")
     body = known(owner, "body", edit.body, system.body_index)
     at = vector(owner, "at", edit.at, "m")
     for what, value, unit in (("stiffness", edit.stiffness, "N/m"), ("damping", edit.damping, "N s/m")):
@@ -152,7 +154,9 @@ def _(edit: ApplyLoad, bench: Bench) -> Answer:
 @apply.register
 def _(edit: RemoveLoad, bench: Bench) -> Answer:
     system = bench.system
-    load = known("edit", "load", edit.name, {n: i for i, n in enumerate(system.load_names) if n})
+    bodies = system.arrays.load_body.numpy()
+    acting = {name: i for i, name in enumerate(system.load_names) if name and bodies[i] != EMPTY}
+    load = known("edit", "load", edit.name, acting)
     write_ints(system.arrays.load_body, load, EMPTY)
     return Answer(f"load '{edit.name}' is off")
 
@@ -201,9 +205,9 @@ def parameters(system: System, name: str) -> dict[str, list[tuple[str, int]]]:
             for what, array in SLOT_PARAMETERS[slot.kind].items():
                 found.setdefault(what, []).append((array, r))
     if not found:
-        names = [system.model.name, *system.body_index, *[slot.name for slot in system.slots]]
-        known("parameter", "part", name, dict.fromkeys(names))
-        raise EditError(f"part '{name}': has no parameter that can be set")
+        model = system.model
+        known("parameter", "part", name, dict.fromkeys([model.name, *model.bodies, *model.joints, *model.springs]))
+        raise EditError(f"part '{name}': was built without a feature that can be set; author it with one")
     return found
 
 

@@ -180,9 +180,11 @@ def start_with_impulse(m: SystemArrays, s: StateArrays, x: WorkArrays, t: f64, w
 def smooth_step(m: SystemArrays, s: StateArrays, x: WorkArrays, t: f64, h: f64, w: int) -> f64:
     """Stages 1 to 6 of a sub-step; leaves the state at its end, returns its error over the tolerance."""
     save_start(s, x, w)
-    for stage in range(1, STAGES):
+    stage = int(1)
+    while stage < STAGES:  # a range of constants would be unrolled: six copies of `evaluate`
         set_stage(m, s, x, stage, h, w)
         evaluate(m, s, x, t + m.tableau[C_AT + stage] * h, stage, w)
+        stage += 1
     return step_error(m, s, x, h, m.options[RTOL], m.options[ATOL], w)
 
 

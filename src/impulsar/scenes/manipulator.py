@@ -10,7 +10,7 @@ UP, ACROSS = (0, 0, 1), (0, 1, 0)
 def build(speed: float = 1.0) -> Model:
     """A six-joint arm with a gripper whose two fingers one motor drives through a repeater.
 
-    The joints swing at about `speed` rad/s; the gripper closes and opens every 4 s.
+    The joints swing at about `speed` rad/s; the gripper closes and opens within the first 4 s.
     """
     model = Model("manipulator")
     base = model.body("base", mass=4.0, position=(0, 0, 0.1), shape=Cylinder(radius=0.09, length=0.2))

@@ -7,7 +7,12 @@ from ..world import World
 from .case import Case
 
 WORLDS = 1024
-SCENES = (("ten-pendula", {"start": "30deg"}), ("five-link", {}), ("peaucellier", {}), ("manipulator", {}))
+SCENES: tuple[tuple[str, dict], ...] = (
+    ("ten-pendula", {"start": "30deg"}),
+    ("five-link", {}),
+    ("peaucellier", {}),
+    ("manipulator", {}),
+)
 METHODS = (("simgc", "generalized"), ("simmc", "maximal"), ("direct", "generalized"), ("direct", "maximal"))
 
 
