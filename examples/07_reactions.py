@@ -2,7 +2,7 @@
 
 A uniform rod is released level. When it has turned by θ the hinge pulls it along itself, towards the
 pivot, by 5/2 m g sin θ and carries it across by 1/4 m g cos θ. `joint.reaction` is what the joint
-transmits to its second body (here the rod), at the joint, in world axes, mean over the last step.
+transmits to its second body (here the rod), at the joint, in world axes, at the end of the step.
 """
 
 import numpy as np

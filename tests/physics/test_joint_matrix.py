@@ -4,7 +4,7 @@ import pytest
 
 from impulsar.joints import CATALOGUE
 from impulsar.validate import joint_matrix
-from impulsar.validate.joint_matrix import FEATURES, ROLES, Cell, cells, check_cell
+from impulsar.validate.joint_matrix import COORDINATES, FEATURES, ROLES, Cell, cells, check_cell
 
 
 @pytest.mark.parametrize("cell", cells(), ids=lambda cell: cell.name)
@@ -37,7 +37,7 @@ def test_matrix_has_no_empty_cell(monkeypatch: pytest.MonkeyPatch, capsys: pytes
     joint_matrix.print_matrix()
     printed = capsys.readouterr().out
     rows = [line for line in printed.splitlines() if line.split()[0] in CATALOGUE]
-    assert len(rows) == len(CATALOGUE) * len(ROLES)
+    assert len(rows) == len(CATALOGUE) * len(ROLES) * len(COORDINATES)
     marks = sum(row.count("works") + row.count("refused") + row.count("FAILS") for row in rows)
     assert marks == len(rows) * len(FEATURES)
     assert "FAILS: too soft" in printed

@@ -15,6 +15,7 @@ differ by no more than their errors, estimated by changing the step.
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,7 @@ from scipy.spatial.transform import Rotation
 
 from ..inputs import Harmonic
 from ..joints import BALL_X, BALL_Z, CATALOGUE, SCREW, SLIDE_X, SLIDE_Z, TURN_X, Group, JointType
-from ..methods import Simgc
+from ..methods import Simgc, Simmc
 from ..model import NO_AXIS, Model, ModelError, Motor
 from ..reports import StepError
 from ..world import World
@@ -34,7 +35,11 @@ DIRECTIONS = ("to", "from")  # ground first, body first
 
 H = 1e-3  # step [s]
 MASS = 2.0  # [kg]
-TIGHT = Simgc(epsilon=1e-13, iterations=20_000)  # so that the sweep's tolerance is in no figure
+COORDINATES = ("generalized", "maximal")
+TIGHT = {  # so that the sweep's tolerance is in no figure
+    "generalized": Simgc(epsilon=1e-13, iterations=20_000),
+    "maximal": Simmc(epsilon=1e-13, iterations=20_000, split_impulses=True),
+}
 ROUNDING = 1e-9  # of what a method integrates exactly [m, rad, m/s, rad/s]
 PITCH = 0.1  # [m/rad]
 OFFSET = np.array([0.2, -0.1, 0.15])  # d, in joint axes, where the motion stays simple with it [m]
@@ -65,7 +70,13 @@ class Bench:
     direction: str
     group: Group
     device: str = "cpu"
+    coordinates: str = "generalized"
     way: tuple[float, ...] = GENERAL_WAY  # in joint axes
+
+    @property
+    def is_rows(self) -> bool:
+        """Whether the joint is made of rows."""
+        return self.role == "loop" or self.coordinates == "maximal"
 
     @property
     def sign(self) -> float:
@@ -123,7 +134,7 @@ class Bench:
             model.load("load", "body", torque=tuple(force * turn))
         else:
             model.load("load", "body", force=tuple(force * slide))
-        return World(model, TIGHT, dt=H, device=self.device)
+        return World(model, TIGHT[self.coordinates], dt=H, device=self.device)
 
     def rows(self, values: ArrayLike) -> np.ndarray:
         """Of the joint's values those of the group."""
@@ -139,7 +150,7 @@ class Bench:
         """
         turn, _ = self.axes()
         share = MASS * np.sum(np.cross(turn, self.offset) ** 2) / self.mass
-        return FASTEST**3 * H * t / 2.0 * share if self.role == "loop" else 0.0
+        return FASTEST**3 * H * t / 2.0 * share if self.is_rows else 0.0
 
     def expect(self, what: str, world: World, q: float | None, u: float | None, tolerance: float) -> None:
         """Coordinate and rate of the group, along the way where it is a ball; the joint closed."""
@@ -339,7 +350,9 @@ def sample(feature: str, group: Group | None) -> dict[str, Any]:
     return given if group is None else {what: {group.name: value} for what, value in given.items()}
 
 
-def general_world(kind: JointType, role: str, direction: str, device: str, h: float, **features: Any) -> World:
+def general_world(
+    kind: JointType, role: str, coordinates: str, direction: str, device: str, h: float, **features: Any
+) -> World:
     """After 0.1 s of a general motion: full inertia, gravity, every freedom moving."""
     arm = Q_WF.apply(OFFSET)
     v, w = np.zeros(3), np.zeros(3)
@@ -353,7 +366,7 @@ def general_world(kind: JointType, role: str, direction: str, device: str, h: fl
     orientation = Rotation.from_rotvec([-0.3, 0.8, 0.2]).as_quat()
     model.body("body", MASS, inertia, ORIGIN + arm, orientation, velocity=v, angular_velocity=w)
     add_joint(model, kind, direction, role, **features)
-    world = World(model, TIGHT, dt=h, device=device)
+    world = World(model, TIGHT[coordinates], dt=h, device=device)
     world.step(round(0.1 / h))
     return world
 
@@ -371,55 +384,56 @@ def transmitted(world: World) -> np.ndarray:
 
 
 def expect_same(
-    kind: JointType, direction: str, device: str, what: Callable[[World], np.ndarray], name: str, **features: Any
+    cell: "Cell", direction: str, device: str, what: Callable[[World], np.ndarray], name: str, **features: Any
 ) -> None:
-    """Tree and loop role differ by no more than their errors.
+    """The cell's role and coordinates differ from a tree joint's by no more than their errors.
 
     Of order 1, the error e at h = H / 4 follows from the change from 2 H: e(2H) - e(H/4) = 7 e(H/4).
     It is allowed twice, because limits and sticking happen at whole steps.
     """
-    fine, error = [], 0.0
-    for role in ROLES:
-        coarse = what(general_world(kind, role, direction, device, 2.0 * H, **features))
-        fine.append(what(general_world(kind, role, direction, device, 0.25 * H, **features)))
+    kind, fine, error = CATALOGUE[cell.type], [], 0.0
+    for role, coordinates in (("tree", "generalized"), (cell.role, cell.coordinates)):
+        coarse = what(general_world(kind, role, coordinates, direction, device, 2.0 * H, **features))
+        fine.append(what(general_world(kind, role, coordinates, direction, device, 0.25 * H, **features)))
         error += float(np.linalg.norm(coarse - fine[-1])) / 7.0
     apart = float(np.linalg.norm(fine[0] - fine[1]))
     if not apart <= 2.0 * error + ROUNDING:
         raise Mismatch(f"{name} {direction} ground: {apart:.3g} from the tree joint's, their errors {error:.3g}")
 
 
-def check_reaction(kind: JointType, role: str, direction: str, device: str) -> None:
+def check_reaction(cell: "Cell", direction: str, device: str) -> None:
     """The joint alone carries the body, force = m (a - g) of the step; its torque is the same in both roles."""
-    world = general_world(kind, role, direction, device, H)
+    kind = CATALOGUE[cell.type]
+    world = general_world(kind, cell.role, cell.coordinates, direction, device, H)
     body, force = world.body("body"), world.joint("joint").reaction.force
     needed = MASS * (body.acceleration - world.model.gravity)
     expect("reaction force", force if direction == "to" else -force, needed, ROUNDING / H)
-    if role == "loop" and kind.tree:
-        expect_same(kind, direction, device, transmitted, "reaction")
+    if cell.is_rows and kind.tree:
+        expect_same(cell, direction, device, transmitted, "reaction")
 
 
-def check_fixed(role: str, direction: str, device: str) -> None:
+def check_fixed(cell: "Cell", direction: str, device: str) -> None:
     """Does not move under any load."""
     model = Model("fixed")
     model.body("body", MASS, (0.2, 0.25, 0.3), position=ORIGIN + OFFSET)
-    add_joint(model, CATALOGUE["fixed"], direction, role)
+    add_joint(model, CATALOGUE["fixed"], direction, cell.role)
     model.load("load", "body", force=(3.0, -4.0, 5.0), torque=(1.0, 2.0, -3.0))
-    world = World(model, TIGHT, dt=H, device=device)
+    world = World(model, TIGHT[cell.coordinates], dt=H, device=device)
     world.step(100)
     expect("fixed: position", world.body("body").position, ORIGIN + OFFSET, ROUNDING)
     expect("fixed: velocity", world.body("body").velocity, 0.0, ROUNDING)
     expect("fixed: orientation", abs(world.body("body").orientation), (0, 0, 0, 1), ROUNDING)
 
 
-def check_distance(role: str, direction: str, device: str) -> None:
+def check_distance(cell: "Cell", direction: str, device: str) -> None:
     """The centre of mass goes round a circle at constant speed; a step bows out by (w h)² / 2 and loses
     as much of the speed, w² h t / 2 in all."""
     rate, steps, radius = FASTEST, 100, 0.4
     arm = np.array([0.0, 0.0, radius])
     model = Model("distance", gravity=(0, 0, 0))
     model.body("body", MASS, (0.2, 0.25, 0.3), position=ORIGIN + arm, velocity=(radius * rate, 0, 0))
-    add_joint(model, CATALOGUE["distance"], direction, role)
-    world = World(model, TIGHT, dt=H, device=device)
+    add_joint(model, CATALOGUE["distance"], direction, cell.role)
+    world = World(model, TIGHT[cell.coordinates], dt=H, device=device)
     world.step(steps)
     t = steps * H
     angle, lost = rate * t, rate**2 * H * t / 2
@@ -434,20 +448,32 @@ def check_distance(role: str, direction: str, device: str) -> None:
 
 @dataclass(frozen=True)
 class Cell:
-    """A joint type in a role with a feature."""
+    """A joint type in a role and coordinates with a feature."""
 
     type: str
     role: str
     feature: str
+    coordinates: str = "generalized"
 
     @property
     def name(self) -> str:
-        return f"{self.type} {self.role} {self.feature}"
+        return f"{self.type} {self.role} {self.coordinates} {self.feature}"
+
+    @property
+    def is_rows(self) -> bool:
+        """Whether the joint is made of rows: it closes a loop, or coordinates are maximal."""
+        return self.role == "loop" or self.coordinates == "maximal"
 
 
 def cells() -> list[Cell]:
     """Every cell of the matrix."""
-    return [Cell(type, role, feature) for type in CATALOGUE for role in ROLES for feature in FEATURES]
+    return [
+        Cell(type, role, feature, coordinates)
+        for type in CATALOGUE
+        for role in ROLES
+        for coordinates in COORDINATES
+        for feature in FEATURES
+    ]
 
 
 def is_refused(group: Group, feature: str) -> bool:
@@ -460,11 +486,11 @@ def check_cell(cell: Cell, device: str = "cpu") -> str:
     kind = CATALOGUE[cell.type]
     if cell.feature == "reaction":
         for direction in DIRECTIONS:
-            check_reaction(kind, cell.role, direction, device)
+            check_reaction(cell, direction, device)
         return "works"
     if not kind.groups and cell.feature == "joint":
         for direction in DIRECTIONS:
-            {"fixed": check_fixed, "distance": check_distance}[cell.type](cell.role, direction, device)
+            {"fixed": check_fixed, "distance": check_distance}[cell.type](cell, direction, device)
         return "works"
     refusals = {}
     for group in kind.groups or (None,):
@@ -472,10 +498,10 @@ def check_cell(cell: Cell, device: str = "cpu") -> str:
             refusals[group.name if group else "all"] = refusal(kind, cell.role, sample(cell.feature, group))
             continue
         for direction in DIRECTIONS:
-            CHECKS[cell.feature](Bench(kind, cell.role, direction, group, device))
-            if cell.role == "loop":
+            CHECKS[cell.feature](Bench(kind, cell.role, direction, group, device, cell.coordinates))
+            if cell.is_rows:
                 features = sample(cell.feature, group)
-                expect_same(kind, direction, device, motion, f"motion of {group.name}", **features)
+                expect_same(cell, direction, device, motion, f"motion of {group.name}", **features)
     if not refusals:
         return "works"
     if len(refusals) == max(1, len(kind.groups)):
@@ -522,19 +548,20 @@ def print_matrix() -> None:
     found = _last or matrix()
     widths = [max(len(name), 10) for name in FEATURES]
 
-    def line(type: str, role: str, words: Iterable[str]) -> str:
-        return f"{type:<16}{role:<6}" + "  ".join(f"{w:<{n}}" for w, n in zip(words, widths, strict=True))
+    def line(type: str, role: str, coordinates: str, words: Iterable[str]) -> str:
+        return f"{type:<16}{role:<6}{coordinates:<13}" + "  ".join(
+            f"{w:<{n}}" for w, n in zip(words, widths, strict=True)
+        )
 
-    print(line("type", "role", FEATURES))
+    print(line("type", "role", "coordinates", FEATURES))
     notes: dict[str, int] = {}
-    for type in CATALOGUE:
-        for role in ROLES:
-            words = []
-            for feature in FEATURES:
-                text = found[Cell(type, role, feature)]
-                word = text.split(":")[0].split(",")[0]
-                words.append(word if text == "works" else f"{word} {notes.setdefault(text, len(notes) + 1)}")
-            print(line(type, role, words))
+    for type, role, coordinates in product(CATALOGUE, ROLES, COORDINATES):
+        words = []
+        for feature in FEATURES:
+            text = found[Cell(type, role, feature, coordinates)]
+            word = text.split(":")[0].split(",")[0]
+            words.append(word if text == "works" else f"{word} {notes.setdefault(text, len(notes) + 1)}")
+        print(line(type, role, coordinates, words))
     for text, note in notes.items():
         print(f"{note:>3}  {text}")
 
@@ -542,7 +569,7 @@ def print_matrix() -> None:
 CASES: list[Case] = [
     Case(
         "joint-matrix",
-        "every joint type in every role works with every feature or refuses it by name",
+        "every joint type in every role, in both coordinates, works with every feature or refuses it by name",
         0.0,
         "cells that fail",
         count_failures,
