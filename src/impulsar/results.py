@@ -328,15 +328,19 @@ KIND_COLOURS = dict(zip(KINDS, (COLOURS[1], COLOURS[0], COLOURS[2], COLOURS[3], 
 
 
 def plot(dataset: "xr.Dataset", path: str | Path, title: str | None = None) -> None:
-    """Draw energies, their imbalance, the constraint error and the motion over time into a picture file."""
-    figure = new_figure(11.0, 7.5)
-    axes = figure.subplots(2, 2, sharex=True)
+    """Draw energies, their imbalance, the constraint error, the motion and the reactions into a picture file."""
+    has_joints = "reaction_force" in dataset
+    figure = new_figure(11.0, 10.5 if has_joints else 7.5)
+    axes = figure.subplots(3 if has_joints else 2, 2, sharex=True)
     one = first_world(dataset)
     draw_energy(axes[0, 0], one)
     draw_imbalance(axes[0, 1], one)
     draw_constraint_error(axes[1, 0], one)
     draw_coordinates(axes[1, 1], one)
-    for ax in axes[1]:
+    if has_joints:
+        draw_reactions(axes[2, 0], one, "reaction_force", "reaction force [N]")
+        draw_reactions(axes[2, 1], one, "reaction_torque", "reaction torque [N m]")
+    for ax in axes[-1]:
         ax.set_xlabel("time [s]")
     figure.align_ylabels(axes)
     worlds = f", world 0 of {dataset.sizes['world']}" if "world" in dataset.dims else ""
@@ -457,3 +461,16 @@ def draw_coordinates(ax: "Axes", dataset: "xr.Dataset", most: int = 8) -> None:
     legend(ax, 4)
     if len(shown) > most:
         ax.set_title(f"{title}: the first {most} of {len(shown)}", loc="right", fontsize=8, color=INK)
+
+
+def draw_reactions(ax: "Axes", dataset: "xr.Dataset", name: str, label: str, most: int = 8) -> None:
+    """Sizes of the reactions of the joints that carry most, from the first step on."""
+    size = np.linalg.norm(dataset[name].values, axis=-1)[1:]  # [time, joint]; there is none before a step
+    joints = dataset["joint"].values
+    heaviest = np.argsort(-size.max(axis=0, initial=0.0), kind="stable")[:most] if len(size) else []
+    for k, j in enumerate(sorted(heaviest)):
+        ax.plot(dataset["time"][1:], size[:, j], color=COLOURS[k % len(COLOURS)], linewidth=1.2, label=joints[j])
+    style(ax, label)
+    legend(ax, 4)
+    if len(joints) > most:
+        ax.set_title(f"the {most} most loaded of {len(joints)} joints", loc="right", fontsize=8, color=INK)

@@ -227,7 +227,7 @@ class World:
         """The report of several launches as that of one."""
         new = self._work.report.numpy().copy()
         if raw is not None:
-            for row in (measure.TOTAL_ITERATIONS, measure.ENDED_BY_LIMIT):
+            for row in (measure.TOTAL_ITERATIONS, measure.SUB_STEPS, measure.ENDED_BY_LIMIT):
                 new[row] += raw[row]
             for row in (measure.MOST_ITERATIONS, measure.BROKEN):
                 new[row] = np.maximum(new[row], raw[row])

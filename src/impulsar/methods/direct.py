@@ -37,7 +37,7 @@ from ..solve.project import project_positions, project_velocities
 from ..spatial import HALF, ONE, ZERO, f64, spatial, vec6, zero3
 from ..state import StateArrays, WorkArrays
 from ..system import SystemArrays
-from ..system.channels import next_knot
+from ..system.channels import next_knot, snap_to_knot
 from ..system.slots import FRICTION
 from .impulsive import impulsive_step, limits_passed, motors_too_weak, needs_impulses
 
@@ -46,6 +46,7 @@ NEGLIGIBLE = wp.constant(wp.float64(0.01))  # a projection this small against at
 SMOOTH_ERROR = wp.constant(wp.float64(1e-13))  # position error left after a smooth sub-step [m, rad]
 RETRY = wp.constant(wp.float64(1.2))  # growth of the wished sub-step while it is too small to be taken
 PER_SUB_STEP = wp.constant(wp.float64(7.0))  # evaluations, at most
+SNAP = wp.constant(wp.float64(1e-9))  # of a nominal step: so near to a kink the clock is there
 JUMP = wp.constant(wp.float64(1e-9))  # velocity error at the start of a step that is an impulse [m/s, rad/s]
 
 
@@ -210,6 +211,7 @@ def step(m: SystemArrays, s: StateArrays, x: WorkArrays, is_last: bool, w: int):
     while left > ZERO:
         if evaluations >= limit:
             stiff = True
+        t = snap_to_knot(m, t, SNAP * m.nominal_h[0], w)
         size = wp.min(h, left)
         knot = next_knot(m, t, end, w)
         if knot < end:

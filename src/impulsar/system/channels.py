@@ -92,6 +92,15 @@ def next_knot(m: SystemArrays, t: f64, end: f64, w: int) -> f64:
     return knot
 
 
+@wp.func
+def snap_to_knot(m: SystemArrays, t: f64, reach: f64, w: int) -> f64:
+    """A bend or jump within reach of time t, else t: a summed clock may stop just short of it."""
+    knot = next_knot(m, t - reach, t + reach, w)
+    if knot < t + reach:
+        return knot
+    return t
+
+
 class Channels:
     """The channels of a system on the host, written to the device when they change."""
 
