@@ -463,14 +463,15 @@ def draw_coordinates(ax: "Axes", dataset: "xr.Dataset", most: int = 8) -> None:
         ax.set_title(f"{title}: the first {most} of {len(shown)}", loc="right", fontsize=8, color=INK)
 
 
-def draw_reactions(ax: "Axes", dataset: "xr.Dataset", name: str, label: str, most: int = 8) -> None:
+def draw_reactions(ax: "Axes", dataset: "xr.Dataset", name: str, label: str, most: int = 4) -> None:
     """Sizes of the reactions of the joints that carry most, from the first step on."""
     size = np.linalg.norm(dataset[name].values, axis=-1)[1:]  # [time, joint]; there is none before a step
     joints = dataset["joint"].values
-    heaviest = np.argsort(-size.max(axis=0, initial=0.0), kind="stable")[:most] if len(size) else []
-    for k, j in enumerate(sorted(heaviest)):
+    heaviest = np.argsort(-size.max(axis=0, initial=0.0), kind="stable")[:most]
+    for k, j in enumerate(np.sort(heaviest)):
         ax.plot(dataset["time"][1:], size[:, j], color=COLOURS[k % len(COLOURS)], linewidth=1.2, label=joints[j])
     style(ax, label)
     legend(ax, 4)
     if len(joints) > most:
-        ax.set_title(f"the {most} most loaded of {len(joints)} joints", loc="right", fontsize=8, color=INK)
+        note = f"the {most} most loaded of {len(joints)} joints"
+        ax.text(0.99, 0.97, note, transform=ax.transAxes, ha="right", va="top", fontsize=8, color=INK)
