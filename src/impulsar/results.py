@@ -470,8 +470,5 @@ def draw_reactions(ax: "Axes", dataset: "xr.Dataset", name: str, label: str, mos
     heaviest = np.argsort(-size.max(axis=0, initial=0.0), kind="stable")[:most]
     for k, j in enumerate(np.sort(heaviest)):
         ax.plot(dataset["time"][1:], size[:, j], color=COLOURS[k % len(COLOURS)], linewidth=1.2, label=joints[j])
-    style(ax, label)
+    style(ax, f"{label}, {most} largest of {len(joints)}" if len(joints) > most else label)
     legend(ax, 4)
-    if len(joints) > most:
-        note = f"the {most} most loaded of {len(joints)} joints"
-        ax.text(0.99, 0.97, note, transform=ax.transAxes, ha="right", va="top", fontsize=8, color=INK)
