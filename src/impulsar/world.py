@@ -130,6 +130,10 @@ class World:
         self._report = self._work.report.numpy()  # on the CPU a view
         self._simple = self.device == "cpu" and self.worlds == 1
 
+    def _record_and_launch(self) -> None:
+        self._record()
+        self._launch()
+
     def _refresh(self) -> None:
         """Bring poses, twists and energies up to the state."""
         refresh(self.system, self.state, self._work)
@@ -277,7 +281,7 @@ class World:
             except ModelError as error:
                 raise edits.EditError(str(error)) from error
         if answer.arrays_replaced:
-            self._record()
+            self._launch = self._record_and_launch  # once, however many edits there are before the next step
         self._refresh()
         return answer
 

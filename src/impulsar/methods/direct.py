@@ -46,6 +46,8 @@ NEGLIGIBLE = wp.constant(wp.float64(0.01))  # a projection this small against at
 SMOOTH_ERROR = wp.constant(wp.float64(1e-13))  # position error left after a smooth sub-step [m, rad]
 RETRY = wp.constant(wp.float64(1.2))  # growth of the wished sub-step while it is too small to be taken
 PER_SUB_STEP = wp.constant(wp.float64(7.0))  # evaluations, at most
+SMOOTH, IMPULSIVE, MUST_BE_IMPULSIVE = 0, 1, 2  # Progress.mode
+END = wp.constant(wp.float64(1e-9))  # of a nominal step: so little left is nothing
 SNAP = wp.constant(wp.float64(1e-9))  # of a nominal step: so near to a kink the clock is there
 JUMP = wp.constant(wp.float64(1e-9))  # velocity error at the start of a step that is an impulse [m/s, rad/s]
 
@@ -190,108 +192,159 @@ def smooth_step(m: SystemArrays, s: StateArrays, x: WorkArrays, t: f64, h: f64, 
 
 
 @wp.func
-def step(m: SystemArrays, s: StateArrays, x: WorkArrays, is_last: bool, w: int):
-    """One nominal step of one world."""
-    limit = int(m.options[LIMIT])
-    fixed = m.options[FIXED] * m.nominal_h[0]  # size of fixed sub-steps, 0: error control
-    t = s.time[0, w]
-    left = m.nominal_h[0]
-    end = t + left
-    h = wp.abs(s.next_h[0, w])
-    if h == ZERO:
-        h = f64(0.1) * left
-    # too stiff for the work allowed: the compliant rows of impulsive sub-steps are stable at any stiffness
-    stiff = s.next_h[0, w] < ZERO and f64(limit) * h < PER_SUB_STEP * left
-    evaluations = int(0)
-    sub_steps = int(0)
-    ready = int(0)  # 1: stage 0 holds the derivatives of the present state
-    impulsive = int(0)  # 1: the last sub-step was
-    cut = int(0)  # 1: the limit of work ended error control
-    worst = ZERO
-    while left > ZERO:
-        if evaluations >= limit:
-            stiff = True
-        t = snap_to_knot(m, t, SNAP * m.nominal_h[0], w)
-        size = wp.min(h, left)
-        knot = next_knot(m, t, end, w)
-        if knot < end:
-            size = wp.min(size, knot - t)
-        if size < left and size > HALF * left:
-            size = HALF * left  # two even steps, not a long one and a sliver
-        if fixed > ZERO or stiff or impulsive == 2 or needs_impulses(m, s, x, t, size, w):
-            size = wp.min(m.options[IMPULSE_STEP], left)
-            if fixed > ZERO:
-                size = fixed
-            ends = left - size < f64(1e-9) * m.nominal_h[0]
-            evaluations += impulsive_step(m, s, x, t, size, m.options[EPSILON], limit, is_last and ends, w)
-            impulsive = int(1)
-            ready = int(0)
-            sub_steps += 1
-            if stiff and fixed == ZERO:
-                cut = int(1)
-            t += size
-            left -= size
-            if ends:
-                left = ZERO
-            continue
-        if ready == 0:
-            evaluate(m, s, x, t, 0, w)
-            evaluations += 1
-            if m.bilateral.shape[0] > 0:
-                if motors_too_weak(m, s, x, t, size, w):
-                    impulsive = int(2)
-                    continue
-                if start_with_impulse(m, s, x, t, w) != 0:
-                    evaluate(m, s, x, t, 0, w)
-        error = smooth_step(m, s, x, t, size, w)
-        evaluations += STAGES - 1
-        if limits_passed(m, s, x, w):
-            return_to_start(s, x, w)
-            refresh_geometry(m, s, x, w)
-            impulsive = int(2)  # go there by impulses
-            ready = int(0)
-        elif error <= ONE:
-            keep_books(m, s, x, size, w)
-            impulsive = int(0)
-            s.last_h[0, w] = ZERO  # forces of an instant are no warm start
-            sub_steps += 1
-            t += size
-            left -= size
-            if size >= left * f64(1e12):
-                left = ZERO
-            if size >= HALF * h or error > HALF:
-                h = next_size(size, error)
-            off = ZERO
-            if m.bilateral.shape[0] > 0:
-                x.report[POSITION_RESIDUAL, w] = ZERO
-                project_positions(m, s, x, t, SMOOTH_ERROR, w)
-                off = x.report[POSITION_RESIDUAL, w]
-                worst = wp.max(worst, off)
-                off = wp.max(off, project_velocities(m, s, x, t, w))
-            ready = int(0)
-            if off <= NEGLIGIBLE * m.options[ATOL]:
-                reuse_last_stage(m, s, x, w)
-                ready = int(1)
-        else:
-            return_to_start(s, x, w)
-            h = next_size(size, error)
-            if not wp.isfinite(error):
-                h = f64(0.1) * size
-            if size < f64(1e-12) * m.nominal_h[0]:
-                left = ZERO  # not finite at any size
-    s.next_h[0, w] = h
-    if cut != 0:
-        s.next_h[0, w] = -RETRY * h
-    report_substeps(x, sub_steps, evaluations, cut, worst, w)
-    if is_last and impulsive == 0:
-        evaluate(m, s, x, t, 0, w)
-        instant_reactions(m, s, x, w)
-
-
-@wp.func
 def refresh_geometry(m: SystemArrays, s: StateArrays, x: WorkArrays, w: int):
     kinematics(m, s, x, ZERO, w)
     follow_loops(m, s, x, w)
+
+
+@wp.struct
+class Progress:
+    """Where a nominal step stands."""
+
+    t: f64  # [s]
+    left: f64  # of the nominal step [s]
+    h: f64  # sub-step that error control wishes [s]
+    error: f64  # worst position error found before projection [m, rad]
+    evaluations: wp.int32
+    sub_steps: wp.int32
+    ready: wp.int32  # 1: stage 0 holds the derivatives of the present state
+    mode: wp.int32  # of the last sub-step, or what the next one has to be
+    stiff: wp.int32  # 1: too stiff for the work allowed; compliant rows of impulsive sub-steps are stable
+    cut: wp.int32  # 1: the limit of work ended error control
+
+
+@wp.func
+def begin(m: SystemArrays, s: StateArrays, w: int) -> Progress:
+    """The start of a nominal step."""
+    p = Progress()
+    p.t = s.time[0, w]
+    p.left = m.nominal_h[0]
+    p.h = wp.abs(s.next_h[0, w])
+    if p.h == ZERO:
+        p.h = f64(0.1) * p.left
+    p.mode = SMOOTH
+    if s.next_h[0, w] < ZERO and m.options[LIMIT] * p.h < PER_SUB_STEP * p.left:
+        p.stiff = int(1)
+    return p
+
+
+@wp.func
+def wished_size(m: SystemArrays, p: Progress, w: int) -> f64:
+    """Size of a smooth sub-step: what error control wishes, but not beyond a kink of the inputs or the end."""
+    size = wp.min(p.h, p.left)
+    end = p.t + p.left
+    knot = next_knot(m, p.t, end, w)
+    if knot < end:
+        size = wp.min(size, knot - p.t)
+    if size < p.left and size > HALF * p.left:
+        size = HALF * p.left  # two even steps, not a long one and a sliver
+    return size
+
+
+@wp.func
+def pass_by(m: SystemArrays, start: Progress, size: f64, w: int) -> Progress:
+    """The clock after a sub-step."""
+    p = start
+    p.t = snap_to_knot(m, p.t + size, SNAP * m.nominal_h[0], w)
+    p.left -= size
+    if p.left < END * m.nominal_h[0]:
+        p.left = ZERO
+    p.sub_steps += 1
+    return p
+
+
+@wp.func
+def take_impulsive(m: SystemArrays, s: StateArrays, x: WorkArrays, start: Progress, is_last: bool, w: int) -> Progress:
+    """One impulsive sub-step: of fixed size, or of at most the method's impulse step."""
+    p = start
+    size = wp.min(m.options[IMPULSE_STEP], p.left)
+    if m.options[FIXED] > ZERO:
+        size = m.options[FIXED] * m.nominal_h[0]
+    elif p.stiff != 0:
+        p.cut = int(1)
+    ends = p.left - size < END * m.nominal_h[0]
+    limit = int(m.options[LIMIT])
+    p.evaluations += impulsive_step(m, s, x, p.t, size, m.options[EPSILON], limit, is_last and ends, w)
+    p.mode = IMPULSIVE
+    p.ready = int(0)
+    return pass_by(m, p, size, w)
+
+
+@wp.func
+def settle(m: SystemArrays, s: StateArrays, x: WorkArrays, start: Progress, w: int) -> Progress:
+    """After a smooth sub-step: project, and keep its last stage as the first of the next if it still holds."""
+    p = start
+    off = ZERO
+    if m.bilateral.shape[0] > 0:
+        x.report[POSITION_RESIDUAL, w] = ZERO
+        project_positions(m, s, x, p.t, SMOOTH_ERROR, w)
+        off = x.report[POSITION_RESIDUAL, w]
+        p.error = wp.max(p.error, off)
+        off = wp.max(off, project_velocities(m, s, x, p.t, w))
+    p.ready = int(0)
+    if off <= NEGLIGIBLE * m.options[ATOL]:
+        reuse_last_stage(m, s, x, w)
+        p.ready = int(1)
+    return p
+
+
+@wp.func
+def take_smooth(m: SystemArrays, s: StateArrays, x: WorkArrays, start: Progress, size: f64, w: int) -> Progress:
+    """Try one smooth sub-step; where a limit or a weak motor is in the way the next one is impulsive."""
+    p = start
+    if p.ready == 0:
+        evaluate(m, s, x, p.t, 0, w)
+        p.evaluations += 1
+        p.ready = int(1)
+        if m.bilateral.shape[0] > 0:
+            if motors_too_weak(m, s, x, p.t, size, w):
+                p.mode = MUST_BE_IMPULSIVE
+                return p
+            if start_with_impulse(m, s, x, p.t, w) != 0:
+                evaluate(m, s, x, p.t, 0, w)
+    error = smooth_step(m, s, x, p.t, size, w)
+    p.evaluations += STAGES - 1
+    passed = limits_passed(m, s, x, w)
+    if error <= ONE and not passed:
+        keep_books(m, s, x, size, w)
+        s.last_h[0, w] = ZERO  # forces of an instant are no warm start
+        p.mode = SMOOTH
+        if size >= HALF * p.h or error > HALF:
+            p.h = next_size(size, error)
+        return settle(m, s, x, pass_by(m, p, size, w), w)
+    return_to_start(s, x, w)
+    refresh_geometry(m, s, x, w)
+    if passed:
+        p.mode = MUST_BE_IMPULSIVE
+    elif wp.isfinite(error):
+        p.h = next_size(size, error)
+    else:
+        p.h = f64(0.1) * size
+    if size < f64(1e-12) * m.nominal_h[0]:
+        p.left = ZERO  # not finite at any size
+    return p
+
+
+@wp.func
+def step(m: SystemArrays, s: StateArrays, x: WorkArrays, is_last: bool, w: int):
+    """One nominal step of one world."""
+    p = begin(m, s, w)
+    while p.left > ZERO:
+        if p.evaluations >= int(m.options[LIMIT]):
+            p.stiff = int(1)
+        size = wished_size(m, p, w)
+        impulsive = m.options[FIXED] > ZERO or p.stiff != 0 or p.mode == MUST_BE_IMPULSIVE
+        if impulsive or needs_impulses(m, s, x, p.t, size, w):
+            p = take_impulsive(m, s, x, p, is_last, w)
+        else:
+            p = take_smooth(m, s, x, p, size, w)
+    s.next_h[0, w] = p.h
+    if p.cut != 0:
+        s.next_h[0, w] = -RETRY * p.h
+    report_substeps(x, p.sub_steps, p.evaluations, p.cut, p.error, w)
+    if is_last and p.mode == SMOOTH:
+        evaluate(m, s, x, p.t, 0, w)
+        instant_reactions(m, s, x, w)
 
 
 @wp.kernel(enable_backward=False)
