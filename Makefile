@@ -22,7 +22,8 @@ demo: setup
 	$(BIN)/impulsar demo
 
 test: setup
-	$(BIN)/python -m pytest -q -n 2
+	$(BIN)/python -m pytest -q -n 2 -m 'not timed'
+	$(BIN)/python -m pytest -q -m timed
 
 lint: setup
 	$(BIN)/ruff check .

@@ -70,6 +70,7 @@ def test_wheel_runs_a_scene_on_its_own(tmp_path: Path) -> None:
         assert float(result["time"][-1]) == pytest.approx(0.05)
 
 
+@pytest.mark.timed
 def test_import_is_fast_and_lean(tmp_path: Path) -> None:
     """`import impulsar` takes less than a second (median of three) and loads no heavy package."""
     probes = [json.loads(run(sys.executable, "-c", IMPORT_PROBE, cwd=tmp_path).stdout) for _ in range(3)]

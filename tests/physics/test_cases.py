@@ -6,10 +6,14 @@ from impulsar.validate import cases, run_case
 
 QUICK = [case for case in cases().values() if not case.slow]
 TIMED = {"linear-cost", "import-time", "first-step-cold", "first-step-cached"}  # on this machine's clock
-ON_HOST = TIMED | {"table1"}
+ON_HOST = TIMED | {"table1", "table1-fewer", "one-trajectory", "trajectory-order", "simmc-floor-order"}
 
 
-@pytest.mark.parametrize("case", [pytest.param(case, id=case.name) for case in QUICK])
+def as_parameter(case):
+    return pytest.param(case, id=case.name, marks=[pytest.mark.timed] if case.name in TIMED else [])
+
+
+@pytest.mark.parametrize("case", [as_parameter(case) for case in QUICK])
 def test_case_holds(case, device):
     if device != "cpu" and case.name in ON_HOST:
         device = "cpu"

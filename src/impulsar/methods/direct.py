@@ -180,18 +180,6 @@ def start_with_impulse(m: SystemArrays, s: StateArrays, x: WorkArrays, t: f64, w
 
 
 @wp.func
-def smooth_step(m: SystemArrays, s: StateArrays, x: WorkArrays, t: f64, h: f64, w: int) -> f64:
-    """Stages 1 to 6 of a sub-step; leaves the state at its end, returns its error over the tolerance."""
-    save_start(s, x, w)
-    stage = int(1)
-    while stage < STAGES:  # a range of constants would be unrolled: six copies of `evaluate`
-        set_stage(m, s, x, stage, h, w)
-        evaluate(m, s, x, t + m.tableau[C_AT + stage] * h, stage, w)
-        stage += 1
-    return step_error(m, s, x, h, m.options[RTOL], m.options[ATOL], w)
-
-
-@wp.func
 def refresh_geometry(m: SystemArrays, s: StateArrays, x: WorkArrays, w: int):
     kinematics(m, s, x, ZERO, w)
     follow_loops(m, s, x, w)
@@ -289,21 +277,44 @@ def settle(m: SystemArrays, s: StateArrays, x: WorkArrays, start: Progress, w: i
 
 
 @wp.func
+def run_stages(m: SystemArrays, s: StateArrays, x: WorkArrays, start: Progress, size: f64, w: int) -> Progress:
+    """Evaluate the stages of a smooth sub-step that are not ready; leaves the state at its end.
+
+    At the end of the nominal step, with nothing left, only the first stage, for reports. Stops after the
+    first where a motor is too weak. One call of `evaluate`, because every call is a copy of it.
+    """
+    p = start
+    stage = p.ready
+    jumped = int(0)
+    while stage < STAGES:
+        if stage == 1:
+            save_start(s, x, w)
+        if stage > 0:
+            set_stage(m, s, x, stage, size, w)
+        evaluate(m, s, x, p.t + m.tableau[C_AT + stage] * size, stage, w)
+        p.evaluations += 1
+        stage += 1
+        if stage == 1:
+            if p.left <= ZERO:
+                return p
+            if m.bilateral.shape[0] > 0 and jumped == 0:
+                if motors_too_weak(m, s, x, p.t, size, w):
+                    p.mode = MUST_BE_IMPULSIVE
+                    return p
+                jumped = int(1)
+                if start_with_impulse(m, s, x, p.t, w) != 0:
+                    stage = int(0)
+    p.ready = int(1)
+    return p
+
+
+@wp.func
 def take_smooth(m: SystemArrays, s: StateArrays, x: WorkArrays, start: Progress, size: f64, w: int) -> Progress:
     """Try one smooth sub-step; where a limit or a weak motor is in the way the next one is impulsive."""
-    p = start
-    if p.ready == 0:
-        evaluate(m, s, x, p.t, 0, w)
-        p.evaluations += 1
-        p.ready = int(1)
-        if m.bilateral.shape[0] > 0:
-            if motors_too_weak(m, s, x, p.t, size, w):
-                p.mode = MUST_BE_IMPULSIVE
-                return p
-            if start_with_impulse(m, s, x, p.t, w) != 0:
-                evaluate(m, s, x, p.t, 0, w)
-    error = smooth_step(m, s, x, p.t, size, w)
-    p.evaluations += STAGES - 1
+    p = run_stages(m, s, x, start, size, w)
+    if p.mode == MUST_BE_IMPULSIVE or p.left <= ZERO:
+        return p
+    error = step_error(m, s, x, size, m.options[RTOL], m.options[ATOL], w)
     passed = limits_passed(m, s, x, w)
     if error <= ONE and not passed:
         keep_books(m, s, x, size, w)
@@ -329,22 +340,29 @@ def take_smooth(m: SystemArrays, s: StateArrays, x: WorkArrays, start: Progress,
 def step(m: SystemArrays, s: StateArrays, x: WorkArrays, is_last: bool, w: int):
     """One nominal step of one world."""
     p = begin(m, s, w)
-    while p.left > ZERO:
+    reported = not is_last
+    while p.left > ZERO or not reported:
         if p.evaluations >= int(m.options[LIMIT]):
             p.stiff = int(1)
         size = wished_size(m, p, w)
         impulsive = m.options[FIXED] > ZERO or p.stiff != 0 or p.mode == MUST_BE_IMPULSIVE
-        if impulsive or needs_impulses(m, s, x, p.t, size, w):
-            p = take_impulsive(m, s, x, p, is_last, w)
-        else:
+        at_end = p.left <= ZERO
+        if at_end:  # accelerations and forces of the instant where the step ends
+            reported = True
+            p.ready = int(0)
+            impulsive = p.mode != SMOOTH
+        elif not impulsive:
+            impulsive = needs_impulses(m, s, x, p.t, size, w)
+        if not impulsive:
             p = take_smooth(m, s, x, p, size, w)
+            if at_end:
+                instant_reactions(m, s, x, w)
+        elif not at_end:
+            p = take_impulsive(m, s, x, p, is_last, w)
     s.next_h[0, w] = p.h
     if p.cut != 0:
         s.next_h[0, w] = -RETRY * p.h
     report_substeps(x, p.sub_steps, p.evaluations, p.cut, p.error, w)
-    if is_last and p.mode == SMOOTH:
-        evaluate(m, s, x, p.t, 0, w)
-        instant_reactions(m, s, x, w)
 
 
 @wp.kernel(enable_backward=False)

@@ -24,7 +24,7 @@ def refresh_kernel(m: SystemArrays, s: StateArrays, x: WorkArrays):
     measure_energy(m, s, x, w)
 
 
-@wp.kernel(enable_backward=False)
+@wp.kernel(enable_backward=False, module="unique")  # compiled only where it is needed
 def start_kernel(m: SystemArrays, s: StateArrays, x: WorkArrays):
     """Velocities after the bodies, moving with the momenta in x.wrench, are joined: v = M⁻¹ Jᵀ momenta.
 
@@ -43,7 +43,7 @@ def start_kernel(m: SystemArrays, s: StateArrays, x: WorkArrays):
             response(m, x, r, w)
 
 
-@wp.kernel(enable_backward=False)
+@wp.kernel(enable_backward=False, module="unique")  # compiled only where it is needed
 def rows_kernel(m: SystemArrays, s: StateArrays, x: WorkArrays):
     """J of all closures at the present coordinates."""
     w = wp.tid()
