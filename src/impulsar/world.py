@@ -27,6 +27,7 @@ from .system.channels import CALLABLE_STEPS
 from .system.slots import CLOSURE, HAND, IDLE
 
 DEFAULT_METHOD = "direct"
+MOST_LOCKS = 1500  # beyond so many joint equations the solver's own reactions stand, taken as determinate
 
 
 class Reaction(NamedTuple):
@@ -402,7 +403,7 @@ class World:
             order = [self.system.joint_index[name] for name in self.model.joints]
             raw = self._work.reaction.numpy()[order]
             self._reactions = raw.copy(), np.ones(raw.shape[:2], bool)
-            if self._loops and raw.any():
+            if self._loops and raw.any() and len(self.readout.lock_names) <= MOST_LOCKS:
                 self._reactions = LeastNorm(self.system, self.state, self._work).reactions(raw)
             self._reactions_at = self._count
         return self._reactions

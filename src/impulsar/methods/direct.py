@@ -292,11 +292,11 @@ def run_stages(m: SystemArrays, s: StateArrays, x: WorkArrays, start: Progress, 
         if stage > 0:
             set_stage(m, s, x, stage, size, w)
         evaluate(m, s, x, p.t + m.tableau[C_AT + stage] * size, stage, w)
+        if p.left <= ZERO:
+            return p
         p.evaluations += 1
         stage += 1
         if stage == 1:
-            if p.left <= ZERO:
-                return p
             if m.bilateral.shape[0] > 0 and jumped == 0:
                 if motors_too_weak(m, s, x, p.t, size, w):
                     p.mode = MUST_BE_IMPULSIVE
