@@ -79,6 +79,13 @@ CASES = [
         show=show_cost,
     ),
     Case("import-time", "`import impulsar` in a fresh process", 1.0, "s", import_time),
-    Case("first-step-cold", "first step of ten-pendula with an empty kernel cache", 20.0, "s", first_step(True)),
+    Case(
+        "first-step-cold",
+        "first step of ten-pendula with an empty kernel cache",
+        20.0,
+        "s",
+        first_step(True),
+        slow=True,
+    ),
     Case("first-step-cached", "first step of ten-pendula with a warm kernel cache", 2.0, "s", first_step(False)),
 ]
