@@ -205,7 +205,7 @@ class Progress:
 def begin(m: SystemArrays, s: StateArrays, w: int) -> Progress:
     """The start of a nominal step."""
     p = Progress()
-    p.t = s.time[0, w]
+    p.t = snap_to_knot(m, s.time[0, w], SNAP * m.nominal_h[0], w)
     p.left = m.nominal_h[0]
     p.h = wp.abs(s.next_h[0, w])
     if p.h == ZERO:
