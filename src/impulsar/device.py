@@ -41,7 +41,8 @@ def announce_compilation(kernel: wp.Kernel, device: str) -> None:
     folder = Path(wp.config.kernel_cache_dir) / kernel.module.get_module_identifier(block)
     if not folder.exists():
         name = kernel.module.name.rpartition(".")[2]
-        print(f"impulsar: compiling the {name} kernel for {device} (about 10 s, once)", file=sys.stderr, flush=True)
+        wait = "10 to 20 s" if block == 1 else "several minutes"
+        print(f"impulsar: compiling the {name} kernel for {device} ({wait}, once)", file=sys.stderr, flush=True)
 
 
 start_warp()
