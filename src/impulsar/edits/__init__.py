@@ -1,18 +1,47 @@
 """Edits: everything that changes a running world, as data applied between steps."""
 
 from .apply import Answer, EditError, apply, known, rotate
-from .data import ApplyLoad, Edit, Grab, Move, Release, RemoveLoad, SetParameter, SetStep
+from .data import (
+    Add,
+    ApplyLoad,
+    ChangeJoint,
+    DragTo,
+    Drive,
+    Edit,
+    Grab,
+    Move,
+    Pause,
+    Release,
+    Remove,
+    RemoveLoad,
+    Reset,
+    SetMethod,
+    SetMotor,
+    SetParameter,
+    SetState,
+    SetStep,
+)
 
 __all__ = [
+    "Add",
     "Answer",
     "ApplyLoad",
+    "ChangeJoint",
+    "DragTo",
+    "Drive",
     "Edit",
     "EditError",
     "Grab",
     "Move",
+    "Pause",
     "Release",
+    "Remove",
     "RemoveLoad",
+    "Reset",
+    "SetMethod",
+    "SetMotor",
     "SetParameter",
+    "SetState",
     "SetStep",
     "apply",
     "known",

@@ -26,6 +26,11 @@ class Answer:
 
     text: str
     arrays_replaced: bool = False  # the recorded launch must be made again
+    energy: float = 0.0  # what making the state consistent added to kinetic, potential and elastic energy [J]
+    momentum: tuple[float, float, float] = (0.0, 0.0, 0.0)  # and to the linear momentum [N s]
+    angular_momentum: tuple[float, float, float] = (0.0, 0.0, 0.0)  # about the world's origin [N m s]
+    moved: float = 0.0  # farthest that a body's centre was moved [m]
+    inverse: Edit | None = None  # the edit that would undo this one now
 
 
 @dataclass
