@@ -37,7 +37,7 @@ BROKEN = 9  # 1: the state is no longer finite
 
 
 @wp.func
-def measure_energy(m: SystemArrays, s: StateArrays, x: WorkArrays, w: int):
+def measure_energy(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], w: int):
     """Kinetic, potential (zero at the origin) and elastic energy [J]."""
     kinetic = ZERO
     potential = ZERO
@@ -59,7 +59,7 @@ def measure_energy(m: SystemArrays, s: StateArrays, x: WorkArrays, w: int):
 
 
 @wp.func
-def spring_stretch(m: SystemArrays, s: StateArrays, x: WorkArrays, r: int, w: int) -> f64:
+def spring_stretch(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], r: int, w: int) -> f64:
     """Stretch of a slot's spring [m, rad]; 0 where the slot has none."""
     kind = m.slot_kind[r]
     part = m.slot_part[r]
@@ -76,7 +76,7 @@ def spring_stretch(m: SystemArrays, s: StateArrays, x: WorkArrays, r: int, w: in
 
 
 @wp.func
-def book_row(m: SystemArrays, s: StateArrays, x: WorkArrays, r: int, t: f64, h: f64, w: int):
+def book_row(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], r: int, t: f64, h: f64, w: int):
     """Work and losses of one row over the step, before positions move."""
     kind = m.slot_kind[r]
     if kind == CLOSURE or kind == COUPLING:
@@ -99,7 +99,9 @@ def book_row(m: SystemArrays, s: StateArrays, x: WorkArrays, r: int, t: f64, h: 
 
 
 @wp.func
-def book_rows(m: SystemArrays, s: StateArrays, x: WorkArrays, rows: int, t: f64, h: f64, w: int):
+def book_rows(
+    m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], rows: int, t: f64, h: f64, w: int
+):
     """Book the rows of a step h from time t."""
     for a in range(rows):
         book_row(m, s, x, x.active[a, w], t, h, w)
@@ -109,13 +111,21 @@ def book_rows(m: SystemArrays, s: StateArrays, x: WorkArrays, rows: int, t: f64,
 
 
 @wp.func
-def start_report(x: WorkArrays, w: int):
+def start_report(x: wp.ref[WorkArrays], w: int):
     for k in range(x.report.shape[0]):
         x.report[k, w] = ZERO
 
 
 @wp.func
-def report_step(m: SystemArrays, x: WorkArrays, s: StateArrays, rows: int, iterations: int, limit: int, w: int):
+def report_step(
+    m: wp.ref[SystemArrays],
+    x: wp.ref[WorkArrays],
+    s: wp.ref[StateArrays],
+    rows: int,
+    iterations: int,
+    limit: int,
+    w: int,
+):
     """Add a step to the report: iterations, what ended it, residuals of the bilateral rows."""
     n = f64(iterations)
     x.report[ITERATIONS, w] = n
@@ -142,7 +152,7 @@ def report_step(m: SystemArrays, x: WorkArrays, s: StateArrays, rows: int, itera
 
 
 @wp.func
-def report_substeps(x: WorkArrays, sub_steps: int, evaluations: int, cut: int, worst: f64, w: int):
+def report_substeps(x: wp.ref[WorkArrays], sub_steps: int, evaluations: int, cut: int, worst: f64, w: int):
     """Add a nominal step of an error-controlled method: evaluations count as iterations."""
     n = f64(evaluations)
     x.report[ITERATIONS, w] = n
@@ -155,7 +165,7 @@ def report_substeps(x: WorkArrays, sub_steps: int, evaluations: int, cut: int, w
 
 
 @wp.func
-def check_finite(x: WorkArrays, w: int):
+def check_finite(x: wp.ref[WorkArrays], w: int):
     """Mark the report once the energy is no longer a number: what is not finite stays so."""
     if not (wp.isfinite(x.energy[KINETIC, w]) and wp.isfinite(x.energy[POTENTIAL, w])):
         x.report[BROKEN, w] = f64(1.0)

@@ -24,14 +24,14 @@ from .rows import add_coupled, add_freedom, add_pair, clear_row, coupled_coordin
 
 
 @wp.func
-def body_twist(x: WorkArrays, body: int, w: int) -> vec6:
+def body_twist(x: wp.ref[WorkArrays], body: int, w: int) -> vec6:
     if body < 0:
         return vec6()
     return x.twist[body, w]
 
 
 @wp.func
-def body_acceleration(m: SystemArrays, x: WorkArrays, body: int, w: int) -> vec6:
+def body_acceleration(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], body: int, w: int) -> vec6:
     """Acceleration with gravity taken off, as the tree's outward pass leaves it."""
     if body < 0:
         return spatial(zero3(), -m.gravity[0, w])
@@ -39,7 +39,9 @@ def body_acceleration(m: SystemArrays, x: WorkArrays, body: int, w: int) -> vec6
 
 
 @wp.func
-def pair_acceleration(m: SystemArrays, x: WorkArrays, pair: Pair, turn_rate: vec3, slide_rate: vec3, w: int) -> f64:
+def pair_acceleration(
+    m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], pair: Pair, turn_rate: vec3, slide_rate: vec3, w: int
+) -> f64:
     """Acceleration of a pair whose axes change at the given rates, at the bodies' present accelerations."""
     V_a = body_twist(x, pair.first, w)
     V_b = body_twist(x, pair.second, w)
@@ -62,7 +64,7 @@ def pair_acceleration(m: SystemArrays, x: WorkArrays, pair: Pair, turn_rate: vec
 
 
 @wp.func
-def joint_acceleration(m: SystemArrays, x: WorkArrays, j: int, code: int, pair: Pair, w: int) -> f64:
+def joint_acceleration(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], j: int, code: int, pair: Pair, w: int) -> f64:
     """Acceleration of a lock or freedom of joint j."""
     w_a = angular(body_twist(x, pair.first, w))
     w_b = angular(body_twist(x, pair.second, w))
@@ -89,14 +91,14 @@ def joint_acceleration(m: SystemArrays, x: WorkArrays, j: int, code: int, pair: 
 
 
 @wp.func
-def coupled_acceleration(m: SystemArrays, x: WorkArrays, c: int, side: int, w: int) -> f64:
+def coupled_acceleration(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], c: int, side: int, w: int) -> f64:
     j = m.coupled_joint[c, side]
     code = m.coupled_code[c, side]
     return joint_acceleration(m, x, j, code, freedom_pair(m, x, j, code, w), w)
 
 
 @wp.func
-def row_acceleration(m: SystemArrays, x: WorkArrays, r: int, pair: Pair, t: f64, w: int) -> f64:
+def row_acceleration(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], r: int, pair: Pair, t: f64, w: int) -> f64:
     """Acceleration of a bilateral row other than a coupling, less what it should be at time t."""
     kind = m.slot_kind[r]
     a = joint_acceleration(m, x, m.slot_part[r], m.slot_code[r], pair, w)
@@ -108,7 +110,7 @@ def row_acceleration(m: SystemArrays, x: WorkArrays, r: int, pair: Pair, t: f64,
 
 
 @wp.func
-def row_target_rate(m: SystemArrays, r: int, t: f64, w: int) -> f64:
+def row_target_rate(m: wp.ref[SystemArrays], r: int, t: f64, w: int) -> f64:
     """What a bilateral row's velocity should be at time t."""
     if m.slot_kind[r] == MOTOR_SPEED:
         return channel(m, m.slot_channel[r], t, w)
@@ -118,7 +120,9 @@ def row_target_rate(m: SystemArrays, r: int, t: f64, w: int) -> f64:
 
 
 @wp.func
-def row_position_error(m: SystemArrays, s: StateArrays, x: WorkArrays, r: int, t: f64, w: int) -> f64:
+def row_position_error(
+    m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], r: int, t: f64, w: int
+) -> f64:
     """Position error of a bilateral row [m, rad]; a speed motor has none."""
     kind = m.slot_kind[r]
     part = m.slot_part[r]
@@ -134,7 +138,7 @@ def row_position_error(m: SystemArrays, s: StateArrays, x: WorkArrays, r: int, t
 
 
 @wp.func
-def assemble_bilateral(m: SystemArrays, x: WorkArrays, t: f64, w: int):
+def assemble_bilateral(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], t: f64, w: int):
     """J, responses and effective masses of the bilateral rows; minus their accelerations into x.multiplier."""
     for i in range(m.bilateral.shape[0]):
         r = m.bilateral[i]

@@ -50,27 +50,27 @@ class Pair:
 
 
 @wp.func
-def body_position(x: WorkArrays, body: int, w: int) -> vec3:
+def body_position(x: wp.ref[WorkArrays], body: int, w: int) -> vec3:
     if body < 0:
         return zero3()
     return x.p_WB[body, w]
 
 
 @wp.func
-def body_rotation(x: WorkArrays, body: int, w: int) -> quat:
+def body_rotation(x: wp.ref[WorkArrays], body: int, w: int) -> quat:
     if body < 0:
         return quat(ZERO, ZERO, ZERO, ONE)
     return x.q_WB[body, w]
 
 
 @wp.func
-def point_of(x: WorkArrays, body: int, p_BQ: vec3, w: int) -> vec3:
+def point_of(x: wp.ref[WorkArrays], body: int, p_BQ: vec3, w: int) -> vec3:
     """World place of a point of a body."""
     return body_position(x, body, w) + wp.quat_rotate(body_rotation(x, body, w), p_BQ)
 
 
 @wp.func
-def joint_frames(m: SystemArrays, x: WorkArrays, j: int, w: int) -> Frames:
+def joint_frames(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], j: int, w: int) -> Frames:
     """Frames of a joint; of one that closes a loop as follow_loops left them."""
     loop = j - m.parent.shape[0]
     if loop < 0:
@@ -84,7 +84,7 @@ def joint_frames(m: SystemArrays, x: WorkArrays, j: int, w: int) -> Frames:
 
 
 @wp.func
-def place_frames(m: SystemArrays, x: WorkArrays, j: int, w: int) -> Frames:
+def place_frames(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], j: int, w: int) -> Frames:
     """Frames of a joint from the poses of its bodies."""
     first = m.first[j]
     second = m.second[j]
@@ -97,7 +97,7 @@ def place_frames(m: SystemArrays, x: WorkArrays, j: int, w: int) -> Frames:
 
 
 @wp.func
-def freedom_pair(m: SystemArrays, x: WorkArrays, j: int, code: int, w: int) -> Pair:
+def freedom_pair(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], j: int, code: int, w: int) -> Pair:
     """The pair whose power is the rate of one freedom of joint j."""
     f = joint_frames(m, x, j, w)
     pair = Pair()
@@ -126,7 +126,7 @@ def freedom_pair(m: SystemArrays, x: WorkArrays, j: int, code: int, w: int) -> P
 
 
 @wp.func
-def pair_velocity(x: WorkArrays, pair: Pair, w: int) -> f64:
+def pair_velocity(x: wp.ref[WorkArrays], pair: Pair, w: int) -> f64:
     """Velocity of a wrench pair at the bodies' present twists."""
     u = ZERO
     if pair.second >= 0:
@@ -141,7 +141,7 @@ def pair_velocity(x: WorkArrays, pair: Pair, w: int) -> f64:
 
 
 @wp.func
-def measured_coordinate(m: SystemArrays, x: WorkArrays, j: int, code: int, w: int) -> f64:
+def measured_coordinate(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], j: int, code: int, w: int) -> f64:
     """Coordinate of a freedom from the bodies' poses; an angle within half a turn of zero."""
     f = joint_frames(m, x, j, w)
     q_FM = wp.quat_inverse(f.q_WF) * f.q_WM
@@ -159,7 +159,9 @@ def measured_coordinate(m: SystemArrays, x: WorkArrays, j: int, code: int, w: in
 
 
 @wp.func
-def coordinate(m: SystemArrays, s: StateArrays, x: WorkArrays, j: int, code: int, where: int, w: int) -> f64:
+def coordinate(
+    m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], j: int, code: int, where: int, w: int
+) -> f64:
     """Coordinate of a freedom, whole turns counted; of a ball, its rotation vector, twist or swing."""
     if (code >= BALL_X and code <= BALL_Z) or code == TWIST or code == SWING:
         return measured_coordinate(m, x, j, code, w)
@@ -169,7 +171,7 @@ def coordinate(m: SystemArrays, s: StateArrays, x: WorkArrays, j: int, code: int
 
 
 @wp.func
-def follow_loops(m: SystemArrays, s: StateArrays, x: WorkArrays, w: int):
+def follow_loops(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], w: int):
     """Update frames and coordinates of the joints that close loops from the bodies' poses."""
     bodies = m.parent.shape[0]
     for j in range(bodies, m.first.shape[0]):

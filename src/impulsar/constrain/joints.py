@@ -18,7 +18,7 @@ from .frames import Pair, joint_frames
 
 
 @wp.func
-def lock(m: SystemArrays, x: WorkArrays, j: int, code: int, angle: f64, w: int):
+def lock(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], j: int, code: int, angle: f64, w: int):
     """Wrench pair and position error [m, rad] of one lock; `angle` is a screw's, whole turns counted."""
     f = joint_frames(m, x, j, w)
     d = f.p_WM - f.p_WF
@@ -56,7 +56,9 @@ def lock(m: SystemArrays, x: WorkArrays, j: int, code: int, angle: f64, w: int):
 
 
 @wp.func
-def closure_angle(m: SystemArrays, s: StateArrays, x: WorkArrays, j: int, code: int, where: int, w: int) -> f64:
+def closure_angle(
+    m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], j: int, code: int, where: int, w: int
+) -> f64:
     """The angle a THREAD needs: of the loop joint itself, or measured where it is a tree joint."""
     if code != THREAD:
         return ZERO

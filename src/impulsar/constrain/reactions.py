@@ -24,14 +24,14 @@ from .rows import slot_pair
 
 
 @wp.func
-def about(x: WorkArrays, pair: Pair, body: int, size: f64, w: int) -> vec6:
+def about(x: wp.ref[WorkArrays], pair: Pair, body: int, size: f64, w: int) -> vec6:
     """size · pair as a wrench about a body's centre of mass."""
     arm = pair.point - x.p_WB[body, w]
     return spatial(size * (pair.turn + wp.cross(arm, pair.slide)), size * pair.slide)
 
 
 @wp.func
-def take_off(x: WorkArrays, pair: Pair, size: f64, w: int):
+def take_off(x: wp.ref[WorkArrays], pair: Pair, size: f64, w: int):
     """Subtract a pair's wrenches from what the bodies' tree joints must transmit."""
     if pair.second >= 0:
         x.transmitted[pair.second, w] = x.transmitted[pair.second, w] - about(x, pair, pair.second, size, w)
@@ -40,14 +40,14 @@ def take_off(x: WorkArrays, pair: Pair, size: f64, w: int):
 
 
 @wp.func
-def transmit_by_rows(x: WorkArrays, j: int, pair: Pair, size: f64, w: int):
+def transmit_by_rows(x: wp.ref[WorkArrays], j: int, pair: Pair, size: f64, w: int):
     """A row of joint j: its force goes through j, not through the tree joints."""
     x.reaction[j, w] = x.reaction[j, w] + spatial(size * pair.turn, size * pair.slide)
     take_off(x, pair, size, w)
 
 
 @wp.func
-def collect_row(m: SystemArrays, s: StateArrays, x: WorkArrays, r: int, h: f64, w: int):
+def collect_row(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], r: int, h: f64, w: int):
     """Send one row's mean force to the joint that it acts in."""
     force = s.impulse[r, w] / h
     kind = m.slot_kind[r]
@@ -74,14 +74,14 @@ def collect_row(m: SystemArrays, s: StateArrays, x: WorkArrays, r: int, h: f64, 
 
 
 @wp.func
-def momentum(m: SystemArrays, x: WorkArrays, i: int, w: int) -> vec6:
+def momentum(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], i: int, w: int) -> vec6:
     """Angular momentum about the centre of mass and linear momentum."""
     V = x.twist[i, w]
     return spatial(x.I_W[i, w] * angular(V), m.mass[i, w] * linear(V))
 
 
 @wp.func
-def start_reactions(m: SystemArrays, x: WorkArrays, h: f64, w: int):
+def start_reactions(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], h: f64, w: int):
     """Before the step: minus the momenta, weights and loads."""
     for i in range(m.parent.shape[0]):
         weight = spatial(zero3(), m.mass[i, w] * m.gravity[0, w])
@@ -90,7 +90,9 @@ def start_reactions(m: SystemArrays, x: WorkArrays, h: f64, w: int):
 
 
 @wp.func
-def collect_reactions(m: SystemArrays, s: StateArrays, x: WorkArrays, rows: int, h: f64, w: int):
+def collect_reactions(
+    m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], rows: int, h: f64, w: int
+):
     """When velocities are solved: what goes through rows."""
     for j in range(m.parent.shape[0], m.first.shape[0]):
         x.reaction[j, w] = vec6()
@@ -102,7 +104,7 @@ def collect_reactions(m: SystemArrays, s: StateArrays, x: WorkArrays, rows: int,
 
 
 @wp.func
-def instant_reactions(m: SystemArrays, s: StateArrays, x: WorkArrays, w: int):
+def instant_reactions(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], w: int):
     """Reactions at an instant from the accelerations x.qdd and the row forces impulse / h of a direct solve.
 
     F_i = I_i A_i + [w × I w, 0] - applied - rows of other joints. Springs, hands and loads are in x.wrench.
@@ -134,7 +136,7 @@ def instant_reactions(m: SystemArrays, s: StateArrays, x: WorkArrays, w: int):
 
 
 @wp.func
-def with_own_torque(m: SystemArrays, x: WorkArrays, i: int, torque: vec3, w: int) -> vec3:
+def with_own_torque(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], i: int, torque: vec3, w: int) -> vec3:
     """The torque of tree joint i, about its free axes that of its own rows."""
     fixed = torque
     for k in range(m.dof_start[i], m.dof_start[i + 1]):
@@ -145,7 +147,7 @@ def with_own_torque(m: SystemArrays, x: WorkArrays, i: int, torque: vec3, w: int
 
 
 @wp.func
-def finish_reactions(m: SystemArrays, x: WorkArrays, h: f64, w: int):
+def finish_reactions(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], h: f64, w: int):
     """After the step: plus the momenta, then inward through the trees."""
     for i in range(m.parent.shape[0]):
         x.transmitted[i, w] = x.transmitted[i, w] + momentum(m, x, i, w) / h
@@ -153,7 +155,7 @@ def finish_reactions(m: SystemArrays, x: WorkArrays, h: f64, w: int):
 
 
 @wp.func
-def carry_inward(m: SystemArrays, x: WorkArrays, w: int):
+def carry_inward(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], w: int):
     """What each tree joint transmits, from the tips to the roots, on its second body about M's origin."""
     n = m.parent.shape[0]
     for back in range(n):

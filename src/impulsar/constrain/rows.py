@@ -43,13 +43,13 @@ CONTACT_GAP = wp.constant(wp.float64(1e-9))  # a limit so near is reached [m, ra
 
 
 @wp.func
-def clear_row(m: SystemArrays, x: WorkArrays, r: int, w: int):
+def clear_row(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], r: int, w: int):
     for entry in range(m.slot_row[r], m.slot_row[r + 1]):
         x.J[entry, w] = ZERO
 
 
 @wp.func
-def set_row(x: WorkArrays, r: int, bias: f64, softness: f64, low: f64, high: f64, error: f64, w: int):
+def set_row(x: wp.ref[WorkArrays], r: int, bias: f64, softness: f64, low: f64, high: f64, error: f64, w: int):
     x.row_bias[r, w] = bias
     x.row_softness[r, w] = softness
     x.row_low[r, w] = low
@@ -58,7 +58,7 @@ def set_row(x: WorkArrays, r: int, bias: f64, softness: f64, low: f64, high: f64
 
 
 @wp.func
-def add_pair(m: SystemArrays, x: WorkArrays, r: int, pair: Pair, scale: f64, w: int):
+def add_pair(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], r: int, pair: Pair, scale: f64, w: int):
     """Add scale · pair to row r."""
     if pair.second >= 0:
         arm = pair.point - x.p_WB[pair.second, w]
@@ -71,7 +71,9 @@ def add_pair(m: SystemArrays, x: WorkArrays, r: int, pair: Pair, scale: f64, w: 
 
 
 @wp.func
-def add_freedom(m: SystemArrays, x: WorkArrays, r: int, j: int, code: int, dof: int, scale: f64, w: int):
+def add_freedom(
+    m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], r: int, j: int, code: int, dof: int, scale: f64, w: int
+):
     """Add scale · rate of a freedom to row r: of a tree joint directly, else by its wrench pair."""
     if dof >= 0:
         entry = row_base(m, r, m.tree_of[wp.max(m.first[j], m.second[j])]) + dof
@@ -81,17 +83,19 @@ def add_freedom(m: SystemArrays, x: WorkArrays, r: int, j: int, code: int, dof: 
 
 
 @wp.func
-def add_coupled(m: SystemArrays, x: WorkArrays, r: int, c: int, side: int, scale: f64, w: int):
+def add_coupled(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], r: int, c: int, side: int, scale: f64, w: int):
     add_freedom(m, x, r, m.coupled_joint[c, side], m.coupled_code[c, side], m.coupled_dof[c, side], scale, w)
 
 
 @wp.func
-def coupled_coordinate(m: SystemArrays, s: StateArrays, x: WorkArrays, c: int, side: int, w: int) -> f64:
+def coupled_coordinate(
+    m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], c: int, side: int, w: int
+) -> f64:
     return coordinate(m, s, x, m.coupled_joint[c, side], m.coupled_code[c, side], m.coupled_q[c, side], w)
 
 
 @wp.func
-def spring_pair(m: SystemArrays, x: WorkArrays, k: int, w: int):
+def spring_pair(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], k: int, w: int):
     """Pair along a spring, pulling its ends apart, and its length [m]."""
     a = point_of(x, m.spring_first[k], m.spring_p_first[k, w], w)
     b = point_of(x, m.spring_second[k], m.spring_p_second[k, w], w)
@@ -106,7 +110,7 @@ def spring_pair(m: SystemArrays, x: WorkArrays, k: int, w: int):
 
 
 @wp.func
-def hand_target(m: SystemArrays, s: StateArrays, hand: int, axis: int, t: f64, w: int) -> f64:
+def hand_target(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], hand: int, axis: int, t: f64, w: int) -> f64:
     """Where one axis of a hand's target is at time t: a hand sent to a point gets there evenly over the step."""
     c = m.hand_channel[hand] + axis
     if m.channel_kind[c] != CONSTANT:
@@ -116,7 +120,7 @@ def hand_target(m: SystemArrays, s: StateArrays, hand: int, axis: int, t: f64, w
 
 
 @wp.func
-def hand_pair(m: SystemArrays, x: WorkArrays, k: int, axis: int, w: int) -> Pair:
+def hand_pair(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], k: int, axis: int, w: int) -> Pair:
     """Pair of one component of a hand on its body."""
     pair = Pair()
     pair.first = -1
@@ -128,7 +132,7 @@ def hand_pair(m: SystemArrays, x: WorkArrays, k: int, axis: int, w: int) -> Pair
 
 
 @wp.func
-def slot_pair(m: SystemArrays, x: WorkArrays, r: int, w: int) -> Pair:
+def slot_pair(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], r: int, w: int) -> Pair:
     """The wrench pair by which a slot's positive impulse acts, but for couplings, which have two."""
     kind = m.slot_kind[r]
     part = m.slot_part[r]
@@ -148,7 +152,7 @@ def slot_pair(m: SystemArrays, x: WorkArrays, r: int, w: int) -> Pair:
 
 
 @wp.func
-def soften(x: WorkArrays, r: int, stretch: f64, speed: f64, k: f64, c: f64, h: f64, w: int) -> int:
+def soften(x: wp.ref[WorkArrays], r: int, stretch: f64, speed: f64, k: f64, c: f64, h: f64, w: int) -> int:
     """Compliant row: spring k, damper c, stretched now by `stretch`; its other end moves at `speed`."""
     stiff = c + h * k
     if stiff <= ZERO:
@@ -158,7 +162,9 @@ def soften(x: WorkArrays, r: int, stretch: f64, speed: f64, k: f64, c: f64, h: f
 
 
 @wp.func
-def limit_row(m: SystemArrays, s: StateArrays, x: WorkArrays, r: int, gap: f64, h: f64, w: int) -> int:
+def limit_row(
+    m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], r: int, gap: f64, h: f64, w: int
+) -> int:
     """A limit, J pointing away from it; not a row while it is far."""
     u = row_velocity(m, x, s.v, r, w)
     u_old = row_velocity(m, x, x.v_old, r, w)
@@ -174,7 +180,9 @@ def limit_row(m: SystemArrays, s: StateArrays, x: WorkArrays, r: int, gap: f64, 
 
 
 @wp.func
-def assemble_slot(m: SystemArrays, s: StateArrays, x: WorkArrays, r: int, start: f64, h: f64, w: int) -> int:
+def assemble_slot(
+    m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], r: int, start: f64, h: f64, w: int
+) -> int:
     """Fill one row for a step h from time `start`.
 
     Returns 1 if it is a row in this step.
@@ -235,7 +243,7 @@ def assemble_slot(m: SystemArrays, s: StateArrays, x: WorkArrays, r: int, start:
 
 
 @wp.func
-def respond(m: SystemArrays, x: WorkArrays, r: int, softness: f64, w: int) -> bool:
+def respond(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], r: int, softness: f64, w: int) -> bool:
     """Response and effective mass of a row; False and mass 0 where nothing that the joints allow moves it."""
     size = ZERO
     for entry in range(m.slot_row[r], m.slot_row[r + 1]):
@@ -252,7 +260,7 @@ def respond(m: SystemArrays, x: WorkArrays, r: int, softness: f64, w: int) -> bo
 
 
 @wp.func
-def assemble(m: SystemArrays, s: StateArrays, x: WorkArrays, t: f64, h: f64, w: int) -> int:
+def assemble(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], t: f64, h: f64, w: int) -> int:
     """Fill all rows with their responses and effective masses (Mikhaylyuk 2017 eq. 3-6); returns how many."""
     count = int(0)
     for r in range(m.slot_kind.shape[0]):
@@ -272,7 +280,7 @@ def assemble(m: SystemArrays, s: StateArrays, x: WorkArrays, t: f64, h: f64, w: 
 
 
 @wp.func
-def feed_back_errors(x: WorkArrays, rows: int, h: f64, beta: f64, w: int):
+def feed_back_errors(x: wp.ref[WorkArrays], rows: int, h: f64, beta: f64, w: int):
     """Ask the velocities to remove a part of the position errors: bias += β / h · error."""
     for a in range(rows):
         r = x.active[a, w]
@@ -280,7 +288,7 @@ def feed_back_errors(x: WorkArrays, rows: int, h: f64, beta: f64, w: int):
 
 
 @wp.func
-def advance_clock(m: SystemArrays, s: StateArrays, h: f64, w: int):
+def advance_clock(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], h: f64, w: int):
     """Hands and the clock arrive at the end of the step."""
     t = s.time[0, w] + h
     for k in range(m.hand_body.shape[0]):

@@ -55,7 +55,7 @@ from ..system.arrays import ADD, FOLLOW, KEEP, STORE
 
 
 @wp.func
-def joint_pose(m: SystemArrays, s: StateArrays, i: int, w: int):
+def joint_pose(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], i: int, w: int):
     """Pose of frame M in frame F from the coordinates of joint i."""
     p = zero3()
     q = quat(ZERO, ZERO, ZERO, ONE)
@@ -99,7 +99,7 @@ def freedom_axes(kind: int, pitch: f64, R_WF: mat33, q_FM: quat):
 
 
 @wp.func
-def free_kinematics(m: SystemArrays, s: StateArrays, x: WorkArrays, i: int, per_h: f64, w: int):
+def free_kinematics(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], i: int, per_h: f64, w: int):
     """The same for a single free body: its coordinates are its pose, its velocities its twist."""
     c = m.coordinate_start[i]
     k = m.dof_start[i]
@@ -121,7 +121,7 @@ def free_kinematics(m: SystemArrays, s: StateArrays, x: WorkArrays, i: int, per_
 
 
 @wp.func
-def kinematics(m: SystemArrays, s: StateArrays, x: WorkArrays, per_h: f64, w: int):
+def kinematics(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], per_h: f64, w: int):
     """Poses, twists, world inertias, freedoms and bias accelerations of all bodies from q and v.
 
     per_h = 1/h after a step gives the mean acceleration over it; 0 where there was none.
@@ -214,7 +214,7 @@ def kinematics(m: SystemArrays, s: StateArrays, x: WorkArrays, per_h: f64, w: in
 
 
 @wp.func
-def articulate(m: SystemArrays, x: WorkArrays, w: int):
+def articulate(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], w: int):
     """Inward pass: articulated inertias and bias wrenches; leaves U, 1/D and u of every freedom.
 
     A single free body needs its inverse inertia only.
@@ -296,7 +296,7 @@ def articulate(m: SystemArrays, x: WorkArrays, w: int):
 
 
 @wp.func
-def accelerate_free(m: SystemArrays, x: WorkArrays, i: int, base: vec6, gyrate: int, w: int):
+def accelerate_free(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], i: int, base: vec6, gyrate: int, w: int):
     """Acceleration of a single free body: f / m, I⁻¹ (torque - w × I w)."""
     first = m.dof_start[i]
     f = x.wrench[i, w]
@@ -314,7 +314,7 @@ def accelerate_free(m: SystemArrays, x: WorkArrays, i: int, base: vec6, gyrate: 
 
 
 @wp.func
-def accelerate(m: SystemArrays, x: WorkArrays, base: vec6, gyrate: int, w: int):
+def accelerate(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], base: vec6, gyrate: int, w: int):
     """Outward pass: joint accelerations, where the ground accelerates by `base`.
 
     gyrate = 0 leaves out the gyroscopic torque of single free bodies, for methods whose drift keeps their
@@ -341,7 +341,7 @@ def accelerate(m: SystemArrays, x: WorkArrays, base: vec6, gyrate: int, w: int):
 
 
 @wp.func
-def kick(m: SystemArrays, s: StateArrays, x: WorkArrays, h: f64, w: int):
+def kick(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], h: f64, w: int):
     """v ← v + h M⁻¹ f   (Mikhaylyuk 2017 eq. 7)."""
     articulate(m, x, w)
     accelerate(m, x, spatial(zero3(), -m.gravity[0, w]), 0, w)
@@ -352,7 +352,7 @@ def kick(m: SystemArrays, s: StateArrays, x: WorkArrays, h: f64, w: int):
 
 
 @wp.func
-def row_base(m: SystemArrays, row: int, tree: int) -> int:
+def row_base(m: wp.ref[SystemArrays], row: int, tree: int) -> int:
     """Where a row keeps the freedoms of a tree: entry of freedom k is J[base + k]."""
     base = m.slot_row[row]
     n = int(0)
@@ -365,7 +365,7 @@ def row_base(m: SystemArrays, row: int, tree: int) -> int:
 
 
 @wp.func
-def project_wrench(m: SystemArrays, x: WorkArrays, row: int, body: int, wrench: vec6, w: int):
+def project_wrench(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], row: int, body: int, wrench: vec6, w: int):
     """Add to row J what a wrench about a body's centre of mass does in the joints: J += wrenchᵀ ∂V/∂v."""
     i = body
     f = wrench
@@ -384,7 +384,7 @@ def project_wrench(m: SystemArrays, x: WorkArrays, row: int, body: int, wrench: 
 
 
 @wp.func
-def tree_response(m: SystemArrays, x: WorkArrays, base: int, start: int, end: int, w: int):
+def tree_response(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], base: int, start: int, end: int, w: int):
     """Velocity changes of the bodies start..end of one tree by impulses J[base + k] in their joints."""
     for i in range(start, end):
         x.pA[i, w] = vec6()
@@ -412,7 +412,7 @@ def tree_response(m: SystemArrays, x: WorkArrays, base: int, start: int, end: in
 
 
 @wp.func
-def free_response(m: SystemArrays, x: WorkArrays, at: int, body: int, w: int):
+def free_response(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], at: int, body: int, w: int):
     """Velocity change of a single free body by the impulses J[at ..]."""
     mass = m.mass[body, w]
     turn = x.I_inv[body, w] * vec3(x.J[at + 3, w], x.J[at + 4, w], x.J[at + 5, w])
@@ -422,7 +422,7 @@ def free_response(m: SystemArrays, x: WorkArrays, at: int, body: int, w: int):
 
 
 @wp.func
-def next_tree(m: SystemArrays, row: int, n: int) -> int:
+def next_tree(m: wp.ref[SystemArrays], row: int, n: int) -> int:
     """The n-th tree that a row touches, -1 if there are no more."""
     if n >= 4:
         return -1
@@ -430,7 +430,7 @@ def next_tree(m: SystemArrays, row: int, n: int) -> int:
 
 
 @wp.func
-def response(m: SystemArrays, x: WorkArrays, row: int, w: int):
+def response(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], row: int, w: int):
     """Y = M⁻¹ Jᵀ of one row by a test impulse in the joints (Mikhaylyuk 2017 fig. 2, 3).
 
     x.pA and x.change carry articulated impulses and velocity changes here.
@@ -450,7 +450,7 @@ def response(m: SystemArrays, x: WorkArrays, row: int, w: int):
 
 
 @wp.func
-def row_velocity(m: SystemArrays, x: WorkArrays, v: wp.array2d(dtype=f64), row: int, w: int) -> f64:
+def row_velocity(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], v: wp.array2d(dtype=f64), row: int, w: int) -> f64:
     """J v of one row."""
     u = ZERO
     entry = m.slot_row[row]
@@ -466,7 +466,9 @@ def row_velocity(m: SystemArrays, x: WorkArrays, v: wp.array2d(dtype=f64), row: 
 
 
 @wp.func
-def apply_impulse(m: SystemArrays, x: WorkArrays, v: wp.array2d(dtype=f64), row: int, impulse: f64, w: int):
+def apply_impulse(
+    m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], v: wp.array2d(dtype=f64), row: int, impulse: f64, w: int
+):
     """v ← v + M⁻¹ Jᵀ impulse."""
     entry = m.slot_row[row]
     n = int(0)
@@ -480,7 +482,7 @@ def apply_impulse(m: SystemArrays, x: WorkArrays, v: wp.array2d(dtype=f64), row:
 
 
 @wp.func
-def row_response(m: SystemArrays, x: WorkArrays, row: int, other: int, w: int) -> f64:
+def row_response(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], row: int, other: int, w: int) -> f64:
     """J M⁻¹ Jᵀ between two rows: velocity of one by a unit impulse of the other."""
     u = ZERO
     entry = m.slot_row[row]
@@ -505,7 +507,7 @@ def row_response(m: SystemArrays, x: WorkArrays, row: int, other: int, w: int) -
 
 
 @wp.func
-def drift(m: SystemArrays, s: StateArrays, x: WorkArrays, h: f64, w: int):
+def drift(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], h: f64, w: int):
     """q ← q ⊕ h (v + v')   (Mikhaylyuk 2017 eq. 9); a single free body keeps its angular momentum."""
     for i in range(m.parent.shape[0]):
         c = m.coordinate_start[i]

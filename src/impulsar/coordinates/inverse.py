@@ -35,7 +35,12 @@ from .generalized import accelerate, articulate, kinematics
 
 @wp.func
 def inverse_dynamics(
-    m: SystemArrays, x: WorkArrays, qdd: wp.array2d(dtype=f64), tau: wp.array2d(dtype=f64), base: vec6, w: int
+    m: wp.ref[SystemArrays],
+    x: wp.ref[WorkArrays],
+    qdd: wp.array2d(dtype=f64),
+    tau: wp.array2d(dtype=f64),
+    base: vec6,
+    w: int,
 ):
     """Joint forces tau that give the accelerations qdd, where the ground accelerates by `base`.
 
@@ -65,7 +70,7 @@ def inverse_dynamics(
 
 
 @wp.func
-def joint_inertia(m: SystemArrays, x: WorkArrays, M: wp.array2d(dtype=f64), w: int):
+def joint_inertia(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], M: wp.array2d(dtype=f64), w: int):
     """M [dof · dofs + dof, world]; composite inertias pass through x.IA_ww, x.IA_wv, x.IA_vv."""
     n = m.parent.shape[0]
     dofs = x.S.shape[0]

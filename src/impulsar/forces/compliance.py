@@ -21,7 +21,7 @@ from .motor_torques import add_row, motor_torque
 
 
 @wp.func
-def hand_motion(m: SystemArrays, s: StateArrays, hand: int, axis: int, t: f64, w: int):
+def hand_motion(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], hand: int, axis: int, t: f64, w: int):
     """Where one axis of a hand's target is at time t of the nominal step, and how fast it moves."""
     c = m.hand_channel[hand] + axis
     speed = channel_rate(m, c, t, w)
@@ -31,7 +31,7 @@ def hand_motion(m: SystemArrays, s: StateArrays, hand: int, axis: int, t: f64, w
 
 
 @wp.func
-def push_pair(x: WorkArrays, pair: Pair, force: f64, w: int):
+def push_pair(x: wp.ref[WorkArrays], pair: Pair, force: f64, w: int):
     """Add force · pair to the wrenches of its bodies."""
     if pair.second >= 0:
         arm = pair.point - body_position(x, pair.second, w)
@@ -44,7 +44,7 @@ def push_pair(x: WorkArrays, pair: Pair, force: f64, w: int):
 
 
 @wp.func
-def apply_compliance(m: SystemArrays, s: StateArrays, x: WorkArrays, t: f64, book: int, w: int):
+def apply_compliance(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], t: f64, book: int, w: int):
     """Add springs, dampers, hands and motor torques at time t; their powers go to x.k_book[book ..]."""
     slots = m.slot_kind.shape[0]
     for r in range(slots):

@@ -9,7 +9,7 @@ from ..system.channels import channel
 
 
 @wp.func
-def load_wrench(m: SystemArrays, x: WorkArrays, k: int, t: f64, w: int) -> vec6:
+def load_wrench(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], k: int, t: f64, w: int) -> vec6:
     """Wrench of a load about its body's centre of mass, world axes."""
     c = m.load_channel[k]
     force = vec3(channel(m, c, t, w), channel(m, c + 1, t, w), channel(m, c + 2, t, w))
@@ -22,7 +22,7 @@ def load_wrench(m: SystemArrays, x: WorkArrays, k: int, t: f64, w: int) -> vec6:
 
 
 @wp.func
-def apply_loads(m: SystemArrays, x: WorkArrays, t: f64, w: int):
+def apply_loads(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], t: f64, w: int):
     """Sum the loads at the start of the step into the bodies' wrenches."""
     n = m.load_body.shape[0]
     if n > 0:
@@ -35,7 +35,7 @@ def apply_loads(m: SystemArrays, x: WorkArrays, t: f64, w: int):
 
 
 @wp.func
-def add_loads(m: SystemArrays, x: WorkArrays, t: f64, book: int, w: int):
+def add_loads(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], t: f64, book: int, w: int):
     """Add the loads at time t to the bodies' wrenches; their powers go to x.k_book[book ..]."""
     for k in range(m.load_body.shape[0]):
         body = m.load_body[k]
@@ -47,7 +47,7 @@ def add_loads(m: SystemArrays, x: WorkArrays, t: f64, book: int, w: int):
 
 
 @wp.func
-def book_loads(m: SystemArrays, s: StateArrays, x: WorkArrays, t: f64, h: f64, w: int):
+def book_loads(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], t: f64, h: f64, w: int):
     """Half a step's work of each load at the present twists: called before and after the motion."""
     for k in range(m.load_body.shape[0]):
         body = m.load_body[k]

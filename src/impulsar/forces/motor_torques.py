@@ -12,7 +12,7 @@ from ..system.slots import MOTOR_TORQUE
 
 
 @wp.func
-def motor_torque(m: SystemArrays, r: int, t: f64, w: int) -> f64:
+def motor_torque(m: wp.ref[SystemArrays], r: int, t: f64, w: int) -> f64:
     """Torque of a motor's slot at time t; the vector of a ball's three is bounded together."""
     torque = channel(m, m.slot_channel[r], t, w)
     bound = m.slot_a[r, w]
@@ -30,7 +30,7 @@ def motor_torque(m: SystemArrays, r: int, t: f64, w: int) -> f64:
 
 
 @wp.func
-def add_row(m: SystemArrays, x: WorkArrays, r: int, torque: f64, w: int):
+def add_row(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], r: int, torque: f64, w: int):
     """tau += Jᵀ torque."""
     entry = m.slot_row[r]
     for n in range(4):
@@ -42,7 +42,7 @@ def add_row(m: SystemArrays, x: WorkArrays, r: int, torque: f64, w: int):
 
 
 @wp.func
-def apply_motor_torques(m: SystemArrays, s: StateArrays, x: WorkArrays, t: f64, h: f64, w: int):
+def apply_motor_torques(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], t: f64, h: f64, w: int):
     """Sum the motors' torques into the joint forces; the slot keeps the impulse and its row J."""
     n = x.S.shape[0]
     cleared = int(0)

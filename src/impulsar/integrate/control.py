@@ -25,7 +25,7 @@ TINY_ERROR = wp.constant(wp.float64(1e-12))
 
 
 @wp.func
-def save_start(s: StateArrays, x: WorkArrays, w: int):
+def save_start(s: wp.ref[StateArrays], x: wp.ref[WorkArrays], w: int):
     for k in range(s.q.shape[0]):
         x.q_start[k, w] = s.q[k, w]
     for k in range(s.v.shape[0]):
@@ -33,7 +33,7 @@ def save_start(s: StateArrays, x: WorkArrays, w: int):
 
 
 @wp.func
-def return_to_start(s: StateArrays, x: WorkArrays, w: int):
+def return_to_start(s: wp.ref[StateArrays], x: wp.ref[WorkArrays], w: int):
     for k in range(s.q.shape[0]):
         s.q[k, w] = x.q_start[k, w]
     for k in range(s.v.shape[0]):
@@ -41,7 +41,7 @@ def return_to_start(s: StateArrays, x: WorkArrays, w: int):
 
 
 @wp.func
-def keep_derivatives(m: SystemArrays, s: StateArrays, x: WorkArrays, stage: int, w: int):
+def keep_derivatives(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], stage: int, w: int):
     """Put q̇ and v̇ of the present state into a stage."""
     at_q = stage * s.q.shape[0]
     at_v = stage * s.v.shape[0]
@@ -63,7 +63,7 @@ def keep_derivatives(m: SystemArrays, s: StateArrays, x: WorkArrays, stage: int,
 
 
 @wp.func
-def reuse_last_stage(m: SystemArrays, s: StateArrays, x: WorkArrays, w: int):
+def reuse_last_stage(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], w: int):
     """The last stage was evaluated at the end of the step: it is the first of the next."""
     n_q = s.q.shape[0]
     n_v = s.v.shape[0]
@@ -77,7 +77,7 @@ def reuse_last_stage(m: SystemArrays, s: StateArrays, x: WorkArrays, w: int):
 
 
 @wp.func
-def set_stage(m: SystemArrays, s: StateArrays, x: WorkArrays, stage: int, h: f64, w: int):
+def set_stage(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], stage: int, h: f64, w: int):
     """Put the state of a stage in place, from the derivatives of those before it."""
     n_q = s.q.shape[0]
     n_v = s.v.shape[0]
@@ -95,7 +95,7 @@ def set_stage(m: SystemArrays, s: StateArrays, x: WorkArrays, stage: int, h: f64
 
 
 @wp.func
-def make_unit(m: SystemArrays, s: StateArrays, w: int):
+def make_unit(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], w: int):
     """Normalize the quaternions of balls."""
     for i in range(m.parent.shape[0]):
         c = m.coordinate_start[i]
@@ -111,7 +111,9 @@ def make_unit(m: SystemArrays, s: StateArrays, w: int):
 
 
 @wp.func
-def step_error(m: SystemArrays, s: StateArrays, x: WorkArrays, h: f64, rtol: f64, atol: f64, w: int) -> f64:
+def step_error(
+    m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], h: f64, rtol: f64, atol: f64, w: int
+) -> f64:
     """Error of the step in units of its tolerance, root mean square."""
     total = ZERO
     n_q = s.q.shape[0]
@@ -138,7 +140,7 @@ def next_size(h: f64, error: f64) -> f64:
 
 
 @wp.func
-def keep_books(m: SystemArrays, s: StateArrays, x: WorkArrays, h: f64, w: int):
+def keep_books(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], h: f64, w: int):
     """Integrate the powers of the stages into the books of the state."""
     slots = m.slot_kind.shape[0]
     loads = m.load_body.shape[0]
@@ -159,7 +161,7 @@ def keep_books(m: SystemArrays, s: StateArrays, x: WorkArrays, h: f64, w: int):
 
 
 @wp.func
-def move_coordinates(m: SystemArrays, s: StateArrays, change: wp.array2d(dtype=f64), w: int):
+def move_coordinates(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], change: wp.array2d(dtype=f64), w: int):
     """q ← q ⊕ change, given along the velocities."""
     for i in range(m.parent.shape[0]):
         c = m.coordinate_start[i]

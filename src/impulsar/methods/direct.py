@@ -95,7 +95,7 @@ class Direct:
 
 
 @wp.func
-def evaluate(m: SystemArrays, s: StateArrays, x: WorkArrays, t: f64, stage: int, w: int):
+def evaluate(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], t: f64, stage: int, w: int):
     """Constrained accelerations, multipliers and powers of the present state at time t, into a stage."""
     book = stage * (3 * m.slot_kind.shape[0] + m.load_body.shape[0])
     kinematics(m, s, x, ZERO, w)
@@ -134,7 +134,7 @@ def evaluate(m: SystemArrays, s: StateArrays, x: WorkArrays, t: f64, stage: int,
 
 
 @wp.func
-def saturate_motors(m: SystemArrays, x: WorkArrays, w: int) -> int:
+def saturate_motors(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], w: int) -> int:
     """Motors that would need more than they have get what they have, as a force; returns how many.
 
     x.row_bias keeps the right-hand sides, x.row_pseudo the torque of a saturated motor.
@@ -165,7 +165,7 @@ def saturate_motors(m: SystemArrays, x: WorkArrays, w: int) -> int:
 
 
 @wp.func
-def start_with_impulse(m: SystemArrays, s: StateArrays, x: WorkArrays, t: f64, w: int) -> int:
+def start_with_impulse(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], t: f64, w: int) -> int:
     """Bring velocities onto the rows where a motor's target jumped; returns 1 if they changed."""
     for k in range(s.v.shape[0]):
         x.v_old[k, w] = s.v[k, w]
@@ -180,7 +180,7 @@ def start_with_impulse(m: SystemArrays, s: StateArrays, x: WorkArrays, t: f64, w
 
 
 @wp.func
-def refresh_geometry(m: SystemArrays, s: StateArrays, x: WorkArrays, w: int):
+def refresh_geometry(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], w: int):
     kinematics(m, s, x, ZERO, w)
     follow_loops(m, s, x, w)
 
@@ -202,7 +202,7 @@ class Progress:
 
 
 @wp.func
-def begin(m: SystemArrays, s: StateArrays, w: int) -> Progress:
+def begin(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], w: int) -> Progress:
     """The start of a nominal step."""
     p = Progress()
     p.t = snap_to_knot(m, s.time[0, w], SNAP * m.nominal_h[0], w)
@@ -217,7 +217,7 @@ def begin(m: SystemArrays, s: StateArrays, w: int) -> Progress:
 
 
 @wp.func
-def wished_size(m: SystemArrays, p: Progress, w: int) -> f64:
+def wished_size(m: wp.ref[SystemArrays], p: Progress, w: int) -> f64:
     """Size of a smooth sub-step: what error control wishes, but not beyond a kink of the inputs or the end."""
     size = wp.min(p.h, p.left)
     end = p.t + p.left
@@ -230,7 +230,7 @@ def wished_size(m: SystemArrays, p: Progress, w: int) -> f64:
 
 
 @wp.func
-def pass_by(m: SystemArrays, start: Progress, size: f64, w: int) -> Progress:
+def pass_by(m: wp.ref[SystemArrays], start: Progress, size: f64, w: int) -> Progress:
     """The clock after a sub-step."""
     p = start
     p.t = snap_to_knot(m, p.t + size, SNAP * m.nominal_h[0], w)
@@ -242,7 +242,9 @@ def pass_by(m: SystemArrays, start: Progress, size: f64, w: int) -> Progress:
 
 
 @wp.func
-def take_impulsive(m: SystemArrays, s: StateArrays, x: WorkArrays, start: Progress, is_last: bool, w: int) -> Progress:
+def take_impulsive(
+    m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], start: Progress, is_last: bool, w: int
+) -> Progress:
     """One impulsive sub-step: of fixed size, or of at most the method's impulse step."""
     p = start
     size = wp.min(m.options[IMPULSE_STEP], p.left)
@@ -259,7 +261,7 @@ def take_impulsive(m: SystemArrays, s: StateArrays, x: WorkArrays, start: Progre
 
 
 @wp.func
-def settle(m: SystemArrays, s: StateArrays, x: WorkArrays, start: Progress, w: int) -> Progress:
+def settle(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], start: Progress, w: int) -> Progress:
     """After a smooth sub-step: project, and keep its last stage as the first of the next if it still holds."""
     p = start
     off = ZERO
@@ -277,7 +279,9 @@ def settle(m: SystemArrays, s: StateArrays, x: WorkArrays, start: Progress, w: i
 
 
 @wp.func
-def run_stages(m: SystemArrays, s: StateArrays, x: WorkArrays, start: Progress, size: f64, w: int) -> Progress:
+def run_stages(
+    m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], start: Progress, size: f64, w: int
+) -> Progress:
     """Evaluate the stages of a smooth sub-step that are not ready; leaves the state at its end.
 
     At the end of the nominal step, with nothing left, only the first stage, for reports. Stops after the
@@ -309,7 +313,9 @@ def run_stages(m: SystemArrays, s: StateArrays, x: WorkArrays, start: Progress, 
 
 
 @wp.func
-def take_smooth(m: SystemArrays, s: StateArrays, x: WorkArrays, start: Progress, size: f64, w: int) -> Progress:
+def take_smooth(
+    m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], start: Progress, size: f64, w: int
+) -> Progress:
     """Try one smooth sub-step; where a limit or a weak motor is in the way the next one is impulsive."""
     p = run_stages(m, s, x, start, size, w)
     if p.mode == MUST_BE_IMPULSIVE or p.left <= ZERO:
@@ -337,7 +343,7 @@ def take_smooth(m: SystemArrays, s: StateArrays, x: WorkArrays, start: Progress,
 
 
 @wp.func
-def step(m: SystemArrays, s: StateArrays, x: WorkArrays, is_last: bool, w: int):
+def step(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], is_last: bool, w: int):
     """One nominal step of one world."""
     p = begin(m, s, w)
     reported = not is_last

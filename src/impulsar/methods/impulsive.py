@@ -33,7 +33,7 @@ OFF_TARGET = wp.constant(wp.float64(1e-6))  # a motor further off has to move th
 
 
 @wp.func
-def mark_solved(m: SystemArrays, x: WorkArrays, rows: int, w: int):
+def mark_solved(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], rows: int, w: int):
     """The active rows that a direct solve takes: equations, not motors that may be too weak."""
     for i in range(m.bilateral.shape[0]):
         x.solved[m.bilateral[i], w] = int(0)
@@ -44,7 +44,7 @@ def mark_solved(m: SystemArrays, x: WorkArrays, rows: int, w: int):
 
 
 @wp.func
-def solve_equations(m: SystemArrays, s: StateArrays, x: WorkArrays, w: int) -> f64:
+def solve_equations(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], w: int) -> f64:
     """Impulses of the marked rows, together; returns the largest velocity error found."""
     worst = ZERO
     for i in range(m.bilateral.shape[0]):
@@ -65,7 +65,7 @@ def solve_equations(m: SystemArrays, s: StateArrays, x: WorkArrays, w: int) -> f
 
 
 @wp.func
-def mark_sticking(m: SystemArrays, s: StateArrays, x: WorkArrays, rows: int, w: int) -> int:
+def mark_sticking(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], rows: int, w: int) -> int:
     """Put the friction rows that stick into the direct solve, and those that slide out; returns how many stick."""
     n = collect_sticking(m, s, x, rows, w)
     for a in range(rows):
@@ -78,7 +78,7 @@ def mark_sticking(m: SystemArrays, s: StateArrays, x: WorkArrays, rows: int, w: 
 
 
 @wp.func
-def hold_sticking(m: SystemArrays, s: StateArrays, x: WorkArrays, rows: int, w: int):
+def hold_sticking(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], rows: int, w: int):
     """Solve sticking friction together with the equations: a sweep alone would creep.
 
     A row that cannot hold slides, and the rest is solved again.
@@ -103,7 +103,7 @@ def hold_sticking(m: SystemArrays, s: StateArrays, x: WorkArrays, rows: int, w: 
 
 
 @wp.func
-def bounded_rows(m: SystemArrays, x: WorkArrays, rows: int, w: int) -> int:
+def bounded_rows(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], rows: int, w: int) -> int:
     """Active rows that are left to the sweep."""
     count = int(0)
     for a in range(rows):
@@ -114,7 +114,15 @@ def bounded_rows(m: SystemArrays, x: WorkArrays, rows: int, w: int) -> int:
 
 @wp.func
 def impulsive_step(
-    m: SystemArrays, s: StateArrays, x: WorkArrays, t: f64, h: f64, epsilon: f64, limit: int, is_last: bool, w: int
+    m: wp.ref[SystemArrays],
+    s: wp.ref[StateArrays],
+    x: wp.ref[WorkArrays],
+    t: f64,
+    h: f64,
+    epsilon: f64,
+    limit: int,
+    is_last: bool,
+    w: int,
 ) -> int:
     """One impulsive sub-step of size h from time t; returns iterations."""
     iterations = int(0)
@@ -164,7 +172,7 @@ def impulsive_step(
 
 
 @wp.func
-def limit_gap(m: SystemArrays, s: StateArrays, x: WorkArrays, r: int, w: int) -> f64:
+def limit_gap(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], r: int, w: int) -> f64:
     """How far a limit is [m, rad]; negative where it is passed."""
     q = coordinate(m, s, x, m.slot_part[r], m.slot_code[r], m.slot_q[r], w)
     if m.slot_kind[r] == LIMIT_HIGH:
@@ -173,14 +181,16 @@ def limit_gap(m: SystemArrays, s: StateArrays, x: WorkArrays, r: int, w: int) ->
 
 
 @wp.func
-def limit_is_near(m: SystemArrays, s: StateArrays, x: WorkArrays, r: int, h: f64, w: int) -> bool:
+def limit_is_near(
+    m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], r: int, h: f64, w: int
+) -> bool:
     """Whether a limit is reached, or would be within twice the step at the present speed."""
     u = pair_velocity(x, slot_pair(m, x, r, w), w)  # away from the limit
     return limit_gap(m, s, x, r, w) <= TWO * h * wp.max(-u, ZERO) + NEAR
 
 
 @wp.func
-def limits_passed(m: SystemArrays, s: StateArrays, x: WorkArrays, w: int) -> bool:
+def limits_passed(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], w: int) -> bool:
     """Whether a limit is passed."""
     for r in range(m.slot_kind.shape[0]):
         if m.slot_kind[r] == LIMIT_LOW or m.slot_kind[r] == LIMIT_HIGH:
@@ -190,7 +200,9 @@ def limits_passed(m: SystemArrays, s: StateArrays, x: WorkArrays, w: int) -> boo
 
 
 @wp.func
-def motors_too_weak(m: SystemArrays, s: StateArrays, x: WorkArrays, t: f64, h: f64, w: int) -> bool:
+def motors_too_weak(
+    m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], t: f64, h: f64, w: int
+) -> bool:
     """Whether a motor would need more than its torque over h to be as fast as it should."""
     for i in range(m.bilateral.shape[0]):
         r = m.bilateral[i]
@@ -202,7 +214,9 @@ def motors_too_weak(m: SystemArrays, s: StateArrays, x: WorkArrays, t: f64, h: f
 
 
 @wp.func
-def needs_impulses(m: SystemArrays, s: StateArrays, x: WorkArrays, t: f64, h: f64, w: int) -> bool:
+def needs_impulses(
+    m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], t: f64, h: f64, w: int
+) -> bool:
     """Whether friction acts, a limit may be reached within h, or a motor is not where it should be."""
     for r in range(m.slot_kind.shape[0]):
         kind = m.slot_kind[r]

@@ -61,7 +61,7 @@ class Simgc:
 
 
 @wp.func
-def step(m: SystemArrays, s: StateArrays, x: WorkArrays, is_last: bool, w: int):
+def step(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], is_last: bool, w: int):
     """One step of one world."""
     h = m.h[0]
     t = s.time[0, w]

@@ -19,7 +19,7 @@ DEPENDENT = wp.constant(wp.float64(1e-10))  # pivot of a dependent row, of its d
 
 
 @wp.func
-def factor_bilateral(m: SystemArrays, x: WorkArrays, w: int):
+def factor_bilateral(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], w: int):
     """LDLᵀ of the rows marked as solved, whose J and Y are filled."""
     for i in range(m.bilateral.shape[0]):
         r = m.bilateral[i]
@@ -47,7 +47,7 @@ def factor_bilateral(m: SystemArrays, x: WorkArrays, w: int):
 
 
 @wp.func
-def solve_bilateral(m: SystemArrays, x: WorkArrays, w: int):
+def solve_bilateral(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], w: int):
     """Solve A λ = b in place in x.multiplier: L y = b, z = y / D, Lᵀ λ = z."""
     n = m.bilateral.shape[0]
     for i in range(n):
@@ -66,7 +66,7 @@ def solve_bilateral(m: SystemArrays, x: WorkArrays, w: int):
 
 
 @wp.func
-def apply_multipliers(m: SystemArrays, x: WorkArrays, v: wp.array2d(dtype=f64), w: int):
+def apply_multipliers(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], v: wp.array2d(dtype=f64), w: int):
     """v ← v + M⁻¹ Jᵀ λ of all bilateral rows."""
     for i in range(m.bilateral.shape[0]):
         lam = x.multiplier[i, w]

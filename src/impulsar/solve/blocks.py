@@ -17,7 +17,7 @@ DEPENDENT = wp.constant(wp.float64(1e-12))  # pivot of a dependent row, of its d
 
 
 @wp.func
-def factor_block(m: SystemArrays, x: WorkArrays, r: int, n: int, w: int):
+def factor_block(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], r: int, n: int, w: int):
     """LDLᵀ of the closures r .. r + n - 1."""
     for i in range(n):
         for j in range(i + 1):
@@ -37,7 +37,7 @@ def factor_block(m: SystemArrays, x: WorkArrays, r: int, n: int, w: int):
 
 
 @wp.func
-def factor_blocks(m: SystemArrays, x: WorkArrays, w: int):
+def factor_blocks(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], w: int):
     """Factor the closures of every joint."""
     for r in range(m.slot_kind.shape[0]):
         if m.slot_block[r] > 0:
@@ -45,7 +45,7 @@ def factor_blocks(m: SystemArrays, x: WorkArrays, w: int):
 
 
 @wp.func
-def solve_block(x: WorkArrays, r: int, n: int, w: int):
+def solve_block(x: wp.ref[WorkArrays], r: int, n: int, w: int):
     """Solve for x.block_rhs in place."""
     for i in range(n):
         value = x.block_rhs[i, w]
@@ -63,7 +63,7 @@ def solve_block(x: WorkArrays, r: int, n: int, w: int):
 
 
 @wp.func
-def push_block(m: SystemArrays, s: StateArrays, x: WorkArrays, r: int, n: int, w: int) -> f64:
+def push_block(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], r: int, n: int, w: int) -> f64:
     """Impulses of one joint; returns the largest increment."""
     for i in range(n):
         x.block_rhs[i, w] = -(row_velocity(m, x, s.v, r + i, w) + x.row_bias[r + i, w])
@@ -78,7 +78,7 @@ def push_block(m: SystemArrays, s: StateArrays, x: WorkArrays, r: int, n: int, w
 
 
 @wp.func
-def push_block_pseudo(m: SystemArrays, x: WorkArrays, r: int, n: int, h: f64, w: int) -> f64:
+def push_block_pseudo(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], r: int, n: int, h: f64, w: int) -> f64:
     """Pseudo-impulses of one joint; returns the largest increment."""
     for i in range(n):
         x.block_rhs[i, w] = -(row_velocity(m, x, x.v_pseudo, r + i, w) + x.row_error[r + i, w] / h)

@@ -18,7 +18,7 @@ INSIDE = wp.constant(wp.float64(1e-12))  # nearer to its bound than this part of
 
 
 @wp.func
-def friction_size(m: SystemArrays, s: StateArrays, x: WorkArrays, r: int, w: int) -> f64:
+def friction_size(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], r: int, w: int) -> f64:
     """Size of a friction impulse: of a ball, of the vector of its three rows."""
     if m.slot_group[r] != 3:
         return wp.abs(s.impulse[r, w])
@@ -29,7 +29,7 @@ def friction_size(m: SystemArrays, s: StateArrays, x: WorkArrays, r: int, w: int
 
 
 @wp.func
-def collect_sticking(m: SystemArrays, s: StateArrays, x: WorkArrays, rows: int, w: int) -> int:
+def collect_sticking(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], rows: int, w: int) -> int:
     """List the friction rows whose impulse is inside its bound."""
     count = int(0)
     inside = int(0)
@@ -50,7 +50,7 @@ def collect_sticking(m: SystemArrays, s: StateArrays, x: WorkArrays, rows: int, 
 
 
 @wp.func
-def solve_sticking(m: SystemArrays, s: StateArrays, x: WorkArrays, n: int, w: int):
+def solve_sticking(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], n: int, w: int):
     """Δp of the sticking rows into stick_rhs, by LDLᵀ of their A; dependent rows get none."""
     size = x.sticking.shape[0]
     for i in range(n):
@@ -94,7 +94,7 @@ def solve_sticking(m: SystemArrays, s: StateArrays, x: WorkArrays, n: int, w: in
 
 
 @wp.func
-def stick(m: SystemArrays, s: StateArrays, x: WorkArrays, rows: int, w: int):
+def stick(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], rows: int, w: int):
     """Solve the sticking friction rows; rows that cannot hold slide, at most one round each."""
     n = collect_sticking(m, s, x, rows, w)
     rounds = n
@@ -113,7 +113,7 @@ def stick(m: SystemArrays, s: StateArrays, x: WorkArrays, rows: int, w: int):
 
 
 @wp.func
-def clip_sticking(m: SystemArrays, s: StateArrays, x: WorkArrays, rows: int, w: int) -> int:
+def clip_sticking(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], rows: int, w: int) -> int:
     """Bring friction impulses that left their bounds back to them; returns how many did."""
     slid = int(0)
     ball = int(0)

@@ -20,7 +20,7 @@ POSITION_RESIDUAL = 4  # row of WorkArrays.report, as in measure
 
 
 @wp.func
-def load_position_errors(m: SystemArrays, s: StateArrays, x: WorkArrays, t: f64, w: int) -> f64:
+def load_position_errors(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], t: f64, w: int) -> f64:
     """Minus the position errors into x.multiplier; returns the largest among rows that can move."""
     worst = ZERO
     for i in range(m.bilateral.shape[0]):
@@ -33,7 +33,9 @@ def load_position_errors(m: SystemArrays, s: StateArrays, x: WorkArrays, t: f64,
 
 
 @wp.func
-def project_positions(m: SystemArrays, s: StateArrays, x: WorkArrays, t: f64, enough: f64, w: int) -> bool:
+def project_positions(
+    m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], t: f64, enough: f64, w: int
+) -> bool:
     """Remove position errors down to `enough` [m, rad]; geometry must be current, the factor nearly so.
 
     False where the errors do not get that small. The largest error found at first goes to the report.
@@ -58,7 +60,7 @@ def project_positions(m: SystemArrays, s: StateArrays, x: WorkArrays, t: f64, en
 
 
 @wp.func
-def project_velocities(m: SystemArrays, s: StateArrays, x: WorkArrays, t: f64, w: int) -> f64:
+def project_velocities(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], t: f64, w: int) -> f64:
     """Make velocities satisfy the rows; x.multiplier holds the impulses. Returns the largest error found."""
     worst = ZERO
     for i in range(m.bilateral.shape[0]):

@@ -17,7 +17,9 @@ from .blocks import push_block, push_block_pseudo
 
 
 @wp.func
-def warm_start(m: SystemArrays, s: StateArrays, x: WorkArrays, rows: int, h: f64, keep: f64, w: int):
+def warm_start(
+    m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], rows: int, h: f64, keep: f64, w: int
+):
     """Apply the last step's accumulated impulses, scaled to this step, within this step's bounds."""
     scale = ZERO
     if s.last_h[0, w] > ZERO:
@@ -32,7 +34,7 @@ def warm_start(m: SystemArrays, s: StateArrays, x: WorkArrays, rows: int, h: f64
 
 
 @wp.func
-def start_pseudo(x: WorkArrays, w: int):
+def start_pseudo(x: wp.ref[WorkArrays], w: int):
     """Pseudo-velocities start at zero; without slots they are never written."""
     if x.row_bias.shape[0] > 0:
         for k in range(x.v_pseudo.shape[0]):
@@ -40,7 +42,7 @@ def start_pseudo(x: WorkArrays, w: int):
 
 
 @wp.func
-def share_ball_mass(m: SystemArrays, x: WorkArrays, rows: int, w: int):
+def share_ball_mass(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], rows: int, w: int):
     """Give the three rows of a ball the effective mass of their sum: 1 / Σ 1/m."""
     for a in range(rows):
         r = x.active[a, w]
@@ -55,7 +57,9 @@ def share_ball_mass(m: SystemArrays, x: WorkArrays, rows: int, w: int):
 
 
 @wp.func
-def push(m: SystemArrays, s: StateArrays, x: WorkArrays, r: int, low: f64, high: f64, w: int) -> f64:
+def push(
+    m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], r: int, low: f64, high: f64, w: int
+) -> f64:
     """One row's impulse within its bounds; returns its increment."""
     p = s.impulse[r, w]
     u = row_velocity(m, x, s.v, r, w) + x.row_bias[r, w] + x.row_softness[r, w] * p
@@ -66,7 +70,7 @@ def push(m: SystemArrays, s: StateArrays, x: WorkArrays, r: int, low: f64, high:
 
 
 @wp.func
-def push_pseudo(m: SystemArrays, x: WorkArrays, r: int, h: f64, w: int) -> f64:
+def push_pseudo(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], r: int, h: f64, w: int) -> f64:
     """One row's pseudo-impulse; returns its increment."""
     low = ZERO
     if x.row_low[r, w] < ZERO:
@@ -80,7 +84,7 @@ def push_pseudo(m: SystemArrays, x: WorkArrays, r: int, h: f64, w: int) -> f64:
 
 
 @wp.func
-def corrects(x: WorkArrays, r: int, w: int) -> int:
+def corrects(x: wp.ref[WorkArrays], r: int, w: int) -> int:
     """1 where a row corrects positions: bilateral rigid rows, and limits that were passed."""
     if x.row_softness[r, w] != ZERO:
         return 0
@@ -92,7 +96,7 @@ def corrects(x: WorkArrays, r: int, w: int) -> int:
 
 
 @wp.func
-def push_ball(m: SystemArrays, s: StateArrays, x: WorkArrays, r: int, w: int) -> f64:
+def push_ball(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], r: int, w: int) -> f64:
     """Impulses of the three friction or motor rows r, r+1, r+2 in their ball; returns the largest change.
 
     p ← proj(p - u m_eff), all three from the same velocity: where it slides, p is then along -u. With
@@ -116,9 +120,9 @@ def push_ball(m: SystemArrays, s: StateArrays, x: WorkArrays, r: int, w: int) ->
 
 @wp.func
 def sweep_once(
-    m: SystemArrays,
-    s: StateArrays,
-    x: WorkArrays,
+    m: wp.ref[SystemArrays],
+    s: wp.ref[StateArrays],
+    x: wp.ref[WorkArrays],
     rows: int,
     h: f64,
     correct: int,  # 1: remove position errors by pseudo-impulses
@@ -151,9 +155,9 @@ def sweep_once(
 
 @wp.func
 def sweep(
-    m: SystemArrays,
-    s: StateArrays,
-    x: WorkArrays,
+    m: wp.ref[SystemArrays],
+    s: wp.ref[StateArrays],
+    x: wp.ref[WorkArrays],
     rows: int,
     h: f64,
     epsilon: f64,

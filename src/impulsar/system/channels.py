@@ -14,7 +14,7 @@ CALLABLE_STEPS = 256  # a callable is sampled ahead for at most so many steps of
 
 
 @wp.func
-def channel(m: SystemArrays, c: int, t: f64, w: int) -> f64:
+def channel(m: wp.ref[SystemArrays], c: int, t: f64, w: int) -> f64:
     """Value of channel c at time t."""
     kind = m.channel_kind[c]
     a = m.channel_a[c, w]
@@ -43,7 +43,7 @@ def channel(m: SystemArrays, c: int, t: f64, w: int) -> f64:
 
 
 @wp.func
-def channel_rate(m: SystemArrays, c: int, t: f64, w: int) -> f64:
+def channel_rate(m: wp.ref[SystemArrays], c: int, t: f64, w: int) -> f64:
     """Rate of change of channel c after time t."""
     kind = m.channel_kind[c]
     if kind == RAMP:
@@ -62,7 +62,7 @@ def channel_rate(m: SystemArrays, c: int, t: f64, w: int) -> f64:
 
 
 @wp.func
-def channel_acceleration(m: SystemArrays, c: int, t: f64, w: int) -> f64:
+def channel_acceleration(m: wp.ref[SystemArrays], c: int, t: f64, w: int) -> f64:
     """Second derivative of channel c: only a harmonic has one, ramps and tables are pieces of lines."""
     if m.channel_kind[c] == HARMONIC:
         omega = m.channel_c[c, w]
@@ -71,7 +71,7 @@ def channel_acceleration(m: SystemArrays, c: int, t: f64, w: int) -> f64:
 
 
 @wp.func
-def next_knot(m: SystemArrays, t: f64, end: f64, w: int) -> f64:
+def next_knot(m: wp.ref[SystemArrays], t: f64, end: f64, w: int) -> f64:
     """The first time in (t, end) at which a ramp or table bends or jumps, else end."""
     knot = end
     least = t + f64(1e-9) * (end - t)
@@ -93,7 +93,7 @@ def next_knot(m: SystemArrays, t: f64, end: f64, w: int) -> f64:
 
 
 @wp.func
-def snap_to_knot(m: SystemArrays, t: f64, reach: f64, w: int) -> f64:
+def snap_to_knot(m: wp.ref[SystemArrays], t: f64, reach: f64, w: int) -> f64:
     """A bend or jump within reach of time t, else t: a summed clock may stop just short of it."""
     knot = next_knot(m, t - reach, t + reach, w)
     if knot < t + reach:
