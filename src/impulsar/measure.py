@@ -36,7 +36,7 @@ SUB_STEPS = 10  # of an error-controlled method
 BROKEN = 9  # 1: the state is no longer finite
 
 
-@wp.func
+@wp.func(inline=False)
 def measure_energy(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], w: int):
     """Kinetic, potential (zero at the origin) and elastic energy [J]."""
     kinetic = ZERO
@@ -98,7 +98,7 @@ def book_row(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArra
         s.work[r, w] = s.work[r, w] + p * mean
 
 
-@wp.func
+@wp.func(inline=False)
 def book_rows(
     m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], rows: int, t: f64, h: f64, w: int
 ):

@@ -26,6 +26,7 @@ class Counts:
     slots: int  # rows that may become active
     row_entries: int  # of all rows together: the freedoms of the trees that each touches
     bilaterals: int  # of these, solved together by a direct solve
+    solvables: int  # the same and the compliant ones
     envelope: int  # entries of its factor
     frictions: int  # Coulomb friction rows
     springs: int
@@ -52,6 +53,7 @@ class StateArrays:
     start_energy: wp.array2d(dtype=f64)  # total energy the books start from [J]; edits
     time: wp.array2d(dtype=f64)  # [s]; drift
     last_h: wp.array2d(dtype=f64)  # step of the impulses, 0: they are forces of an instant times the nominal step [s]
+    pair: wp.array2d(dtype=f64)  # 1: the implicit pair is in use; evaluations of the other; steps until it may be tried
     next_h: wp.array2d(dtype=f64)  # sub-step that error control proposes, 0: none yet, < 0: too small to be taken [s]
 
 
@@ -108,7 +110,8 @@ class WorkArrays:
     Y: wp.array2d(dtype=f64)  # M⁻¹ Jᵀ, likewise
     solved: wp.array2d(dtype=wp.int32)  # [slot] 1: in the present direct solve
     factor: wp.array2d(dtype=f64)  # [envelope] L below the diagonal, 1/D on it
-    multiplier: wp.array2d(dtype=f64)  # [bilateral] solution of the last direct solve
+    multiplier: wp.array2d(dtype=f64)  # [bilateral + soft] solution of the last direct solve
+    frozen: wp.array2d(dtype=f64)  # [2 row entries + envelope] J, Y and factor at the start of an implicit step
     # sub-steps
     q_start: wp.array2d(dtype=f64)  # state at the start of the sub-step
     v_start: wp.array2d(dtype=f64)
@@ -139,6 +142,7 @@ def state_blocks(n: Counts) -> dict[str, int]:
         "start_energy": 1,
         "time": 1,
         "last_h": 1,
+        "pair": 3,
         "next_h": 1,
     }
 
@@ -169,7 +173,8 @@ def work_shapes(n: Counts) -> dict[str, int]:
         | dict.fromkeys((*per_slot, "solved"), n.slots)
         | {"J": n.row_entries, "Y": n.row_entries}
         | {"block": 6 * n.slots, "block_rhs": 6, "reaction": n.joints, "transmitted": n.bodies, "own_torque": n.bodies}
-        | {"factor": n.envelope, "multiplier": n.bilaterals}
+        | {"factor": n.envelope, "multiplier": n.solvables}
+        | {"frozen": 2 * n.row_entries + n.envelope if n.solvables > n.bilaterals else 0}
         | {"q_start": n.coordinates, "v_start": n.dofs, "k_q": 7 * n.coordinates, "k_v": 7 * n.dofs}
         | {"k_book": 7 * (3 * n.slots + n.loads)}
         | {"sticking": n.frictions, "stick_matrix": n.frictions**2, "stick_rhs": n.frictions}

@@ -63,7 +63,7 @@ def pair_acceleration(
     )
 
 
-@wp.func
+@wp.func(inline=False)
 def joint_acceleration(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], j: int, code: int, pair: Pair, w: int) -> f64:
     """Acceleration of a lock or freedom of joint j."""
     w_a = angular(body_twist(x, pair.first, w))
@@ -119,7 +119,7 @@ def row_target_rate(m: wp.ref[SystemArrays], r: int, t: f64, w: int) -> f64:
     return ZERO
 
 
-@wp.func
+@wp.func(inline=False)
 def row_position_error(
     m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], r: int, t: f64, w: int
 ) -> f64:
@@ -137,7 +137,7 @@ def row_position_error(
     return ZERO
 
 
-@wp.func
+@wp.func(inline=False)
 def assemble_bilateral(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], t: f64, w: int):
     """J, responses and effective masses of the bilateral rows; minus their accelerations into x.multiplier."""
     for i in range(m.bilateral.shape[0]):

@@ -96,7 +96,7 @@ def place_frames(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], j: int, w: int)
     return f
 
 
-@wp.func
+@wp.func(inline=False)
 def freedom_pair(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], j: int, code: int, w: int) -> Pair:
     """The pair whose power is the rate of one freedom of joint j."""
     f = joint_frames(m, x, j, w)
@@ -158,7 +158,7 @@ def measured_coordinate(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], j: int, 
     return nearest_turn(TWO * wp.atan2(q_FM[2], q_FM[3]), ZERO)  # TURN_Z, SCREW, TWIST
 
 
-@wp.func
+@wp.func(inline=False)
 def coordinate(
     m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], j: int, code: int, where: int, w: int
 ) -> f64:
@@ -170,7 +170,7 @@ def coordinate(
     return s.loop_q[-1 - where, w]
 
 
-@wp.func
+@wp.func(inline=False)
 def follow_loops(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], w: int):
     """Update frames and coordinates of the joints that close loops from the bodies' poses."""
     bodies = m.parent.shape[0]

@@ -17,7 +17,7 @@ from ..system import SystemArrays
 from .frames import Pair, joint_frames
 
 
-@wp.func
+@wp.func(inline=False)
 def lock(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], j: int, code: int, angle: f64, w: int):
     """Wrench pair and position error [m, rad] of one lock; `angle` is a screw's, whole turns counted."""
     f = joint_frames(m, x, j, w)

@@ -89,7 +89,7 @@ def start_reactions(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], h: f64, w: i
         x.transmitted[i, w] = -(momentum(m, x, i, w) / h) - weight - x.wrench[i, w]
 
 
-@wp.func
+@wp.func(inline=False)
 def collect_reactions(
     m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], rows: int, h: f64, w: int
 ):
@@ -103,7 +103,7 @@ def collect_reactions(
             collect_row(m, s, x, r, h, w)
 
 
-@wp.func
+@wp.func(inline=False)
 def instant_reactions(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], w: int):
     """Reactions at an instant from the accelerations x.qdd and the row forces impulse / h of a direct solve.
 
@@ -146,7 +146,7 @@ def with_own_torque(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], i: int, torq
     return fixed
 
 
-@wp.func
+@wp.func(inline=False)
 def finish_reactions(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], h: f64, w: int):
     """After the step: plus the momenta, then inward through the trees."""
     for i in range(m.parent.shape[0]):

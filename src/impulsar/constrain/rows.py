@@ -131,7 +131,7 @@ def hand_pair(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], k: int, axis: int,
     return pair
 
 
-@wp.func
+@wp.func(inline=False)
 def slot_pair(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], r: int, w: int) -> Pair:
     """The wrench pair by which a slot's positive impulse acts, but for couplings, which have two."""
     kind = m.slot_kind[r]
@@ -259,11 +259,12 @@ def respond(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], r: int, softness: f6
     return True
 
 
-@wp.func
+@wp.func(inline=False)
 def assemble(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], t: f64, h: f64, w: int) -> int:
     """Fill all rows with their responses and effective masses (Mikhaylyuk 2017 eq. 3-6); returns how many."""
     count = int(0)
     for r in range(m.slot_kind.shape[0]):
+        x.solved[r, w] = int(0)
         if assemble_slot(m, s, x, r, t, h, w) == 0:
             if m.slot_kind[r] != MOTOR_TORQUE:  # it keeps the impulse of its torque
                 s.impulse[r, w] = ZERO

@@ -120,7 +120,7 @@ def free_kinematics(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[W
         x.S[k + 3 + axis, w] = spatial(axis_of(axis), zero3())
 
 
-@wp.func
+@wp.func(inline=False)
 def kinematics(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], per_h: f64, w: int):
     """Poses, twists, world inertias, freedoms and bias accelerations of all bodies from q and v.
 
@@ -213,7 +213,7 @@ def kinematics(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkAr
         x.I_W[i, w] = rotate_inertia(R_B, m.inertia[i, w])
 
 
-@wp.func
+@wp.func(inline=False)
 def articulate(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], w: int):
     """Inward pass: articulated inertias and bias wrenches; leaves U, 1/D and u of every freedom.
 
@@ -313,7 +313,7 @@ def accelerate_free(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], i: int, base
     x.acceleration[i, w] = spatial(alpha, a)
 
 
-@wp.func
+@wp.func(inline=False)
 def accelerate(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], base: vec6, gyrate: int, w: int):
     """Outward pass: joint accelerations, where the ground accelerates by `base`.
 
@@ -429,7 +429,7 @@ def next_tree(m: wp.ref[SystemArrays], row: int, n: int) -> int:
     return m.slot_trees[row, n]
 
 
-@wp.func
+@wp.func(inline=False)
 def response(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], row: int, w: int):
     """Y = M⁻¹ Jᵀ of one row by a test impulse in the joints (Mikhaylyuk 2017 fig. 2, 3).
 

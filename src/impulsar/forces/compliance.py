@@ -43,7 +43,7 @@ def push_pair(x: wp.ref[WorkArrays], pair: Pair, force: f64, w: int):
         x.wrench[pair.first, w] = x.wrench[pair.first, w] - f
 
 
-@wp.func
+@wp.func(inline=False)
 def apply_compliance(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], t: f64, book: int, w: int):
     """Add springs, dampers, hands and motor torques at time t; their powers go to x.k_book[book ..]."""
     slots = m.slot_kind.shape[0]

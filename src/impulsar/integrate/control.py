@@ -12,15 +12,14 @@ carried along and do not choose the step.
 import warp as wp
 
 from ..joints import BALL_X, SCREW
-from ..spatial import HALF, ZERO, exp_rotation, f64, normalize_rotation, quat, vec3
+from ..spatial import HALF, ONE, ZERO, exp_rotation, f64, normalize_rotation, quat, vec3
 from ..state import StateArrays, WorkArrays
 from ..system import SystemArrays
-from .pairs import B_AT, E_AT, STAGES
+from .pairs import B_AT, E_AT, IMPLICIT, SOLVES, STAGES
 
 SAFETY = wp.constant(wp.float64(0.9))
 SHRINK = wp.constant(wp.float64(0.2))
 GROW = wp.constant(wp.float64(5.0))
-EXPONENT = wp.constant(wp.float64(-0.2))  # -1 / (order of the estimate + 1)
 TINY_ERROR = wp.constant(wp.float64(1e-12))
 
 
@@ -40,7 +39,7 @@ def return_to_start(s: wp.ref[StateArrays], x: wp.ref[WorkArrays], w: int):
         s.v[k, w] = x.v_start[k, w]
 
 
-@wp.func
+@wp.func(inline=False)
 def keep_derivatives(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], stage: int, w: int):
     """Put q̇ and v̇ of the present state into a stage."""
     at_q = stage * s.q.shape[0]
@@ -63,20 +62,20 @@ def keep_derivatives(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[
 
 
 @wp.func
-def reuse_last_stage(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], w: int):
+def reuse_last_stage(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], last: int, w: int):
     """The last stage was evaluated at the end of the step: it is the first of the next."""
     n_q = s.q.shape[0]
     n_v = s.v.shape[0]
     n_book = 3 * m.slot_kind.shape[0] + m.load_body.shape[0]
     for k in range(n_q):
-        x.k_q[k, w] = x.k_q[(STAGES - 1) * n_q + k, w]
+        x.k_q[k, w] = x.k_q[last * n_q + k, w]
     for k in range(n_v):
-        x.k_v[k, w] = x.k_v[(STAGES - 1) * n_v + k, w]
+        x.k_v[k, w] = x.k_v[last * n_v + k, w]
     for k in range(n_book):
-        x.k_book[k, w] = x.k_book[(STAGES - 1) * n_book + k, w]
+        x.k_book[k, w] = x.k_book[last * n_book + k, w]
 
 
-@wp.func
+@wp.func(inline=False)
 def set_stage(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], stage: int, h: f64, w: int):
     """Put the state of a stage in place, from the derivatives of those before it."""
     n_q = s.q.shape[0]
@@ -110,7 +109,7 @@ def make_unit(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], w: int):
                 c += 4
 
 
-@wp.func
+@wp.func(inline=False)
 def step_error(
     m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], h: f64, rtol: f64, atol: f64, w: int
 ) -> f64:
@@ -134,21 +133,24 @@ def step_error(
 
 
 @wp.func
-def next_size(h: f64, error: f64) -> f64:
-    """The step that would just keep the tolerance, within bounds of change."""
-    return h * wp.clamp(SAFETY * wp.pow(wp.max(error, TINY_ERROR), EXPONENT), SHRINK, GROW)
+def next_size(h: f64, error: f64, order: f64) -> f64:
+    """The step that would just keep the tolerance, within bounds of change; `order` of the error in h."""
+    return h * wp.clamp(SAFETY * wp.pow(wp.max(error, TINY_ERROR), -ONE / order), SHRINK, GROW)
 
 
-@wp.func
-def keep_books(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], h: f64, w: int):
+@wp.func(inline=False)
+def keep_books(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], pair: int, h: f64, w: int):
     """Integrate the powers of the stages into the books of the state."""
+    stages = STAGES
+    if pair == IMPLICIT:
+        stages = SOLVES
     slots = m.slot_kind.shape[0]
     loads = m.load_body.shape[0]
     size = 3 * slots + loads
     for k in range(size):
         gain = ZERO
-        for j in range(STAGES):
-            gain += m.tableau[B_AT + j] * x.k_book[j * size + k, w]
+        for j in range(stages):
+            gain += m.tableau[pair + B_AT + j] * x.k_book[j * size + k, w]
         gain *= h
         if k < slots:
             s.work[k, w] = s.work[k, w] + gain

@@ -1,16 +1,25 @@
-"""Embedded Runge-Kutta pairs as data.
+"""Embedded pairs as data.
 
-Dormand and Prince 1980, RK5(4)7M: order 5 with an error estimate of order 4, the last stage at the end
-of the step. Stored row by row: 7 x 7 coefficients a, then b (the solution), e = b - b̂ (the error), c.
+EXPLICIT   Dormand and Prince 1980, RK5(4)7M: order 5 with an error estimate of order 4, the last stage at
+           the end of the step.
+IMPLICIT   Rang and Angermann 2005, ROS34PW2: a linearly implicit pair of order 3(2) and four stages, which
+           keeps its order with any matrix in place of the Jacobian, and is L-stable with the right one.
+
+Each is stored row by row: 7 x 7 coefficients a, then b (the solution), e = b - b̂ (the error), c. The row
+after the stages of the implicit pair is b: the state at the end. Its matrix γ, 4 x 4, comes last.
 """
 
+from collections.abc import Sequence
 from fractions import Fraction as F
 
 import numpy as np
 
 STAGES = 7
 B_AT, E_AT, C_AT = STAGES * STAGES, STAGES * STAGES + STAGES, STAGES * STAGES + 2 * STAGES
-ORDER = 5
+EXPLICIT, IMPLICIT = 0, STAGES * STAGES + 3 * STAGES  # where each begins
+SOLVES = 4  # stages of the implicit pair
+GAMMA_AT = 2 * IMPLICIT
+GAMMA = 0.435866521508459
 
 A = (
     (),
@@ -25,12 +34,30 @@ B = (*A[6], F(0))
 B_LOW = (F(5179, 57600), F(0), F(7571, 16695), F(393, 640), F(-92097, 339200), F(187, 2100), F(1, 40))
 
 
-def dormand_prince() -> np.ndarray:
-    """The tableau as one array of float64."""
-    a = np.zeros((STAGES, STAGES))
-    for i, row in enumerate(A):
-        a[i, : len(row)] = [float(value) for value in row]
-    b = [float(value) for value in B]
-    e = [float(high - low) for high, low in zip(B, B_LOW, strict=True)]
-    c = [float(sum(row)) for row in A]
-    return np.concatenate([a.ravel(), b, e, c])
+ROS_A = ((), (0.871733043016918,), (0.8445706001536942, -0.11299064236484185), (0.0, 0.0, 1.0))
+ROS_B = (0.24212380706095346, -1.2232505839045147, 1.545260255335102, GAMMA)
+ROS_B_LOW = (0.3781090314581937, -0.09604229221242318, 0.5, 0.2179332607542295)
+ROS_GAMMA = (
+    (),
+    (-0.871733043016918,),
+    (-0.9033805701304408, 0.054180672388095326),
+    (0.24212380706095346, -1.2232505839045147, 0.5452602553351021),
+)
+
+
+def tableaux() -> np.ndarray:
+    """Both pairs as one array of float64."""
+    gamma = np.zeros((SOLVES, SOLVES))
+    for i, row in enumerate(ROS_GAMMA):
+        gamma[i, : len(row)] = row
+    return np.concatenate([_tableau(A, B, B_LOW), _tableau((*ROS_A, ROS_B), ROS_B, ROS_B_LOW), gamma.ravel()])
+
+
+def _tableau(a: Sequence, b: Sequence, b_low: Sequence) -> np.ndarray:
+    rows = np.zeros((STAGES + 3, STAGES))
+    for i, row in enumerate(a):
+        rows[i, : len(row)] = [float(value) for value in row]
+        rows[STAGES + 2, i] = float(sum(row))
+    rows[STAGES, : len(b)] = [float(value) for value in b]
+    rows[STAGES + 1, : len(b)] = [float(high - low) for high, low in zip(b, b_low, strict=True)]
+    return rows.ravel()

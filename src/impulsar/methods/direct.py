@@ -4,8 +4,10 @@
 
 is integrated by Dormand-Prince 5(4) inside the nominal step, to rtol and atol, within a limit of
 evaluations; after each sub-step positions and velocities are projected onto the constraints. A row that
-depends on others gets no multiplier, so redundant mechanisms move as they should. Where friction or
-limits act, and where a spring is too stiff for the limit of work, sub-steps are impulsive, of order 1.
+depends on others gets no multiplier, so redundant mechanisms move as they should. Where a spring, damper
+or hand is so fast that stability, not error, sets the sub-step, a linearly implicit pair of order 3 takes
+over while that is less work. Where friction or limits act sub-steps are impulsive, of order 1, and so they
+are when the limit of work has come: then the report says so.
 """
 
 from dataclasses import dataclass
@@ -30,18 +32,20 @@ from ..integrate.control import (
     set_stage,
     step_error,
 )
-from ..integrate.pairs import C_AT, STAGES, dormand_prince
+from ..integrate.pairs import C_AT, EXPLICIT, IMPLICIT, SOLVES, STAGES, tableaux
 from ..measure import POSITION_RESIDUAL, check_finite, measure_energy, report_substeps, start_report
 from ..solve.bilateral import apply_multipliers, factor_bilateral, solve_bilateral
 from ..solve.project import project_positions, project_velocities
-from ..spatial import HALF, ONE, ZERO, f64, spatial, vec6, zero3
+from ..spatial import HALF, ONE, TWO, ZERO, f64, spatial, vec6, zero3
 from ..state import StateArrays, WorkArrays
 from ..system import SystemArrays
 from ..system.channels import next_knot, snap_to_knot
 from ..system.slots import FRICTION
+from .implicit import factor_soft, finish_stage, implicit_error, set_implicit_stage
 from .impulsive import impulsive_step, limits_passed, motors_too_weak, needs_impulses
 
-RTOL, ATOL, LIMIT, EPSILON, IMPULSE_STEP, FIXED = 0, 1, 2, 3, 4, 5  # places in SystemArrays.options
+RTOL, ATOL, LIMIT, EPSILON, IMPULSE_STEP, FIXED, PAIR = 0, 1, 2, 3, 4, 5, 6  # places in SystemArrays.options
+PAIRS = ("auto", "explicit", "implicit")
 NEGLIGIBLE = wp.constant(wp.float64(0.01))  # a projection this small against atol leaves the derivatives valid
 SMOOTH_ERROR = wp.constant(wp.float64(1e-13))  # position error left after a smooth sub-step [m, rad]
 RETRY = wp.constant(wp.float64(1.2))  # growth of the wished sub-step while it is too small to be taken
@@ -49,6 +53,9 @@ PER_SUB_STEP = wp.constant(wp.float64(7.0))  # evaluations, at most
 SMOOTH, IMPULSIVE, MUST_BE_IMPULSIVE = 0, 1, 2  # Progress.mode
 END = wp.constant(wp.float64(1e-9))  # of a nominal step: so little left is nothing
 SNAP = wp.constant(wp.float64(1e-9))  # of a nominal step: so near to a kink the clock is there
+FAST = wp.constant(wp.float64(2.5))  # rate times sub-step beyond which stability may set it: the pair ends at 3.3
+EVALUATIONS = wp.constant(wp.float64(6.0))  # of an explicit sub-step
+PATIENCE = wp.constant(wp.float64(50.0))  # nominal steps before the pair that was more work is tried again
 JUMP = wp.constant(wp.float64(1e-9))  # velocity error at the start of a step that is an impulse [m/s, rad/s]
 
 
@@ -62,6 +69,7 @@ class Direct:
     substeps: int = 0  # so many impulsive sub-steps of equal size instead of error control
     epsilon: float = 1e-10  # largest impulse increment of an impulsive sub-step's last sweep [N s, N m s]
     impulse_step: float = 0.002  # largest impulsive sub-step [s]
+    pair: str = "auto"  # of smooth sub-steps: "explicit", "implicit", or the one that is less work
     max_step: float = 1e9  # sub-steps are chosen inside the nominal step [s]
 
     name = "direct"
@@ -74,7 +82,7 @@ class Direct:
 
     @property
     def tableau(self) -> np.ndarray:
-        return dormand_prince()
+        return tableaux()
 
     def check(self) -> None:
         """Raise ValueError at a wrong option."""
@@ -85,13 +93,16 @@ class Direct:
             raise ValueError(f"direct: substeps is {self.substeps!r}, expected an integer >= 0")
         if not self.impulse_step > 0.0:
             raise ValueError(f"direct: impulse_step is {self.impulse_step!r}, expected a time > 0 [s]")
+        if self.pair not in PAIRS:
+            raise ValueError(f"direct: pair is {self.pair!r}, expected one of: {', '.join(PAIRS)}")
         if not (isinstance(self.iterations, int) and self.iterations >= STAGES):
             raise ValueError(f"direct: iterations is {self.iterations!r}, expected an integer >= {STAGES}")
 
     def pack(self) -> list[float]:
         """The options as the kernel reads them."""
         fixed = 1.0 / self.substeps if self.substeps else 0.0
-        return [self.rtol, self.atol, self.iterations, self.epsilon, self.impulse_step, fixed]
+        pair = PAIRS.index(self.pair)
+        return [self.rtol, self.atol, self.iterations, self.epsilon, self.impulse_step, fixed, pair]
 
 
 @wp.func
@@ -111,13 +122,13 @@ def evaluate(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArra
     accelerate(m, x, spatial(zero3(), -m.gravity[0, w]), 1, w)
     if m.bilateral.shape[0] > 0:
         assemble_bilateral(m, x, t, w)
-        factor_bilateral(m, x, w)
-        solve_bilateral(m, x, w)
         rounds = int(0)
-        while saturate_motors(m, x, w) > 0 and rounds < 4:
+        while rounds < 5:
             factor_bilateral(m, x, w)
             solve_bilateral(m, x, w)
             rounds += 1
+            if saturate_motors(m, x, w) == 0:
+                rounds = 5
         apply_multipliers(m, x, x.qdd, w)
         for i in range(m.bilateral.shape[0]):
             r = m.bilateral[i]
@@ -164,7 +175,7 @@ def saturate_motors(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], w: int) -> i
     return count
 
 
-@wp.func
+@wp.func(inline=False)
 def start_with_impulse(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], t: f64, w: int) -> int:
     """Bring velocities onto the rows where a motor's target jumped; returns 1 if they changed."""
     for k in range(s.v.shape[0]):
@@ -197,7 +208,10 @@ class Progress:
     sub_steps: wp.int32
     ready: wp.int32  # 1: stage 0 holds the derivatives of the present state
     mode: wp.int32  # of the last sub-step, or what the next one has to be
+    pair: wp.int32  # of smooth sub-steps: EXPLICIT or IMPLICIT
+    rate: f64  # fastest rate of the compliant rows, if the implicit pair was used [1/s]
     stiff: wp.int32  # 1: too stiff for the work allowed; compliant rows of impulsive sub-steps are stable
+    fresh: wp.int32  # 1: nothing is known yet of how large sub-steps may be
     cut: wp.int32  # 1: the limit of work ended error control
 
 
@@ -210,7 +224,12 @@ def begin(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], w: int) -> Progress:
     p.h = wp.abs(s.next_h[0, w])
     if p.h == ZERO:
         p.h = f64(0.1) * p.left
+        p.fresh = int(1)
     p.mode = SMOOTH
+    p.pair = EXPLICIT
+    choice = int(m.options[PAIR])
+    if m.solvable.shape[0] > m.bilateral.shape[0] and (choice == 2 or (choice == 0 and s.pair[0, w] > ZERO)):
+        p.pair = IMPLICIT
     if s.next_h[0, w] < ZERO and m.options[LIMIT] * p.h < PER_SUB_STEP * p.left:
         p.stiff = int(1)
     return p
@@ -241,7 +260,7 @@ def pass_by(m: wp.ref[SystemArrays], start: Progress, size: f64, w: int) -> Prog
     return p
 
 
-@wp.func
+@wp.func(inline=False)
 def take_impulsive(
     m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], start: Progress, is_last: bool, w: int
 ) -> Progress:
@@ -273,9 +292,30 @@ def settle(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays
         off = wp.max(off, project_velocities(m, s, x, p.t, w))
     p.ready = int(0)
     if off <= NEGLIGIBLE * m.options[ATOL]:
-        reuse_last_stage(m, s, x, w)
+        reuse_last_stage(m, s, x, stages_of(p) - 1, w)
         p.ready = int(1)
     return p
+
+
+@wp.func
+def stages_of(p: Progress) -> int:
+    """Evaluations of a smooth sub-step, the one at its end included."""
+    if p.pair == IMPLICIT:
+        return SOLVES + 1
+    return STAGES
+
+
+@wp.func
+def first_pair(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], pair: int, size: f64, w: int) -> int:
+    """The pair to begin with: implicit if explicit sub-steps as long as stability allows are too much work.
+
+    It would find out by itself, but leave the fast springs vibrating.
+    """
+    if m.options[PAIR] == ZERO and m.solvable.shape[0] > m.bilateral.shape[0]:
+        rate = factor_soft(m, x, size, w)
+        if EVALUATIONS * rate * m.nominal_h[0] > HALF * FAST * m.options[LIMIT]:
+            return IMPLICIT
+    return pair
 
 
 @wp.func
@@ -288,31 +328,39 @@ def run_stages(
     first where a motor is too weak. One call of `evaluate`, because every call is a copy of it.
     """
     p = start
-    stage = p.ready
+    stage = int(0)
     jumped = int(0)
-    while stage < STAGES:
+    while stage < stages_of(p):
         if stage == 1:
             save_start(s, x, w)
         if stage > 0:
-            set_stage(m, s, x, stage, size, w)
-        evaluate(m, s, x, p.t + m.tableau[C_AT + stage] * size, stage, w)
-        if p.left <= ZERO:
-            return p
-        p.evaluations += 1
+            if p.pair == IMPLICIT:
+                set_implicit_stage(m, s, x, stage, size, w)
+            else:
+                set_stage(m, s, x, stage, size, w)
+        if stage > 0 or p.ready == 0:
+            evaluate(m, s, x, p.t + m.tableau[p.pair + C_AT + stage] * size, stage, w)
+            if p.left <= ZERO:
+                return p
+            p.evaluations += 1
+        if stage == 0 and p.ready == 0 and m.bilateral.shape[0] > 0 and jumped == 0:
+            if motors_too_weak(m, s, x, p.t, size, w):
+                p.mode = MUST_BE_IMPULSIVE
+                return p
+            jumped = int(1)
+            if start_with_impulse(m, s, x, p.t, w) != 0:
+                continue
+        if p.fresh != 0:
+            p.fresh = int(0)
+            p.pair = first_pair(m, x, p.pair, size, w)
+        if p.pair == IMPLICIT and stage < SOLVES:
+            p.rate = wp.max(p.rate, finish_stage(m, s, x, stage, size, w))
         stage += 1
-        if stage == 1:
-            if m.bilateral.shape[0] > 0 and jumped == 0:
-                if motors_too_weak(m, s, x, p.t, size, w):
-                    p.mode = MUST_BE_IMPULSIVE
-                    return p
-                jumped = int(1)
-                if start_with_impulse(m, s, x, p.t, w) != 0:
-                    stage = int(0)
-    p.ready = int(1)
+    p.ready = int(p.pair == EXPLICIT)  # the implicit pair overwrites its first stage
     return p
 
 
-@wp.func
+@wp.func(inline=False)
 def take_smooth(
     m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], start: Progress, size: f64, w: int
 ) -> Progress:
@@ -320,26 +368,79 @@ def take_smooth(
     p = run_stages(m, s, x, start, size, w)
     if p.mode == MUST_BE_IMPULSIVE or p.left <= ZERO:
         return p
-    error = step_error(m, s, x, size, m.options[RTOL], m.options[ATOL], w)
+    error = ZERO
+    order = f64(5.0)  # of its error estimate in the size
+    if p.pair == IMPLICIT:
+        error = implicit_error(m, s, x, size, m.options[RTOL], m.options[ATOL], w)
+        order = f64(3.0)
+    else:
+        error = step_error(m, s, x, size, m.options[RTOL], m.options[ATOL], w)
     passed = limits_passed(m, s, x, w)
     if error <= ONE and not passed:
-        keep_books(m, s, x, size, w)
+        keep_books(m, s, x, p.pair, size, w)
         s.last_h[0, w] = ZERO  # forces of an instant are no warm start
         p.mode = SMOOTH
         if size >= HALF * p.h or error > HALF:
-            p.h = next_size(size, error)
+            p.h = next_size(size, error, order)
         return settle(m, s, x, pass_by(m, p, size, w), w)
     return_to_start(s, x, w)
     refresh_geometry(m, s, x, w)
     if passed:
         p.mode = MUST_BE_IMPULSIVE
     elif wp.isfinite(error):
-        p.h = next_size(size, error)
+        p.h = next_size(size, error, order)
     else:
         p.h = f64(0.1) * size
     if size < f64(1e-12) * m.nominal_h[0]:
         p.left = ZERO  # not finite at any size
     return p
+
+
+@wp.func
+def change_pair(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], start: Progress, w: int) -> Progress:
+    """Inside a nominal step: leave the implicit pair where it is more work, try it before the work runs out."""
+    p = start
+    if m.options[PAIR] != ZERO or m.solvable.shape[0] == m.bilateral.shape[0]:
+        return p
+    spent = f64(p.evaluations)
+    if p.pair == IMPLICIT:
+        if s.pair[1, w] > ZERO and spent > TWO * s.pair[1, w]:
+            p.pair = EXPLICIT
+            p.h = wp.min(p.h, FAST / p.rate)
+            p.ready = int(0)
+            s.pair[0, w] = ZERO
+            s.pair[2, w] = PATIENCE
+    elif spent > HALF * m.options[LIMIT] and s.pair[2, w] == ZERO:
+        p.pair = IMPLICIT
+        p.ready = int(0)
+        s.pair[1, w] = TWO * m.options[LIMIT]
+    return p
+
+
+@wp.func
+def choose_pair(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], end: Progress, w: int) -> f64:
+    """After a nominal step: the pair of the next, and the sub-step it begins with.
+
+    Explicit sub-steps as long as stability allows are a reason to try the implicit pair; it stays as long
+    as it needs fewer evaluations than the explicit one did, and something is fast.
+    """
+    h = end.h
+    spent = f64(end.evaluations)
+    if end.pair == IMPLICIT:
+        slow = end.rate * m.nominal_h[0] < FAST
+        s.pair[0, w] = ONE
+        if slow or (s.pair[1, w] > ZERO and spent > s.pair[1, w]):
+            s.pair[0, w] = ZERO
+            h = wp.min(h, FAST / wp.max(end.rate, ONE))
+            if not slow:
+                s.pair[2, w] = PATIENCE
+    elif s.pair[2, w] > ZERO:
+        s.pair[2, w] = s.pair[2, w] - ONE
+    elif end.mode == SMOOTH and m.solvable.shape[0] > m.bilateral.shape[0] and spent > TWO * EVALUATIONS:
+        if factor_soft(m, x, h, w) * h > FAST:
+            s.pair[0, w] = ONE
+            s.pair[1, w] = spent
+    return h
 
 
 @wp.func
@@ -350,6 +451,7 @@ def step(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays],
     while p.left > ZERO or not reported:
         if p.evaluations >= int(m.options[LIMIT]):
             p.stiff = int(1)
+        p = change_pair(m, s, p, w)
         size = wished_size(m, p, w)
         impulsive = m.options[FIXED] > ZERO or p.stiff != 0 or p.mode == MUST_BE_IMPULSIVE
         at_end = p.left <= ZERO
@@ -368,6 +470,8 @@ def step(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays],
     s.next_h[0, w] = p.h
     if p.cut != 0:
         s.next_h[0, w] = -RETRY * p.h
+    elif m.options[PAIR] == ZERO:
+        s.next_h[0, w] = choose_pair(m, s, x, p, w)
     report_substeps(x, p.sub_steps, p.evaluations, p.cut, p.error, w)
 
 

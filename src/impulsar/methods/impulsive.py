@@ -35,8 +35,6 @@ OFF_TARGET = wp.constant(wp.float64(1e-6))  # a motor further off has to move th
 @wp.func
 def mark_solved(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], rows: int, w: int):
     """The active rows that a direct solve takes: equations, not motors that may be too weak."""
-    for i in range(m.bilateral.shape[0]):
-        x.solved[m.bilateral[i], w] = int(0)
     for a in range(rows):
         r = x.active[a, w]
         if x.row_softness[r, w] == ZERO and x.row_high[r, w] >= UNLIMITED and x.row_low[r, w] <= -UNLIMITED:
@@ -77,7 +75,7 @@ def mark_sticking(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[Wor
     return n
 
 
-@wp.func
+@wp.func(inline=False)
 def hold_sticking(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], rows: int, w: int):
     """Solve sticking friction together with the equations: a sweep alone would creep.
 
@@ -112,7 +110,7 @@ def bounded_rows(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], rows: int, w: i
     return count
 
 
-@wp.func
+@wp.func(inline=False)
 def impulsive_step(
     m: wp.ref[SystemArrays],
     s: wp.ref[StateArrays],
@@ -213,7 +211,7 @@ def motors_too_weak(
     return False
 
 
-@wp.func
+@wp.func(inline=False)
 def needs_impulses(
     m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], t: f64, h: f64, w: int
 ) -> bool:

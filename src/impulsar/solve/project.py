@@ -32,7 +32,7 @@ def load_position_errors(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.
     return worst
 
 
-@wp.func
+@wp.func(inline=False)
 def project_positions(
     m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], t: f64, enough: f64, w: int
 ) -> bool:
@@ -59,7 +59,7 @@ def project_positions(
     return worst <= enough
 
 
-@wp.func
+@wp.func(inline=False)
 def project_velocities(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], t: f64, w: int) -> f64:
     """Make velocities satisfy the rows; x.multiplier holds the impulses. Returns the largest error found."""
     worst = ZERO

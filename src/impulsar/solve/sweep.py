@@ -118,7 +118,7 @@ def push_ball(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArr
     return wp.max(wp.max(wp.abs(change[0]), wp.abs(change[1])), wp.abs(change[2]))
 
 
-@wp.func
+@wp.func(inline=False)
 def sweep_once(
     m: wp.ref[SystemArrays],
     s: wp.ref[StateArrays],

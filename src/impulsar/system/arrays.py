@@ -93,9 +93,10 @@ class SystemArrays:
     table_value: wp.array(dtype=f64)
     # bilateral rows [bilateral]: those a direct solve takes together
     bilateral: wp.array(dtype=wp.int32)  # slot
-    envelope_start: wp.array(dtype=wp.int32)  # first row that may respond to this one
-    envelope_row: wp.array(dtype=wp.int32)  # [bilateral + 1] where its part of the factor begins
-    tableau: wp.array(dtype=f64)  # of the embedded pair, see integrate/pairs.py
+    solvable: wp.array(dtype=wp.int32)  # [bilateral + soft] the same, then the compliant slots
+    envelope_start: wp.array(dtype=wp.int32)  # [bilateral + soft] first row that may respond to this one
+    envelope_row: wp.array(dtype=wp.int32)  # [bilateral + soft + 1] where its part of the factor begins
+    tableau: wp.array(dtype=f64)  # of the embedded pairs, see integrate/pairs.py
     # control
     h: wp.array(dtype=f64)  # [1] step of an impulsive method [s]
     nominal_h: wp.array(dtype=f64)  # [1] nominal step [s]

@@ -13,7 +13,7 @@ from ..spatial import f64, mat33, quat, vec3
 from ..state import Counts
 from .arrays import ADD, FOLLOW, KEEP, STORE, SystemArrays
 from .channels import Channels
-from .slots import BILATERAL, CLOSURE, COUPLING, FRICTION, HAND, IDLE, SPRING, Slot, SlotBuilder
+from .slots import BILATERAL, CLOSURE, COUPLING, FRICTION, HAND, IDLE, SOFT, SPRING, Slot, SlotBuilder
 from .tree import GROUND, Tree, scatter, span
 
 EMPTY = -2  # body of a hand or load that is not in use
@@ -21,6 +21,7 @@ OPTIONS = 16
 TOPOLOGY_OF_EDITS = ("hand_body", "load_body", "load_in_body", "slot_trees")  # what hands and loads change
 ROUNDING = 1e-15  # of the entries of rotation matrices
 ROW_CAPACITY = 2**28  # float64 of J in all worlds: 2 GiB
+FACTOR_CAPACITY = 2**22  # entries beyond which compliant rows are left out of the direct solve
 
 
 class System:
@@ -77,6 +78,7 @@ class System:
             slots=len(self.slots),
             row_entries=self._slot_row[-1],
             bilaterals=len(self._bilateral),
+            solvables=len(self._solvable),
             envelope=self._envelope_row[-1],
             frictions=sum(slot.kind == FRICTION for slot in self.slots),
             springs=len(model.springs),
@@ -165,10 +167,17 @@ class System:
         )
         self._envelope_start, self._envelope_row = [], [0]
         first: dict[int, int] = {}  # tree -> first bilateral row that touches it
-        for b, r in enumerate(self._bilateral):
+        soft = [r for r, slot in enumerate(self.slots) if slot.kind in SOFT]
+        self._solvable = [*self._bilateral, *soft]
+        for b, r in enumerate(self._solvable):
             start = min((first.setdefault(tree, b) for tree in self._slot_trees[r]), default=b)
+            if self.slots[r].kind == HAND:  # it may take any body
+                start = 0
             self._envelope_start.append(start)
             self._envelope_row.append(self._envelope_row[-1] + b - start + 1)
+        if soft and self._envelope_row[-1] > FACTOR_CAPACITY:
+            n = len(self._bilateral)
+            del self._solvable[n:], self._envelope_start[n:], self._envelope_row[n + 1 :]
 
     def drop_rows(self, idle: list[int]) -> None:
         """Take locks that the tree satisfies by itself out of the rows."""
@@ -179,6 +188,7 @@ class System:
             slot_kind=[slot.kind for slot in self.slots],
             slot_block=joint_blocks(self.slots),
             bilateral=self._bilateral,
+            solvable=self._solvable,
             envelope_start=self._envelope_start,
             envelope_row=self._envelope_row,
         )
@@ -351,6 +361,7 @@ class System:
             slot_group=[slot.group for slot in slots],
             slot_block=joint_blocks(slots),
             bilateral=self._bilateral,
+            solvable=self._solvable,
             envelope_start=self._envelope_start,
             envelope_row=self._envelope_row,
             slot_channel=[slot.channel for slot in slots],

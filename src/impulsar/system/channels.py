@@ -13,7 +13,7 @@ CONSTANT, RAMP, HARMONIC, TABLE = 0, 1, 2, 3
 CALLABLE_STEPS = 256  # a callable is sampled ahead for at most so many steps of one launch
 
 
-@wp.func
+@wp.func(inline=False)
 def channel(m: wp.ref[SystemArrays], c: int, t: f64, w: int) -> f64:
     """Value of channel c at time t."""
     kind = m.channel_kind[c]
@@ -70,7 +70,7 @@ def channel_acceleration(m: wp.ref[SystemArrays], c: int, t: f64, w: int) -> f64
     return ZERO
 
 
-@wp.func
+@wp.func(inline=False)
 def next_knot(m: wp.ref[SystemArrays], t: f64, end: f64, w: int) -> f64:
     """The first time in (t, end) at which a ramp or table bends or jumps, else end."""
     knot = end
@@ -92,7 +92,7 @@ def next_knot(m: wp.ref[SystemArrays], t: f64, end: f64, w: int) -> f64:
     return knot
 
 
-@wp.func
+@wp.func(inline=False)
 def snap_to_knot(m: wp.ref[SystemArrays], t: f64, reach: f64, w: int) -> f64:
     """A bend or jump within reach of time t, else t: a summed clock may stop just short of it."""
     knot = next_knot(m, t - reach, t + reach, w)

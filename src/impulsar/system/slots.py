@@ -25,6 +25,7 @@ COUPLING = 10
 IDLE = 11  # a lock that the tree satisfies by itself: out of the plane of a planar mechanism
 # What a direct solve may take: equations, motors while they are strong enough, friction while it sticks.
 BILATERAL = (CLOSURE, MOTOR_SPEED, MOTOR_POSITION, COUPLING, FRICTION)
+SOFT = (COMPLIANCE, SPRING, HAND)  # what the linearly implicit pair takes with them
 MOTORS = (MOTOR_SPEED, MOTOR_POSITION, MOTOR_TORQUE)
 
 
