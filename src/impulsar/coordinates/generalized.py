@@ -484,25 +484,30 @@ def apply_impulse(
 @wp.func
 def row_response(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], row: int, other: int, w: int) -> f64:
     """J M⁻¹ Jᵀ between two rows: velocity of one by a unit impulse of the other."""
+    J = x.J
+    Y = x.Y
     u = ZERO
     entry = m.slot_row[row]
+    base = m.slot_row[other]
     n = int(0)
+    o = int(0)
     tree = m.slot_trees[row, 0]
-    while tree >= 0:
-        size = m.tree_dof[tree + 1] - m.tree_dof[tree]
-        base = m.slot_row[other]
-        o = int(0)
-        another = m.slot_trees[other, 0]
-        while another >= 0:
-            if another == tree:
-                for k in range(size):
-                    u += x.J[entry + k, w] * x.Y[base + k, w]
+    another = m.slot_trees[other, 0]
+    while tree >= 0 and another >= 0:  # both in ascending order
+        if tree == another:
+            size = m.tree_dof[tree + 1] - m.tree_dof[tree]
+            for k in range(size):
+                u += J[entry + k, w] * Y[base + k, w]
+        ahead = tree <= another
+        follows = another <= tree
+        if ahead:
+            entry += m.tree_dof[tree + 1] - m.tree_dof[tree]
+            n += 1
+            tree = next_tree(m, row, n)
+        if follows:
             base += m.tree_dof[another + 1] - m.tree_dof[another]
             o += 1
             another = next_tree(m, other, o)
-        entry += size
-        n += 1
-        tree = next_tree(m, row, n)
     return u
 
 

@@ -46,7 +46,7 @@ from .impulsive import impulsive_step, limits_passed, motors_too_weak, needs_imp
 
 RTOL, ATOL, LIMIT, EPSILON, IMPULSE_STEP, FIXED, PAIR = 0, 1, 2, 3, 4, 5, 6  # places in SystemArrays.options
 PAIRS = ("auto", "explicit", "implicit")
-NEGLIGIBLE = wp.constant(wp.float64(0.01))  # a projection this small against atol leaves the derivatives valid
+NEGLIGIBLE = wp.constant(wp.float64(0.3))  # a projection this small against atol leaves the derivatives valid
 SMOOTH_ERROR = wp.constant(wp.float64(1e-13))  # position error left after a smooth sub-step [m, rad]
 RETRY = wp.constant(wp.float64(1.2))  # growth of the wished sub-step while it is too small to be taken
 PER_SUB_STEP = wp.constant(wp.float64(7.0))  # evaluations, at most

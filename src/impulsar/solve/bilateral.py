@@ -22,31 +22,36 @@ DEPENDENT = wp.constant(wp.float64(1e-10))  # pivot of a dependent row, of its d
 @wp.func(inline=False)
 def factor_rows(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], n: int, w: int):
     """LDLᵀ of those of the first n rows that are marked as solved, whose J and Y are filled."""
+    F = x.factor  # local: the compiler keeps its address in a register
+    starts = m.envelope_start
+    ends = m.envelope_row
     for i in range(n):
         r = m.solvable[i]
-        start = m.envelope_start[i]
-        at = m.envelope_row[i] - start
+        start = starts[i]
+        at = ends[i] - start
+        is_solved = x.solved[r, w] != 0
         for j in range(start, i):
             value = ZERO
-            if x.solved[r, w] != 0 and x.factor[m.envelope_row[j] + j - m.envelope_start[j], w] > ZERO:
+            if is_solved and F[ends[j + 1] - 1, w] > ZERO:
                 value = row_response(m, x, r, m.solvable[j], w)
-                other = m.envelope_row[j] - m.envelope_start[j]
-                for k in range(wp.max(start, m.envelope_start[j]), j):
-                    value -= x.factor[at + k, w] * x.factor[other + k, w]
-            x.factor[at + j, w] = value  # L D so far
+                other = ends[j] - starts[j]
+                for k in range(wp.max(start, starts[j]), j):
+                    value -= F[at + k, w] * F[other + k, w]
+            F[at + j, w] = value  # L D so far
         full = ZERO
-        if x.solved[r, w] != 0:
+        if is_solved:
             full = row_response(m, x, r, r, w)
             if i >= m.bilateral.shape[0]:
                 full += x.row_softness[r, w]
         d = full
         for j in range(start, i):
-            scaled = x.factor[at + j, w] * x.factor[m.envelope_row[j] + j - m.envelope_start[j], w]
-            d -= x.factor[at + j, w] * scaled
-            x.factor[at + j, w] = scaled
-        x.factor[at + i, w] = ZERO
+            value = F[at + j, w]
+            scaled = value * F[ends[j + 1] - 1, w]
+            d -= value * scaled
+            F[at + j, w] = scaled
+        F[at + i, w] = ZERO
         if full > ZERO and d > DEPENDENT * full:
-            x.factor[at + i, w] = ONE / d
+            F[at + i, w] = ONE / d
 
 
 @wp.func
@@ -58,19 +63,24 @@ def factor_bilateral(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], w: int):
 @wp.func(inline=False)
 def solve_rows(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], n: int, w: int):
     """Solve A λ = b of n rows in place in x.multiplier: L y = b, z = y / D, Lᵀ λ = z."""
+    F = x.factor
+    y = x.multiplier
+    starts = m.envelope_start
+    ends = m.envelope_row
     for i in range(n):
-        at = m.envelope_row[i] - m.envelope_start[i]
-        value = x.multiplier[i, w]
-        for j in range(m.envelope_start[i], i):
-            value -= x.factor[at + j, w] * x.multiplier[j, w]
-        x.multiplier[i, w] = value
+        at = ends[i] - starts[i]
+        value = y[i, w]
+        for j in range(starts[i], i):
+            value -= F[at + j, w] * y[j, w]
+        y[i, w] = value
     for i in range(n):
-        x.multiplier[i, w] = x.multiplier[i, w] * x.factor[m.envelope_row[i] + i - m.envelope_start[i], w]
+        y[i, w] = y[i, w] * F[ends[i + 1] - 1, w]
     for back in range(n):
         i = n - 1 - back
-        at = m.envelope_row[i] - m.envelope_start[i]
-        for j in range(m.envelope_start[i], i):
-            x.multiplier[j, w] = x.multiplier[j, w] - x.factor[at + j, w] * x.multiplier[i, w]
+        at = ends[i] - starts[i]
+        value = y[i, w]
+        for j in range(starts[i], i):
+            y[j, w] = y[j, w] - F[at + j, w] * value
 
 
 @wp.func
