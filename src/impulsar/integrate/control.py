@@ -147,7 +147,10 @@ def keep_books(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkAr
     slots = m.slot_kind.shape[0]
     loads = m.load_body.shape[0]
     size = 3 * slots + loads
-    for k in range(size):
+    first = int(0)
+    if m.live_slots[0] == 0:  # nothing was evaluated but loads
+        first = 3 * slots
+    for k in range(first, size):
         gain = ZERO
         for j in range(stages):
             gain += m.tableau[pair + B_AT + j] * x.k_book[j * size + k, w]
