@@ -273,7 +273,8 @@ def take_impulsive(
         p.cut = int(1)
     ends = p.left - size < END * m.nominal_h[0]
     limit = int(m.options[LIMIT])
-    p.evaluations += impulsive_step(m, s, x, p.t, size, m.options[EPSILON], limit, is_last and ends, w)
+    midway = m.options[FIXED] == ZERO
+    p.evaluations += impulsive_step(m, s, x, p.t, size, m.options[EPSILON], limit, midway, is_last and ends, w)
     p.mode = IMPULSIVE
     p.ready = int(0)
     return pass_by(m, p, size, w)

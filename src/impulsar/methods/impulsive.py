@@ -14,7 +14,7 @@ from ..constrain.accelerations import assemble_bilateral, row_position_error, ro
 from ..constrain.frames import coordinate, follow_loops, pair_velocity
 from ..constrain.reactions import collect_reactions, finish_reactions, start_reactions
 from ..constrain.rows import assemble, slot_pair
-from ..coordinates.generalized import apply_impulse, articulate, drift, kick, kinematics, row_velocity
+from ..coordinates.generalized import apply_impulse, articulate, drift, kick, kick_midway, kinematics, row_velocity
 from ..forces.loads import apply_loads, book_loads
 from ..forces.motor_torques import apply_motor_torques
 from ..measure import book_rows
@@ -119,10 +119,14 @@ def impulsive_step(
     h: f64,
     epsilon: f64,
     limit: int,
+    midway: bool,
     is_last: bool,
     w: int,
 ) -> int:
-    """One impulsive sub-step of size h from time t; returns iterations."""
+    """One impulsive sub-step of size h from time t; returns iterations.
+
+    midway: forces that depend on velocities are taken in the middle of the step, for twice the work of a kick.
+    """
     iterations = int(0)
     rows = int(0)
     apply_loads(m, x, t, w)
@@ -131,6 +135,8 @@ def impulsive_step(
     if is_last:
         start_reactions(m, x, h, w)
     kick(m, s, x, h, w)
+    if midway:
+        kick_midway(m, s, x, h, w)
     if m.live_slots[0] > 0:
         rows = assemble(m, s, x, t, h, w)
         mark_solved(m, x, rows, w)
