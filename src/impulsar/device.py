@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -33,6 +33,21 @@ def start_warp() -> None:
     """Start Warp; a machine without a CUDA driver is no news."""
     with _native_stderr_closed():
         wp.init()
+
+
+def load_kernels(kernels: Sequence[wp.Kernel], device: str) -> None:
+    """Load kernels that a world will need sooner or later, so that no edit has to wait for one.
+
+    Those that are not in the cache are compiled side by side; with one processor each waits for its first use.
+    """
+    if (os.cpu_count() or 1) < 2:
+        return
+    modules = list(dict.fromkeys(kernel.module for kernel in kernels))
+    block = 1 if wp.get_device(device).is_cpu else 256
+    cache = Path(wp.config.kernel_cache_dir)
+    missing = [module for module in modules if not (cache / module.get_module_identifier(block)).exists()]
+    if missing:
+        wp.force_load(device, modules=missing, block_dim=block, max_workers=2)
 
 
 def announce_compilation(kernel: wp.Kernel, device: str) -> None:

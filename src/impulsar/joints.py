@@ -13,6 +13,7 @@ that the kernels read as data: nothing is compiled per joint type.
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 
 # Freedoms. The rate of each is a component of the twist of M relative to F.
 SLIDE_X, SLIDE_Y, SLIDE_Z = 0, 1, 2  # M's origin along an axis of F [m]
@@ -71,7 +72,7 @@ class JointType:
     locks: tuple[int, ...]
     tree: bool = True  # False: in a tree it is a free joint plus its lock rows
 
-    @property
+    @cached_property
     def freedoms(self) -> tuple[int, ...]:
         return tuple(code for group in self.groups for code in group.freedoms)
 

@@ -5,17 +5,28 @@ them in the frames of their bodies. A body's frame B has its origin at the centr
 frame is the world W. Symbols of a joint as in `joints`: F on its first body P, M on its second C.
 """
 
+import copy
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
 
 from impulsar import joints as codes
-from impulsar.inputs import Value, is_number, scalar_profiles
-from impulsar.joints import CATALOGUE, Group, JointType
+from impulsar.inputs import Value, is_number
+from impulsar.joints import JointType
+from impulsar.parts import (
+    Body,
+    Coupling,
+    Features,
+    Joint,
+    Load,
+    Motor,
+    Probe,
+    Spring,
+    joint_type_of,
+)
 from impulsar.shapes import (  # noqa: F401  the shapes are part of what a user authors
     Box,
     Capsule,
@@ -47,245 +58,6 @@ TWO_AXES = {"pin-slot": "the slot's direction", "universal": "the second shaft"}
 GAP = 1e-6  # how far joint frames may miss each other along locked directions [m, rad]
 
 
-@dataclass(eq=False)
-class Body:
-    """A rigid body. Its frame B has the origin at the centre of mass."""
-
-    name: str
-    mass: float  # [kg]; ground has 0 and is never integrated
-    inertia: np.ndarray  # (3, 3) about the centre of mass, body axes [kg m²]
-    position: np.ndarray  # p_WB [m]
-    orientation: np.ndarray  # q_WB, unit, xyzw
-    velocity: np.ndarray  # v_WB [m/s]
-    angular_velocity: np.ndarray  # w_WB, world axes [rad/s]
-    shapes: list[Shape] = field(default_factory=list)
-
-    def check(self) -> None:
-        """Raise `ModelError` at the first wrong field; make arrays of sequences."""
-        owner = f"body '{self.name}'"
-        self.mass = positive(owner, "mass", self.mass, "kg")
-        self.inertia = inertia_tensor(owner, self.inertia)
-        self.position = vector(owner, "position", self.position, "m")
-        self.orientation = unit_quaternion(owner, "orientation", self.orientation)
-        self.velocity = vector(owner, "velocity", self.velocity, "m/s")
-        self.angular_velocity = vector(owner, "angular_velocity", self.angular_velocity, "rad/s")
-        self.shapes = shape_list(owner, self.shapes)
-
-    def point(self, p_WQ: np.ndarray) -> np.ndarray:
-        """p_BQ [m] of a world point at the authored pose."""
-        return rotation_matrix(self.orientation).T @ (p_WQ - self.position)
-
-    def world_point(self, p_BQ: np.ndarray) -> np.ndarray:
-        """p_WQ [m] of a point of the body at the authored pose."""
-        return self.position + rotation_matrix(self.orientation) @ p_BQ
-
-
-@dataclass(eq=False)
-class Motor:
-    """Drives one group of a joint by exactly one of speed [rad/s, m/s], position [rad, m] or torque
-    [N m, N], never with more than `max_torque`. On a ball, speed and torque are 3-vectors along F."""
-
-    speed: Value | None = None
-    position: Value | None = None
-    torque: Value | None = None
-    max_torque: float = math.inf
-
-    def __post_init__(self) -> None:
-        self.check("motor", None)
-
-    def check(self, owner: str, group: Group | None) -> None:
-        """Raise `ModelError` if this motor cannot drive `group` (None: not yet in a joint)."""
-        given = {k: v for k in ("speed", "position", "torque") if (v := getattr(self, k)) is not None}
-        if len(given) != 1:
-            got = ", ".join(f"{what}={show(value)}" for what, value in given.items()) or "none"
-            raise ModelError(f"{owner}: got {got}; give a motor exactly one of speed, position and torque")
-        expected = "a number >= 0 [N m or N], or inf"
-        self.max_torque = number(owner, "max_torque", self.max_torque, expected, lambda x: x >= 0)
-        if group is None:
-            return
-        ((what, value),) = given.items()
-        if group.is_ball and what == "position":
-            raise ModelError(
-                f"{owner}: motor position is {show(value)}, but the ball '{group.name}' has no such motor; "
-                "give speed or torque as 3 numbers"
-            )
-        _value(owner, f"motor {what}", value, 3 if group.is_ball else 1)
-
-
-@dataclass(eq=False)
-class Features:
-    """What acts on one group of a joint. Units: m and N for a slide, rad and N m otherwise.
-
-    Of a ball, `limits` is the range of the twist about M's z and `swing` the half angle of the cone
-    that z may fill; the spring acts on the rotation vector.
-    """
-
-    limits: tuple[float, float] | None = None  # lower, upper
-    swing: float | None = None  # [rad]
-    restitution: float = 0.0  # of the limits
-    friction: float = 0.0  # Coulomb bound [N, N m]
-    viscous: float = 0.0  # [N s/m, N m s/rad]
-    motor: Motor | None = None
-    stiffness: float = 0.0  # [N/m, N m/rad]
-    damping: float = 0.0  # [N s/m, N m s/rad]
-    rest: float = 0.0  # coordinate where the spring is free [m, rad]
-
-    def check(self, owner: str, group: Group) -> None:
-        """Raise `ModelError` at the first feature that `group` cannot have."""
-        unit, force = group.unit, group.force_unit
-        if self.limits is not None:
-            self.limits = ordered_pair(owner, "limits", self.limits, unit)
-        if self.swing is not None:
-            if not group.is_ball:
-                raise ModelError(f"{owner}: swing is {show(self.swing)}, but this is no ball; give limits")
-            self.swing = number(owner, "swing", self.swing, "a half angle > 0 [rad]", lambda x: x > 0)
-        fraction, is_fraction = "a number from 0 to 1", lambda x: 0 <= x <= 1
-        self.restitution = number(owner, "limit_restitution", self.restitution, fraction, is_fraction)
-        self.friction = not_negative(owner, "friction", self.friction, force)
-        self.viscous = not_negative(owner, "viscous", self.viscous, f"{force} s/{unit}")
-        self.stiffness = not_negative(owner, "stiffness", self.stiffness, f"{force}/{unit}")
-        self.damping = not_negative(owner, "damping", self.damping, f"{force} s/{unit}")
-        self.rest = number(owner, "rest", self.rest, f"a finite number [{unit}]")
-        if group.is_ball and self.rest != 0:
-            raise ModelError(f"{owner}: rest is {show(self.rest)}, but a ball's spring rests at 0; give 0")
-        if self.motor is not None:
-            if not isinstance(self.motor, Motor):
-                raise ModelError(f"{owner}: motor is {show(self.motor)}, expected a Motor(speed=...)")
-            self.motor.check(owner, group)
-
-
-def _value(owner: str, what: str, value: Value, size: int) -> None:
-    try:
-        scalar_profiles(value, size)
-    except ValueError as error:
-        raise ModelError(f"{owner}: {what}: {error}") from error
-
-
-@dataclass(eq=False)
-class Joint:
-    """A joint between frame F on `first` and frame M on `second`."""
-
-    name: str
-    type: str  # a key of joints.CATALOGUE
-    first: str
-    second: str
-    p_PF: np.ndarray  # [m]
-    q_PF: np.ndarray
-    p_CM: np.ndarray  # [m]
-    q_CM: np.ndarray
-    length: float | None = None  # of a distance joint [m]
-    pitch: float | None = None  # of a screw joint [m/rad]
-    loop: bool | None = None  # True: the author cuts the loop here; None: the builder chooses
-    features: dict[str, Features] = field(default_factory=dict)  # by group, one for every group
-
-    @property
-    def kind(self) -> JointType:
-        """This joint's line of the catalogue."""
-        return CATALOGUE[self.type]
-
-    def check(self) -> None:
-        """Raise `ModelError` at the first wrong field; make arrays of sequences."""
-        owner = f"joint '{self.name}'"
-        _joint_type(owner, self.type)
-        for frame, p, q in (("frame_a", "p_PF", "q_PF"), ("frame_b", "p_CM", "q_CM")):
-            setattr(self, p, vector(owner, f"position of {frame}", getattr(self, p), "m"))
-            setattr(self, q, unit_quaternion(owner, f"orientation of {frame}", getattr(self, q)))
-        for what, only in (("length", "distance"), ("pitch", "screw")):
-            value = getattr(self, what)
-            if self.type != only and value is not None:
-                raise ModelError(f"{owner}: {what} is {show(value)}, but only {only} joints have one; remove it")
-        if self.type == "distance":
-            self.length = positive(owner, "length from at to at_b", self.length, "m")
-        if self.type == "screw":
-            expected = "a finite number other than 0 [m/rad]; for 0 use a revolute joint"
-            self.pitch = number(owner, "pitch", self.pitch, expected, lambda x: x != 0 and math.isfinite(x))
-        if not (self.loop is None or isinstance(self.loop, bool)):
-            raise ModelError(f"{owner}: loop is {show(self.loop)}, expected True, False or None")
-        names = [group.name for group in self.kind.groups]
-        if sorted(self.features) != sorted(names):
-            got = ", ".join(self.features) or "none"
-            raise ModelError(f"{owner}: features of {got}, expected those of {', '.join(names) or 'none'}")
-        for group in self.kind.groups:
-            self.features[group.name].check(f"{owner} {group.name}", group)
-
-
-@dataclass(eq=False)
-class Spring:
-    """A spring-damper along the line from a point of `first` to a point of `second`."""
-
-    name: str
-    first: str
-    second: str
-    p_PQ: np.ndarray  # the end on `first`, in its frame [m]
-    p_CQ: np.ndarray  # the end on `second`, in its frame [m]
-    stiffness: float  # [N/m]
-    damping: float  # [N s/m]
-    free_length: float  # [m]
-
-    def check(self) -> None:
-        """Raise `ModelError` at the first wrong field; make arrays of sequences."""
-        owner = f"spring '{self.name}'"
-        self.p_PQ = vector(owner, "at_a", self.p_PQ, "m")
-        self.p_CQ = vector(owner, "at_b", self.p_CQ, "m")
-        self.stiffness = not_negative(owner, "stiffness", self.stiffness, "N/m")
-        self.damping = not_negative(owner, "damping", self.damping, "N s/m")
-        self.free_length = not_negative(owner, "free_length", self.free_length, "m")
-
-
-@dataclass(eq=False)
-class Load:
-    """A force [N] at a point of a body and a torque [N m], along world or body axes."""
-
-    name: str
-    body: str
-    force: Value
-    torque: Value
-    p_BQ: np.ndarray  # where the force acts [m]
-    frame: str = "world"
-
-    def check(self) -> None:
-        """Raise `ModelError` at the first wrong field; make arrays of sequences."""
-        owner = f"load '{self.name}'"
-        self.p_BQ = vector(owner, "at", self.p_BQ, "m")
-        _value(owner, "force", self.force, 3)
-        _value(owner, "torque", self.torque, 3)
-        if self.frame not in ("world", "body"):
-            raise ModelError(f"{owner}: frame is {self.frame!r}, expected 'world' or 'body'")
-
-
-@dataclass(eq=False)
-class Probe:
-    """A point of a body, to be traced."""
-
-    name: str
-    body: str
-    p_BQ: np.ndarray  # [m]
-
-    def check(self) -> None:
-        """Raise `ModelError` at a wrong field; make arrays of sequences."""
-        self.p_BQ = vector(f"probe '{self.name}'", "at", self.p_BQ, "m")
-
-
-@dataclass(eq=False)
-class Coupling:
-    """Keeps coordinate b = ratio · coordinate a: gear, repeater; rack and pinion with a slide."""
-
-    name: str
-    joint_a: str
-    group_a: str
-    joint_b: str
-    group_b: str
-    ratio: float  # unit of b per unit of a
-
-    def check(self) -> None:
-        """Raise `ModelError` at a wrong field."""
-        owner = f"coupling '{self.name}'"
-        expected = "a finite number other than 0"
-        self.ratio = number(owner, "ratio", self.ratio, expected, lambda x: x != 0 and math.isfinite(x))
-        if (self.joint_a, self.group_a) == (self.joint_b, self.group_b):
-            raise ModelError(f"{owner}: couples {self.group_a} of '{self.joint_a}' to itself; give another")
-
-
 class Model:
     """A mechanism as authored. `gravity` [m/s²] in world axes.
 
@@ -309,6 +81,19 @@ class Model:
         self.reference_energy: float | None = None
         self.duration: float | None = None
         self.dt: float | None = None
+
+    def copy(self, parts: bool = False) -> "Model":
+        """A model that can be changed by itself: of the same parts, or with parts=True of copies of them."""
+        clone = copy.copy(self)
+        clone.script = list(self.script)
+        for kind in ("bodies", "joints", "springs", "loads", "probes", "couplings"):
+            own = getattr(self, kind)
+            setattr(clone, kind, {name: copy.copy(part) for name, part in own.items()} if parts else dict(own))
+        if parts:
+            clone.ground = copy.copy(self.ground)
+            for joint in clone.joints.values():
+                joint.features = {name: copy.copy(features) for name, features in joint.features.items()}
+        return clone
 
     def at(self, time: float, edit: object) -> None:
         """Have `edit` applied at `time` [s] of a run."""
@@ -388,14 +173,14 @@ class Model:
         {"swing": half angle, "twist": (lower, upper)}. Units of the others: see `Features`.
         """
         owner = self._claim("joint", name, self.joints)
-        kind = _joint_type(owner, type)
-        P, C = self._pair(owner, first, second)
+        kind = joint_type_of(owner, type)
+        P, C = self.pair(owner, first, second)
         if frame_a is not None or frame_b is not None:
             if not all(value is None for value in (at, axis, axis2, at_b)):
                 raise ModelError(f"{owner}: has both points and frames; give at and axis, or the frames")
-            F, M = (_frame(owner, w, f) for w, f in (("frame_a", frame_a), ("frame_b", frame_b)))
+            F, M = (checked_frame(owner, w, f) for w, f in (("frame_a", frame_a), ("frame_b", frame_b)))
         else:
-            F, M = _place(owner, type, P, C, at, axis, axis2, at_b)
+            F, M = place_frames(owner, type, P, C, at, axis, axis2, at_b)
         length = None
         if type == "distance":
             length = float(np.linalg.norm(C.world_point(M[0]) - P.world_point(F[0])))
@@ -409,7 +194,7 @@ class Model:
             "damping": damping,
             "rest": rest,
         }
-        features = _features(owner, kind, given)
+        features = make_features(owner, kind, given)
         joint = Joint(name, type, P.name, C.name, *F, *M, length, pitch, loop, features)
         joint.check()
         self.joints[name] = joint
@@ -447,7 +232,7 @@ class Model:
         """Add a spring [N/m] and damper [N s/m] between the world points `at_a` on the first body and
         `at_b` on the second; `free_length` [m] is their authored distance if not given."""
         owner = self._claim("spring", name, self.springs)
-        P, C = self._pair(owner, first, second)
+        P, C = self.pair(owner, first, second)
         p_WA, p_WB = vector(owner, "at_a", at_a, "m"), vector(owner, "at_b", at_b, "m")
         free = float(np.linalg.norm(p_WB - p_WA)) if free_length is None else free_length
         spring = Spring(name, P.name, C.name, P.point(p_WA), C.point(p_WB), stiffness, damping, free)
@@ -478,7 +263,7 @@ class Model:
     def probe(self, name: str, body: Body | str, at: Vector) -> Probe:
         """Trace the point of a body that is at the world point `at` [m] in the authored pose."""
         owner = self._claim("probe", name, self.probes)
-        target = self._body(owner, body)
+        target = self.find_body(owner, body)
         probe = Probe(name, target.name, target.point(vector(owner, "at", at, "m")))
         self.probes[name] = probe
         return probe
@@ -501,7 +286,7 @@ class Model:
                     raise ModelError(f"{kind} '{name}': is renamed {part.name!r}; add a new {kind} instead")
                 part.check()
         for joint in self.joints.values():
-            self._pair(f"joint '{joint.name}'", joint.first, joint.second)
+            self.pair(f"joint '{joint.name}'", joint.first, joint.second)
             if meeting:
                 self._check_meeting(joint)
         for spring in self.springs.values():
@@ -509,7 +294,7 @@ class Model:
         for load in self.loads.values():
             self._moving(f"load '{load.name}'", load.body)
         for probe in self.probes.values():
-            self._body(f"probe '{probe.name}'", probe.body)
+            self.find_body(f"probe '{probe.name}'", probe.body)
         for coupling in self.couplings.values():
             owner = f"coupling '{coupling.name}'"
             _single(owner, self._joint(owner, coupling.joint_a), coupling.group_a)
@@ -524,7 +309,8 @@ class Model:
             raise ModelError(f"{kind} '{name}': the name is {taken}; choose another")
         return f"{kind} '{name}'"
 
-    def _body(self, owner: str, body: Body | str) -> Body:
+    def find_body(self, owner: str, body: Body | str) -> Body:
+        """A body by name, ground too; `owner` is who asks, for the error."""
         known = {"ground": self.ground, **self.bodies}
         if isinstance(body, Body):
             if known.get(body.name) is not body:
@@ -535,13 +321,14 @@ class Model:
         return known[body]
 
     def _moving(self, owner: str, body: Body | str) -> Body:
-        target = self._body(owner, body)
+        target = self.find_body(owner, body)
         if target is self.ground:
             raise ModelError(f"{owner}: acts on 'ground', which does not move; give another body")
         return target
 
-    def _pair(self, owner: str, first: Body | str, second: Body | str) -> tuple[Body, Body]:
-        P, C = self._body(owner, first), self._body(owner, second)
+    def pair(self, owner: str, first: Body | str, second: Body | str) -> tuple[Body, Body]:
+        """Two different bodies by name."""
+        P, C = self.find_body(owner, first), self.find_body(owner, second)
         if P is C:
             raise ModelError(f"{owner}: goes from body '{P.name}' to itself; give two bodies")
         return P, C
@@ -554,7 +341,7 @@ class Model:
 
     def _check_ends(self, spring: Spring) -> None:
         owner = f"spring '{spring.name}'"
-        P, C = self._pair(owner, spring.first, spring.second)
+        P, C = self.pair(owner, spring.first, spring.second)
         apart = np.linalg.norm(C.world_point(spring.p_CQ) - P.world_point(spring.p_PQ))
         if spring.free_length > 0 and apart < 1e-9 * spring.free_length:
             raise ModelError(
@@ -564,7 +351,7 @@ class Model:
 
     def _check_meeting(self, joint: Joint) -> None:
         owner = f"joint '{joint.name}'"
-        P, C = self._pair(owner, joint.first, joint.second)
+        P, C = self.pair(owner, joint.first, joint.second)
         far, turned = frame_gap(joint, P, C)
         if far > GAP or turned > GAP:
             raise ModelError(
@@ -604,14 +391,6 @@ def _closest(name: object, known: dict) -> str:
     return f"did you mean '{close[0]}'?" if close else f"known are: {', '.join(known) or 'none'}"
 
 
-def _joint_type(owner: str, type: object) -> JointType:
-    if not isinstance(type, str) or type not in CATALOGUE:
-        close = get_close_matches(str(type), list(CATALOGUE), n=1)
-        hint = f"did you mean '{close[0]}'? " if close else ""
-        raise ModelError(f"{owner}: no joint type {show(type)}; {hint}types are: {', '.join(CATALOGUE)}")
-    return CATALOGUE[type]
-
-
 def _single(owner: str, joint: Joint, group: str | None) -> str:
     """The group of one freedom that a coupling takes, the joint's only one by default."""
     names = [entry.name for entry in joint.kind.groups if not entry.is_ball]
@@ -625,14 +404,14 @@ def _single(owner: str, joint: Joint, group: str | None) -> str:
     return group
 
 
-def _frame(owner: str, what: str, frame: Frame | None) -> tuple[np.ndarray, np.ndarray]:
+def checked_frame(owner: str, what: str, frame: Frame | None) -> tuple[np.ndarray, np.ndarray]:
     if not isinstance(frame, tuple | list) or len(frame) != 2:
         raise ModelError(f"{owner}: {what} is {show(frame)}, expected (position, orientation xyzw)")
     position = vector(owner, f"position of {what}", frame[0], "m")
     return position, unit_quaternion(owner, f"orientation of {what}", frame[1])
 
 
-def _place(
+def place_frames(
     owner: str,
     type: str,
     P: Body,
@@ -662,11 +441,11 @@ def _place(
     return (P.point(p_WF), q_PF), (C.point(p_WM), q_CM)
 
 
-def _features(owner: str, kind: JointType, given: dict[str, object]) -> dict[str, Features]:
+def make_features(owner: str, kind: JointType, given: dict[str, object]) -> dict[str, Features]:
     """The features of every group of a joint type, from what a user gave for the joint."""
     features = {group.name: Features() for group in kind.groups}
     for what, value in given.items():
-        for name, item in _by_group(owner, kind, what, value).items():
+        for name, item in by_group(owner, kind, what, value).items():
             if what == "limits" and kind.group(name).is_ball:
                 features[name].swing, features[name].limits = _ball_limits(owner, item)
             else:
@@ -674,7 +453,7 @@ def _features(owner: str, kind: JointType, given: dict[str, object]) -> dict[str
     return features
 
 
-def _by_group(owner: str, kind: JointType, what: str, value: object) -> dict[str, object]:
+def by_group(owner: str, kind: JointType, what: str, value: object) -> dict[str, object]:
     """One feature's values by group name; empty if the value is the default."""
     if value is None or (is_number(value) and value == 0):
         return {}

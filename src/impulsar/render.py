@@ -5,7 +5,9 @@ is the convex hull of its projected points, each widened to a disc: two points a
 capsule, eight corners and none for a box. V is the picture's frame: x to the right, y up, z to the eye.
 """
 
+import io
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,6 +21,8 @@ from .shapes import Box, Capsule, ConvexHull, Cylinder, Shape, Sphere, rotation_
 if TYPE_CHECKING:
     import xarray as xr
     from matplotlib.axes import Axes
+
+    from .world import World
 
 FLAT = 0.02  # motion thinner than this share of its largest extent is drawn in its plane
 ELEVATION, AZIMUTH = math.radians(20.0), math.radians(28.0)  # of the eye, off the broadside
@@ -131,11 +135,46 @@ def motion(
         raise ModelError(f"picture of '{model.name}': no samples from {start} to {stop} s; choose other times")
     chosen = np.unique(np.linspace(0, part.sizes["time"] - 1, poses).round().astype(int))
     shown = [_pose(part, int(k)) for k in chosen]
+    _draw_poses(ax, model, shown, lambda view: _draw_traces(ax, part, view))
+
+
+def pose_now(world: "World") -> Pose:
+    """Where every body of the first world is now."""
+    p, q = world._work.p_WB.numpy()[:, 0], world._work.q_WB.numpy()[:, 0]
+    index = world.system.body_index
+    p_WB = {name: p[index[name]].copy() for name in world.model.bodies} | {"ground": np.zeros(3)}
+    R_WB = {name: rotation_matrix(q[index[name]]) for name in world.model.bodies} | {"ground": np.eye(3)}
+    return Pose(world.time, p_WB, R_WB)
+
+
+def pose_png(model: Model, pose: Pose, width: int = 960, height: int = 720) -> bytes:
+    """One pose as a PNG picture of so many pixels."""
+    for what, pixels in (("width", width), ("height", height)):
+        if not (isinstance(pixels, int) and 100 <= pixels <= 8000):
+            raise ModelError(f"picture of '{model.name}': {what} is {pixels!r}, expected 100 to 8000 pixels")
+    figure = new_figure(width / 120, height / 120)
+    ax = figure.subplots()
+
+    def mark_probes(view: View) -> None:
+        for name, probe in model.probes.items():
+            x, y = view.flat(pose.place(probe.body, probe.p_BQ))
+            ax.plot(x, y, "x", color=COLOURS[1], markersize=7, zorder=8)
+            ax.annotate(name, (x, y), (6, 4), textcoords="offset points", fontsize=8, zorder=9)
+
+    _draw_poses(ax, model, [pose], mark_probes)
+    ax.set_title(f"{model.name}, t = {pose.time:.4g} s", color=INK, fontsize=11)
+    data = io.BytesIO()
+    figure.savefig(data, format="png", dpi=120)
+    return data.getvalue()
+
+
+def _draw_poses(ax: "Axes", model: Model, shown: list[Pose], draw_more: Callable[[View], None]) -> None:
+    """Draw bodies, springs and ground of poses, the last one boldly, and what else belongs into the view."""
     outlines = [outline for body in model.bodies.values() for outline in _outlines(model, body)]
     seen = np.vstack([pose.place(o.body, o.points) for pose in shown for o in outlines])
     view = choose_view(model, seen)
-    colours = _colours(len(shown))
-    _draw_traces(ax, part, view)
+    colours = _colours(len(shown)) if len(shown) > 1 else _colours(3)[1:2]
+    draw_more(view)
     for k, pose in enumerate(shown):
         _draw_pose(ax, outlines, pose, view, colours[k], last=k == len(shown) - 1)
     _draw_springs(ax, model, shown[-1], view)

@@ -26,15 +26,24 @@ Joules = Any  # a float, or an array of one per world
 
 
 class StepError(RuntimeError):
-    """The state stopped being finite, or a strict world ended a step by its limit."""
+    """The state stopped being finite, or a strict world ended a step by its limit.
+
+    Where the state broke, `body` is what broke and `time` when [s]; the world has gone back to its last good
+    step and is paused.
+    """
+
+    def __init__(self, text: str, body: str | None = None, time: float | None = None):
+        super().__init__(text)
+        self.body, self.time = body, time
 
 
 class StepReport:
     """What the steps of one call did; arrays per world in a batch."""
 
-    def __init__(self, world: "World", count: int, steps: int, raw: np.ndarray | None):
+    def __init__(self, world: "World", count: int, steps: int, raw: np.ndarray | None, clamped: tuple[str, ...] = ()):
         self._world, self._count, self._raw = world, count, raw
         self.steps = steps
+        self.clamped = clamped  # what the world's clamps held back, in words
 
     @property
     def raw(self) -> np.ndarray:
@@ -114,9 +123,14 @@ class StepReport:
         if self.raw[measure.BROKEN].any():
             world = int(np.argmax(self.raw[measure.BROKEN]))
             where = f" in world {world}" if self._world.worlds > 1 else ""
+            body = self._world._guard.go_back()
+            good = self._world.time
             raise StepError(
-                f"model '{self._world.model.name}': the state is no longer finite{where} "
-                f"at t = {self._world.time:.6g} s; take a smaller dt"
+                f"model '{self._world.model.name}': the state is no longer finite{where} at "
+                f"t = {good + self._world.dt:.6g} s, where body '{body}' broke; gone back to t = {good:.6g} s "
+                "and paused; take a smaller dt",
+                body,
+                good + self._world.dt,
             )
         if strict and self.raw[measure.ENDED_BY_LIMIT].any():
             raise StepError(f"a step was ended by its {self.ended_by} limit; raise it or take a smaller dt")
@@ -187,6 +201,15 @@ class Books:
         if past.any():
             _add(books.work, "released hands", out(past[0]))
             _add(books.losses, "released hands' dampers", out(past[1]))
+        removed = state.read("past_parts")
+        if removed.any():
+            _add(books.work, "removed parts", out(removed[0]))
+            _add(books.losses, "removed parts", out(removed[1]))
+        put_in = state.read("edits")
+        if put_in.any():
+            _add(books.work, "edits", out(put_in[0]))
+        if state.read("clamped").any():
+            _add(books.losses, "clamps", out(state.read("clamped")[0]))
         return books
 
     def __str__(self) -> str:

@@ -26,7 +26,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .edits import rotate
-from .measure import BROKEN
 from .model import ModelError
 from .reports import StepError, StepReport
 from .shapes import positive, show
@@ -87,9 +86,9 @@ def record(world: "World", duration: float, every: float | None = None, progress
         except KeyboardInterrupt:
             ending["interrupted"] = 1
         except StepError as error:
-            if not world._work.report.numpy()[BROKEN].any():
+            if error.time is None:
                 raise
-            ending["broken_at"] = world.time
+            ending["broken_at"] = error.time
             warnings.warn(f"{error}; kept what was computed before", stacklevel=3)
     return samples.dataset(ending)
 

@@ -73,12 +73,12 @@ def ordered_pair(owner: str, what: str, value: object, unit: str) -> tuple[float
 
 
 def unit_quaternion(owner: str, what: str, value: object) -> np.ndarray:
-    """`value` as a quaternion xyzw of norm 1."""
+    """`value` as a quaternion xyzw of norm 1; one that is unit to rounding keeps its bits."""
     q = vector(owner, what, value, "xyzw", size=4)
     norm = float(np.linalg.norm(q))
     if abs(norm - 1.0) > 1e-6:
         raise ModelError(f"{owner}: {what} has norm {norm:.9g}, expected a unit quaternion xyzw")
-    return q / norm
+    return q if abs(norm - 1.0) < 1e-15 else q / norm
 
 
 def rotation_matrix(q_AB: Vector) -> np.ndarray:
@@ -97,6 +97,36 @@ def multiply(q_AB: np.ndarray, q_BC: np.ndarray) -> np.ndarray:
     """q_AC."""
     a, b = q_AB[:3], q_BC[:3]
     return np.append(q_AB[3] * b + q_BC[3] * a + np.cross(a, b), q_AB[3] * q_BC[3] - a @ b)
+
+
+def multiply_all(q_AB: np.ndarray, q_BC: np.ndarray) -> np.ndarray:
+    """q_AC of many [..., 4]."""
+    (ax, ay, az, aw), (bx, by, bz, bw) = np.moveaxis(q_AB, -1, 0), np.moveaxis(q_BC, -1, 0)
+    return np.stack(
+        [
+            aw * bx + bw * ax + (ay * bz - az * by),
+            aw * by + bw * ay + (az * bx - ax * bz),
+            aw * bz + bw * az + (ax * by - ay * bx),
+            aw * bw - (ax * bx + ay * by + az * bz),
+        ],
+        axis=-1,
+    )
+
+
+def rotation_matrices(q_AB: np.ndarray) -> np.ndarray:
+    """R_AB [..., 3, 3] of unit quaternions [..., 4]."""
+    x, y, z, w = np.moveaxis(np.asarray(q_AB, float), -1, 0)
+    zero = np.zeros_like(x)
+    cross = np.stack([zero, -z, y, z, zero, -x, -y, x, zero], axis=-1).reshape(*x.shape, 3, 3)
+    return np.eye(3) + 2 * w[..., None, None] * cross + 2 * cross @ cross
+
+
+def rotate_all(q_AB: np.ndarray, v_B: np.ndarray) -> np.ndarray:
+    """v_A of vectors [..., 3] by quaternions [..., 4]."""
+    (x, y, z, w), (a, b, c) = np.moveaxis(q_AB, -1, 0), np.moveaxis(v_B, -1, 0)
+    # v + 2 u × (u × v + w v)
+    p, q, r = y * c - z * b + w * a, z * a - x * c + w * b, x * b - y * a + w * c
+    return np.stack([a + 2 * (y * r - z * q), b + 2 * (z * p - x * r), c + 2 * (x * q - y * p)], axis=-1)
 
 
 def quaternion(R: np.ndarray) -> np.ndarray:

@@ -139,6 +139,9 @@ def state_blocks(n: Counts) -> dict[str, int]:
         "viscous_loss": n.slots,
         "load_work": n.loads,
         "past_hands": 2,
+        "past_parts": 2,  # work, loss of the parts removed [J]; edits; the host's alone
+        "edits": 1,  # energy that edits put into the mechanism [J]; edits; the host's alone
+        "clamped": 1,  # energy that clamps took out [J]; clamps; the host's alone
         "start_energy": 1,
         "time": 1,
         "last_h": 1,
@@ -204,7 +207,8 @@ class State:
         for name, size in self.blocks.items():
             self.rows[name] = slice(start, start + size)
             block = self.array[start : start + size] if size else wp.zeros((0, counts.worlds), f64, device=device)
-            setattr(self.arrays, name, block)
+            if name in StateArrays.vars:  # type: ignore[attr-defined]
+                setattr(self.arrays, name, block)
             start += size
 
     def numpy(self) -> np.ndarray:

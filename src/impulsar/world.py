@@ -1,57 +1,47 @@
 """World: a system, its state and a method. Step it, run it, take hold of it, read it."""
 
+import hashlib
 import math
 import sys
 import time as wall
 import warnings
-from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from dataclasses import fields, replace
+from typing import Any
 
 import numpy as np
 import warp as wp
 
-from . import edits, measure
-from .edits.apply import Bench, HandsFull, LoadsFull
-from .inputs import Value
+from . import edits, measure, snapshot
+from .clamps import Clamps
+from .device import announce_compilation, load_kernels
+from .edits.apply import HandsFull, LoadsFull, NoSlot
+from .edits.carry import Bench, Places, carry_parameters, slot_map
+from .edits.fit import fit_kernel
+from .edits.present import present_model
+from .edits.rebuild import Rebuilt, plan_of, rebuild
+from .edits.topology import Plan
+from .guard import Guard
 from .least_norm import LeastNorm
-from .measure import Readout
+from .measure import constraint_error_kernel
 from .methods import METHODS
 from .methods.launch import record_launch
-from .methods.start import drop_idle_rows, project_start, refresh
+from .methods.start import drop_idle_rows, project_start, refresh, refresh_kernel, rows_kernel
 from .model import Model, ModelError
 from .reports import Books, StepReport
-from .shapes import conjugate, vector
+from .snapshot import Snapshot
 from .state import State, allocate_work
 from .system import TOPOLOGY_OF_EDITS, System
 from .system.channels import CALLABLE_STEPS
 from .system.slots import CLOSURE, HAND, IDLE
+from .views import BodyView, Hand, JointView
 
 DEFAULT_METHOD = "direct"
+LONGEST_STEP = 1e9  # [s]
+INPUT_ARRAYS = (
+    *("parent", "dof_kind", "first", "second", "slot_kind", "slot_part", "slot_code"),
+    *("channel_kind", "channel_a", "channel_b", "channel_c", "channel_d"),
+)
 MOST_LOCKS = 1500  # beyond so many joint equations the solver's own reactions stand, taken as determinate
-
-
-class Reaction(NamedTuple):
-    """What a joint transmits to its second body, at the joint, world axes."""
-
-    force: np.ndarray  # [N]
-    torque: np.ndarray  # [N m]
-
-
-@dataclass(frozen=True)
-class Snapshot:
-    """Everything that must be put back to go on as before."""
-
-    state: np.ndarray
-    parameters: dict[str, np.ndarray]
-    topology: dict[str, np.ndarray]
-    channels: list
-    hands: list
-    loads: list
-    acceleration: np.ndarray
-    dt: float
-    clock: float
-    steps: int
-    script_position: int
 
 
 class World:
@@ -60,7 +50,8 @@ class World:
     method: a name of METHODS or an options object such as Simgc(epsilon=1e-6); coordinates: "generalized"
     or "maximal", by default the method's own; dt: nominal step [s]; rtol, atol, substeps: of `direct`;
     budget: wall time a step may take [s], turned into a limit of iterations by measuring their cost;
-    strict: raise when a step was ended by its limit instead of its tolerance.
+    strict: raise when a step was ended by its limit instead of its tolerance; max_speed [m/s] of bodies and
+    max_hand_force [N] of hands: clamps, off by default, told in `StepReport.clamped` when they act.
     """
 
     def __init__(
@@ -76,8 +67,10 @@ class World:
         worlds: int = 1,
         device: str = "cpu",
         strict: bool = False,
+        max_speed: float | None = None,
+        max_hand_force: float | None = None,
     ):
-        self.model = model
+        model = model.copy(parts=True)  # what its author does to it later does not reach a running world
         self.method = _method(method, rtol=rtol, atol=atol, substeps=substeps)
         coordinates = coordinates or self.method.coordinates[0]
         if coordinates not in self.method.coordinates:
@@ -92,52 +85,90 @@ class World:
         self.strict = strict
         self.worlds = worlds
         self._script = sorted(model.script, key=lambda entry: entry[0])
-        self._script_position = 0
-        self._clock = 0.0
-        self._count = 0
-        self._install(System(model, worlds, self.device, coordinates))
-        self.state.write("q", np.repeat(self.system.start_coordinates()[:, None], worlds, axis=1))
-        self._write_options(self.method.iterations)
-        self._set_dt(dt if dt is not None else model.dt or 0.01)
-        self.start_change = project_start(self.system, self.state, self._work)
+        self.paused = False
+        self.clamps = Clamps(max_speed, max_hand_force)
+        self.work_limit = self.method.iterations
+        self.dt = dt if dt is not None else model.dt or 0.01
+        announce_compilation(self.method.kernel, self.device)
+        load_kernels(
+            [self.method.kernel, fit_kernel, rows_kernel, refresh_kernel, constraint_error_kernel], self.device
+        )
+        self._start(System(model, worlds, self.device, coordinates))
         if self.start_change:
             told = ", ".join(f"{body} by {change:.3g}" for body, change in self.start_change.items())
             warnings.warn(f"model '{model.name}': start velocities changed to fit the joints: {told} m/s", stacklevel=2)
+        self._set_budget(budget)
+
+    def _start(self, system: System) -> None:
+        """Take a system into use at its authored pose, with fresh books."""
+        bench = Bench(system, State(system.counts, self.device), allocate_work(system.counts, self.device))
+        drop_idle_rows(system, bench.state, bench.work)
+        bench.state.write("q", np.repeat(system.start_coordinates()[:, None], self.worlds, axis=1))
+        self.start_change = project_start(system, bench.state, bench.work)
+        self._take(bench)
+        self._go_to_start()
+        self._write_options(self.work_limit)
+        self._set_dt(self.dt)
         self._refresh()
         self.state.write("start_energy", self._work.energy.numpy().sum(axis=0, keepdims=True))
-        self.work_limit = self.method.iterations
-        self._set_budget(budget)
+
+    def _go_to_start(self) -> None:
+        self._script_position = 0
+        self._clock = 0.0
+        self._count = 0
 
     # arrays and launches --------------------------------------------------------------------------
 
-    def _install(self, system: System) -> None:
-        """Take a system into use, with fresh state and work arrays."""
-        self.system = system
+    def _take(self, bench: Bench) -> None:
+        """Take a system with its state into use."""
+        self._bench = bench
+        self.system, self.state, self._work = bench.system, bench.state, bench.work
+        self.coordinates = self.system.coordinates
+        self.readout = bench.readout
+        self._loops = any(slot.kind in (CLOSURE, IDLE) for slot in self.system.slots)
+        self._guard = Guard(self)
+        self._forget()
+        self._equip()
+
+    def _equip(self) -> None:
+        """Give the system what the method needs, and record its launches."""
         tableau = getattr(self.method, "tableau", None)
         if tableau is not None:
-            system.arrays.tableau = wp.array(tableau, dtype=wp.float64, device=self.device)
-        self.state = State(system.counts, self.device)
-        self._work = allocate_work(system.counts, self.device)
-        drop_idle_rows(system, self.state, self._work)
-        self.readout = Readout(system, self.state, self._work)
-        self._bench = Bench(system, self.state, self._work)
-        self._loops = any(slot.kind in (CLOSURE, IDLE) for slot in system.slots)
-        self._reactions_at = -1
+            self.system.arrays.tableau = wp.array(tableau, dtype=wp.float64, device=self.device)
         self._record()
 
+    def _forget(self) -> None:
+        """Forget what was derived from parameters and state before an edit."""
+        self._reactions_at = -1
+        self._model: Model | None = None
+        self._inputs: bytes | None = None
+        self._guard.at = 0
+
     def _record(self) -> None:
+        self._work.solved.zero_()  # what a fit or another method left: sweeps pass over rows marked there
         inputs = [self.system.arrays, self.state.arrays, self._work]
         self._launch = record_launch(self.method.kernel, self.worlds, inputs, self.device)
+        self._launch_refresh = record_launch(refresh_kernel, self.worlds, inputs, self.device)
         self._report = self._work.report.numpy()  # on the CPU a view
-        self._simple = self.device == "cpu" and self.worlds == 1
+        self._simple = self.device == "cpu" and self.worlds == 1 and not self.clamps
 
     def _record_and_launch(self) -> None:
         self._record()
         self._launch()
 
+    def _launch_anew(self) -> None:
+        refresh(self.system, self.state, self._work)
+
     def _refresh(self) -> None:
         """Bring poses, twists and energies up to the state."""
-        refresh(self.system, self.state, self._work)
+        self._launch_refresh()
+
+    @property
+    def model(self) -> Model:
+        """The model as it is now, with what edits have set; never changed in place."""
+        if self._model is None:
+            self._model = present_model(self.system)
+        return self._model
 
     def _write_options(self, limit: int) -> None:
         self.work_limit = limit
@@ -147,7 +178,8 @@ class World:
         self.system.arrays.options.assign(data)
 
     def _set_dt(self, dt: float) -> None:
-        edits.apply(edits.SetStep(dt), self._bench)
+        if not (isinstance(dt, int | float) and not isinstance(dt, bool) and 0 < dt < LONGEST_STEP):
+            raise edits.EditError(f"dt is {dt!r}, expected a time > 0 [s]")
         self.dt = float(dt)
         self._substeps = max(1, math.ceil(dt / self.method.max_step * (1.0 - 1e-12)))
         self._h = self.dt / self._substeps
@@ -189,7 +221,11 @@ class World:
 
     def step(self, n: int = 1) -> StepReport:
         """Take n nominal steps in as few launches as the script and callables allow."""
+        if self.paused:
+            raise edits.EditError("the world is paused; go on by world.apply(im.edits.Pause(False))")
         if n == 1 and self._simple and not self._script and not self.system.channels.callables:
+            if self._count >= self._guard.at:
+                self._guard.keep()
             if self._steps != self._substeps:
                 self._set_steps(self._substeps)
             self._launch()
@@ -208,22 +244,27 @@ class World:
             raise ModelError(f"step: n is {n!r}, expected an integer >= 1")
         raw = None
         left = int(n)
+        self.clamps.acted.clear()
         while left > 0:
             self._run_script()
-            part = min(left, self._steps_to_script())
+            part = min(left, self._steps_to_script()) if not self.clamps else 1
+            self.clamps.before(self)
             callables = self.system.channels.callables
             if callables:
                 part = min(part, max(1, CALLABLE_STEPS // self._substeps))
                 steps = part * self._substeps
                 self.system.channels.sample_callables(self.system.arrays, self.time, self._h, steps)
+            if self._count >= self._guard.at:
+                self._guard.keep()
             if self._steps != part * self._substeps:
                 self._set_steps(part * self._substeps)
             self._launch()
             self._clock += part * self.dt
             self._count += part
             left -= part
+            self.clamps.after(self)
             raw = self._merge(raw) if left or raw is not None else raw
-        report = StepReport(self, self._count, int(n) * self._substeps, raw)
+        report = StepReport(self, self._count, int(n) * self._substeps, raw, tuple(self.clamps.acted))
         if self.device == "cpu":
             report.check(self.strict)
         return report
@@ -261,14 +302,77 @@ class World:
 
         return record(self, duration, every, progress)
 
+    def view(self, width: str = "100%", height: int = 640, origin: str | None = None):
+        """Show this world in a notebook, to take hold of; until its `stop()`, the page's session steps it."""
+        from .studio.notebook import view
+
+        return view(self, width, height, origin)
+
+    def snapshot_png(self, width: int = 960, height: int = 720) -> bytes:
+        """A picture of this moment as PNG, made without a browser [pixels]."""
+        from .render import pose_now, pose_png
+
+        return pose_png(self.model, pose_now(self), width, height)
+
     # changing -------------------------------------------------------------------------------------
 
     def apply(self, edit: Any) -> edits.Answer:
         """Carry out an edit between two steps; raises EditError and changes nothing if it cannot be."""
-        if isinstance(edit, edits.SetStep):
-            answer = edits.apply(edit, self._bench)
-            self._set_dt(edit.dt)
-            return answer
+        if not isinstance(edit, edits.Edit):
+            raise edits.EditError(f"{type(edit).__name__}: not an edit; see impulsar.edits")
+        edits.check_values(edit)
+        try:
+            answer = self._carry_out(edit)
+        except edits.EditError:
+            raise
+        except ModelError as error:
+            raise edits.EditError(str(error)) from error
+        self._forget()
+        return answer
+
+    def _carry_out(self, edit: edits.Edit) -> edits.Answer:
+        match edit:
+            case edits.SetStep():
+                before = self.dt
+                self._set_dt(edit.dt)
+                return edits.Answer(f"step is {edit.dt:g} s", inverse=edits.SetStep(before))
+            case edits.Pause():
+                if not isinstance(edit.paused, bool):
+                    raise edits.EditError(f"pause is {edit.paused!r}, expected True or False")
+                self.paused, before = edit.paused, self.paused
+                return edits.Answer("paused" if edit.paused else "running", inverse=edits.Pause(before))
+            case edits.SetMethod():
+                return self._set_method(edit)
+            case edits.Reset():
+                return self._reset()
+            case edits.SetParameter():
+                try:
+                    return self._write(edit)
+                except NoSlot as error:
+                    return self._add_feature(edit, error)
+            case edits.ChangeJoint() | edits.Add() | edits.Remove() | edits.SetMotor() | edits.SetState():
+                return self._rebuild(plan_of(edit, self._bench, self.model))
+        return self._write(edit)
+
+    def _add_feature(self, edit: edits.SetParameter, refusal: NoSlot) -> edits.Answer:
+        """Set a parameter that no array holds yet; of one value per world, first the largest for all."""
+        values = edit.value
+        if not (isinstance(values, np.ndarray) and values.shape == (self.worlds,) and self.worlds > 1):
+            return self._rebuild(plan_of(edit, self._bench, self.model, refusal))
+        before = self.snapshot()
+        largest = replace(edit, value=float(values[np.argmax(np.abs(values))]))
+        answer = self._rebuild(plan_of(largest, self._bench, self.model, refusal))
+        try:
+            return replace(self._write(edit), inverse=answer.inverse)
+        except edits.EditError:
+            self.restore(before)
+            raise
+
+    def _write(self, edit: edits.Edit) -> edits.Answer:
+        """An edit of arrays. What energy it puts in is booked to edits, but for a hand's own when it lets go."""
+        energy = self._work.energy.numpy()
+        before = energy.sum(axis=0)
+        booked = self.state.read("edits").copy()
         while True:
             try:
                 answer = edits.apply(edit, self._bench)
@@ -277,26 +381,72 @@ class World:
                 self._grow(2 * self.system.counts.hands, self.system.counts.loads)
             except LoadsFull:
                 self._grow(self.system.counts.hands, max(4, 2 * self.system.counts.loads))
-            except edits.EditError:
-                raise
-            except ModelError as error:
-                raise edits.EditError(str(error)) from error
         if answer.arrays_replaced:
             self._launch = self._record_and_launch  # once, however many edits there are before the next step
+            self._launch_refresh = self._launch_anew  # the recorded one reads the arrays that were replaced
         self._refresh()
+        if isinstance(edit, edits.Release):
+            return answer
+        added = self._work.energy.numpy().sum(axis=0) - before
+        if added.any():
+            self.state.write("edits", booked + added)
+            return replace(answer, energy=self._out(added))
         return answer
 
     def _grow(self, hands: int, loads: int) -> None:
         """Double the room for hands or loads and carry the state over."""
-        old = self.state
-        acceleration = self._work.a_WB
-        self._install(self.system.grown(hands, loads))
-        for name, size in old.blocks.items():
-            block = np.zeros((self.state.blocks[name], self.worlds))
-            block[:size] = old.read(name)
-            self.state.write(name, block)
-        self._refresh()
-        wp.copy(self._work.a_WB, acceleration)
+        self._swap(rebuild(self._bench, Plan(self.model, ""), self.model, self.coordinates, hands=hands, loads=loads))
+
+    def _rebuild(self, plan: Plan) -> edits.Answer:
+        """Build a changed system on the side, carry the state over, and swap."""
+        new = rebuild(self._bench, plan, self.model, self.coordinates)
+        self._swap(new)
+        return new.answer(self._out)
+
+    def _swap(self, new: Rebuilt) -> None:
+        self._take(new.bench)
+        self._write_options(self.work_limit)
+        self._set_dt(self.dt)
+
+    def _set_method(self, edit: edits.SetMethod) -> edits.Answer:
+        options = {field.name: getattr(self.method, field.name) for field in fields(self.method)}
+        inverse = edits.SetMethod(self.method.name, options)
+        edits.known("method", "method", edit.method, METHODS)
+        method = _method(edit.method, **edits.method_options(edit, METHODS))
+        coordinates = self.coordinates if self.coordinates in method.coordinates else method.coordinates[0]
+        new = None
+        if coordinates != self.coordinates:
+            new = rebuild(self._bench, Plan(self.model, ""), self.model, coordinates)
+        self.method, self.work_limit = method, method.iterations
+        self.state.write("last_h", np.zeros((1, self.worlds)))  # its impulses are another method's
+        if new is not None:
+            self._swap(new)
+        else:
+            self._equip()
+            self._write_options(self.work_limit)
+            self._set_dt(self.dt)
+        return edits.Answer(f"method is {method.name}, in {coordinates} coordinates", inverse=inverse)
+
+    def _reset(self) -> edits.Answer:
+        """Start again. A model whose joints do not meet at the authored pose any more is assembled."""
+        model = self.model
+        try:
+            model.check()
+        except ModelError:
+            places = Places(self.worlds)
+            for body in model.bodies.values():
+                twist = np.concatenate([body.angular_velocity, body.velocity])
+                places.put(body.name, body.position, body.orientation, twist)
+            new = rebuild(self._bench, Plan(model, "", places=places), model, self.coordinates, fresh=True)
+            self._swap(new)
+            self._go_to_start()
+            moved = new.moved
+        else:
+            old, moved = self.system, 0.0
+            system = System(model, self.worlds, self.device, self.coordinates, checked=True)
+            carry_parameters(old, system, slot_map(old, system), model)
+            self._start(system)
+        return edits.Answer("back at the start", moved=moved)
 
     def set(self, path: str, values: object) -> None:
         """Set "part.parameter" to a value, or one per world: world.set("arm.mass", masses)."""
@@ -309,53 +459,50 @@ class World:
         self.apply(edits.Grab(name, body, tuple(at), stiffness, damping))
         return Hand(self, name)
 
+    def drag(self, body: str, target, at=(0.0, 0.0, 0.0)) -> edits.Answer:
+        """With time stopped, bring a point of a body (its own frame [m]) as near to a world point as it goes."""
+        return self.apply(edits.DragTo(body, tuple(target), tuple(at)))
+
+    def change(self, joint: str, frames: str = "present", **changes: object) -> edits.Answer:
+        """Change a joint while it moves: world.change("hinge", type="spherical"); see `edits.ChangeJoint`."""
+        return self.apply(edits.ChangeJoint(joint, changes, frames))
+
+    def add(self, kind: str, name: str, **options: object) -> edits.Answer:
+        """Add a part at the present pose: world.add("joint", "weld", type="fixed", first="a", second="b", at=p)."""
+        return self.apply(edits.Add(kind, name, options))
+
+    def remove(self, kind: str, name: str) -> edits.Answer:
+        """Remove a part, and with a body everything that holds on to it."""
+        return self.apply(edits.Remove(kind, name))
+
     def snapshot(self) -> Snapshot:
         """Everything needed to go on from here, as data."""
-        system = self.system
-        return Snapshot(
-            self.state.numpy().copy(),
-            {name: system.parameter(name) for name in system.parameters},
-            {name: getattr(system.arrays, name).numpy().copy() for name in TOPOLOGY_OF_EDITS},
-            list(system.channels.items),
-            list(system.hand_names),
-            list(system.load_names),
-            self._work.a_WB.numpy().copy(),
-            self.dt,
-            self._clock,
-            self._count,
-            self._script_position,
-        )
+        return snapshot.take(self)
 
-    def restore(self, snapshot: Snapshot) -> None:
-        """Go back to a snapshot: stepping on gives the same bits as it did then."""
-        hands, loads = len(snapshot.hands), len(snapshot.loads)
-        if (hands, loads) != (self.system.counts.hands, self.system.counts.loads):
-            self._install(
-                System(self.model, self.worlds, self.device, self.coordinates, hands, loads - len(self.model.loads))
-            )
-            self._write_options(self.work_limit)
-        system = self.system
-        for name, values in snapshot.parameters.items():
-            system.replace_parameter(name, values)
-        for name, values in snapshot.topology.items():
-            getattr(system.arrays, name).assign(values)
-        system.channels.items = list(snapshot.channels)
-        system.channels.write(system.arrays)
-        system.hand_names, system.load_names = list(snapshot.hands), list(snapshot.loads)
-        system.count_live_slots()
-        self.state.array.assign(snapshot.state)
-        self._work.v_pseudo.zero_()
-        self._set_dt(snapshot.dt)
-        self._clock, self._count = snapshot.clock, snapshot.steps
-        self._reactions_at = -1
-        self._script_position = snapshot.script_position
-        self._record()
-        self._refresh()
-        self._work.a_WB.assign(snapshot.acceleration)
+    def restore(self, moment: Snapshot) -> None:
+        """Go back to a snapshot, over any edits since: stepping on gives the same bits as it did then."""
+        snapshot.put_back(self, moment)
 
     def hash(self) -> str:
-        """Digest of the state's bits."""
-        return self.state.hash()
+        """Digest of the bits of everything that decides the future: state, parameters, inputs and method."""
+        digest = hashlib.blake2b(self._input_bits(), digest_size=16)
+        digest.update(np.ascontiguousarray(self.state.numpy()).data)
+        return digest.hexdigest()
+
+    def _input_bits(self) -> bytes:
+        """Digest of all that only edits change."""
+        if self._inputs is None:
+            digest = hashlib.blake2b(digest_size=16)
+            system = self.system
+            for name in system.parameters:
+                digest.update(system.parameter(name).data)
+            for name in (*TOPOLOGY_OF_EDITS, *INPUT_ARRAYS):
+                digest.update(np.ascontiguousarray(getattr(system.arrays, name).numpy()).data)
+            options = (self.method, self.work_limit, self.dt, self.coordinates, self._script_position)
+            clamps = (self.clamps.max_speed, self.clamps.max_hand_force)
+            digest.update(repr((*options, *clamps, system.hand_names, system.load_names)).encode())
+            self._inputs = digest.digest()
+        return self._inputs
 
     # reading --------------------------------------------------------------------------------------
 
@@ -424,122 +571,6 @@ class World:
         if self.worlds > 1:
             return values
         return float(values[0]) if values.ndim == 1 else values[0]
-
-
-class Hand:
-    """A hold on a body."""
-
-    def __init__(self, world: World, name: str):
-        self.world, self.name = world, name
-
-    def move(self, target: Value) -> None:
-        """Go to a world point [m], or along a profile."""
-        self.world.apply(edits.Move(self.name, tuple(target) if isinstance(target, list) else target))
-
-    def release(self) -> None:
-        """Let go."""
-        self.world.apply(edits.Release(self.name))
-
-    @property
-    def force(self) -> np.ndarray:
-        """Force on the body over the last step [N]."""
-        return self.world.hand_forces()[self.name]
-
-
-class BodyView:
-    """What a body does now; arrays get a leading world dimension in a batch."""
-
-    def __init__(self, world: World, index: int):
-        self._world, self._index = world, index
-
-    def _read(self, name: str, columns: slice = slice(None)) -> np.ndarray:
-        return self._world._out(getattr(self._world._work, name).numpy()[self._index][:, columns])
-
-    @property
-    def position(self) -> np.ndarray:
-        """Of the centre of mass [m]."""
-        return self._read("p_WB")
-
-    @property
-    def orientation(self) -> np.ndarray:
-        """Quaternion xyzw, body to world."""
-        return self._read("q_WB")
-
-    @property
-    def velocity(self) -> np.ndarray:
-        """Of the centre of mass [m/s]."""
-        return self._read("twist", slice(3, 6))
-
-    @property
-    def angular_velocity(self) -> np.ndarray:
-        """In world axes [rad/s]."""
-        return self._read("twist", slice(0, 3))
-
-    @property
-    def acceleration(self) -> np.ndarray:
-        """Of the centre of mass, mean over the last step [m/s²]."""
-        return self._read("a_WB")
-
-    def point(self, at=(0.0, 0.0, 0.0)) -> np.ndarray:
-        """World place of a point given in the body's frame [m]."""
-        at = vector("point", "at", at, "m")
-        return self.position + edits.rotate(self.orientation, at)
-
-
-class JointView:
-    """What a joint does now: a number for a joint with one freedom, an array for more."""
-
-    def __init__(self, world: World, name: str):
-        self._world, self._name = world, name
-        self._rows = world.readout.rows[name]
-        self._index = list(world.model.joints).index(name)
-
-    @property
-    def reaction(self) -> Reaction:
-        """All that the joint transmits to its second body, at the joint, world axes.
-
-        At an instant for `direct`, the mean over the last step for impulsive methods. Where redundant
-        constraints leave a choice it is that of least norm.
-        """
-        wrench = self._world._out(self._world.reactions()[0][self._index])
-        return Reaction(force=wrench[..., 3:], torque=wrench[..., :3])
-
-    @property
-    def reaction_determinate(self) -> bool | np.ndarray:
-        """False where redundant constraints make the reaction a choice."""
-        determinate = self._world.reactions()[1][self._index]
-        return bool(determinate[0]) if self._world.worlds == 1 else determinate.copy()
-
-    def reaction_in(self, frame: str) -> Reaction:
-        """The reaction along "world" axes or the axes of the "joint" (frame F on the first body)."""
-        if frame not in ("world", "joint"):
-            raise ModelError(f"joint '{self._name}': frame is {frame!r}, expected 'world' or 'joint'")
-        force, torque = self.reaction
-        if frame == "world":
-            return self.reaction
-        joint = self._world.model.joints[self._name]
-        for q in (*([] if joint.first == "ground" else [self._world.body(joint.first).orientation]), joint.q_PF):
-            force, torque = edits.rotate(conjugate(q), force), edits.rotate(conjugate(q), torque)
-        return Reaction(force, torque)
-
-    def _values(self, values: np.ndarray):
-        chosen = values[self._rows]  # [freedom, world]
-        return self._world._out(chosen[0] if len(self._rows) == 1 else chosen.T)
-
-    @property
-    def position(self):
-        """Coordinates [m, rad]; of a ball its rotation vector."""
-        return self._values(self._world.readout.freedoms()[0])
-
-    @property
-    def velocity(self):
-        """Rates [m/s, rad/s]; of a ball its angular velocity along the axes of F."""
-        return self._values(self._world.readout.freedoms()[1])
-
-    @property
-    def motor_torque(self):
-        """Mean over the last step [N m, N]; 0 without a motor."""
-        return self._values(self._world.motor_torques())
 
 
 def _method(method: Any, **options: float | None) -> Any:

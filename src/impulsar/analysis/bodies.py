@@ -47,7 +47,8 @@ from ..system.slots import (
     SPRING,
     Slot,
 )
-from ..world import Reaction, World
+from ..views import Reaction
+from ..world import World
 
 LIMITS = (LIMIT_LOW, LIMIT_HIGH)
 DRIVES = (MOTOR_SPEED, MOTOR_POSITION)
@@ -188,6 +189,7 @@ class Mechanism:
         hands, loads = 0, 0
         if isinstance(source, World):
             hands, loads = source.system.counts.hands, source.system.counts.loads - len(self.model.loads)
+            check_meeting = False  # joints that were made in motion do not meet at the authored pose
         self.system = System(self.model, 1, device, "maximal", hands, loads, check_meeting)
         self.system.arrays.nominal_h.fill_(1.0)
         self.state = State(self.system.counts, device)

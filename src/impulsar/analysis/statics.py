@@ -17,7 +17,8 @@ import numpy as np
 
 from ..model import Model, ModelError
 from ..system.slots import CLOSURE, COUPLING, LIMIT_LOW, MOTOR_POSITION, MOTOR_SPEED
-from ..world import Reaction, World
+from ..views import Reaction
+from ..world import World
 from .assembly import close, drive, settle, towards
 from .bodies import DRIVES, LIMITS, Balance, Mechanism
 from .motion import Motion, solve_motion

@@ -1,6 +1,7 @@
 """Edits: everything that changes a running world, as data applied between steps."""
 
-from .apply import Answer, EditError, apply, known, rotate
+from . import drag as drag  # registers DragTo
+from .apply import Answer, apply, rotate
 from .data import (
     Add,
     ApplyLoad,
@@ -21,6 +22,7 @@ from .data import (
     SetState,
     SetStep,
 )
+from .refusal import EditError, check_values, known, method_options
 
 __all__ = [
     "Add",
@@ -44,6 +46,8 @@ __all__ = [
     "SetState",
     "SetStep",
     "apply",
+    "check_values",
     "known",
+    "method_options",
     "rotate",
 ]

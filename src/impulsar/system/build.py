@@ -1,6 +1,7 @@
 """Model → System: the arrays on a device, and the names that lead back from them."""
 
 import math
+from functools import cached_property
 
 import numpy as np
 import warp as wp
@@ -8,7 +9,7 @@ import warp as wp
 from ..inputs import Scalar, scalar_profiles
 from ..joints import BALL_X, SCREW, SLIDE_Z, TURN_X, TURN_Z
 from ..model import Joint, Model, ModelError
-from ..shapes import conjugate, multiply, rotation_matrix
+from ..shapes import conjugate, multiply, multiply_all, rotation_matrices, rotation_matrix
 from ..spatial import f64, mat33, quat, vec3
 from ..state import Counts
 from .arrays import ADD, FOLLOW, KEEP, STORE, SystemArrays
@@ -36,8 +37,10 @@ class System:
         hands: int = 1,
         loads: int = 0,
         check_meeting: bool = True,
+        checked: bool = False,  # the model has been checked: an edit checks what it changes
     ):
-        model.check(check_meeting)
+        if not checked:
+            model.check(check_meeting)
         self.model = model
         self.device = device
         self.coordinates = coordinates
@@ -48,6 +51,9 @@ class System:
         self.arrays = SystemArrays()
         self._worlds = worlds
         self._bases: dict[str, wp.array] = {}  # what stride-0 views look at
+        self.places: dict[str, list[tuple[str, int]]] = {}  # where parameters set by edits are kept
+        self._springs = list(model.springs.values())
+        self._couplings = list(model.couplings.values())
 
         self._number_freedoms()
         builder = SlotBuilder(self.joint_index, self.coordinate, self.dof)
@@ -147,13 +153,19 @@ class System:
             self._tree_of.append(len(self._tree_body) - 1)
         self._tree_body.append(len(self._tree_of))
         self._tree_dof = [self._dof_start[body] for body in self._tree_body]
-        sizes = np.diff(self._tree_dof)
-        self._slot_trees = [sorted({self._tree_of[b] for b in self._slot_bodies(slot)}) for slot in self.slots]
-        # a hand may take any body: room for the largest tree
-        lengths = [
-            int(max(sizes)) if slot.kind == HAND else int(sum(sizes[tree] for tree in touched))
-            for slot, touched in zip(self.slots, self._slot_trees, strict=True)
-        ]
+        sizes = np.diff(self._tree_dof).tolist()
+        largest = max(sizes)  # a hand may take any body: room for the largest tree
+        touched_by: dict[tuple[int, int], tuple[list[int], int]] = {}  # slots of one part touch the same trees
+        self._slot_trees: list[list[int]] = []
+        lengths: list[int] = []
+        for slot in self.slots:
+            part = (slot.kind if slot.kind in (HAND, SPRING, COUPLING) else CLOSURE), slot.part
+            if part not in touched_by:
+                touched = sorted({self._tree_of[b] for b in self._slot_bodies(slot)})
+                touched_by[part] = touched, largest if slot.kind == HAND else sum(sizes[tree] for tree in touched)
+            touched, length = touched_by[part]
+            self._slot_trees.append(touched)
+            lengths.append(length)
         self._slot_row = [0, *np.cumsum(lengths, dtype=int).tolist()]
 
         self._order_bilateral()
@@ -163,14 +175,16 @@ class System:
         # in the order of the trees, so that the factor of a chain of free bodies has a narrow band
         self._bilateral = sorted(
             (r for r, slot in enumerate(self.slots) if slot.kind in BILATERAL),
-            key=lambda r: (max(self._slot_trees[r], default=0), r),
+            key=lambda r: (self._slot_trees[r][-1] if self._slot_trees[r] else 0, r),
         )
         self._envelope_start, self._envelope_row = [], [0]
         first: dict[int, int] = {}  # tree -> first bilateral row that touches it
         soft = [r for r, slot in enumerate(self.slots) if slot.kind in SOFT]
         self._solvable = [*self._bilateral, *soft]
         for b, r in enumerate(self._solvable):
-            start = min((first.setdefault(tree, b) for tree in self._slot_trees[r]), default=b)
+            start = b
+            for tree in self._slot_trees[r]:
+                start = min(start, first.setdefault(tree, b))
             if self.slots[r].kind == HAND:  # it may take any body
                 start = 0
             self._envelope_start.append(start)
@@ -198,10 +212,10 @@ class System:
         if slot.kind == HAND:
             return []
         if slot.kind == SPRING:
-            spring = list(self.model.springs.values())[slot.part]
+            spring = self._springs[slot.part]
             names = [spring.first, spring.second]
         elif slot.kind == COUPLING:
-            coupling = list(self.model.couplings.values())[slot.part]
+            coupling = self._couplings[slot.part]
             joints = self.model.joints
             names = [n for j in (coupling.joint_a, coupling.joint_b) for n in (joints[j].first, joints[j].second)]
         else:
@@ -225,15 +239,19 @@ class System:
     def _fixed(self, **values: object) -> None:
         """Topology: one value per part."""
         for name, value in values.items():
-            array = np.asarray(value, np.int32)
-            setattr(self.arrays, name, wp.array(array, dtype=wp.int32, device=self.device, shape=array.shape))
+            array = np.array(value, np.int32)
+            setattr(self.arrays, name, self._array(array, wp.int32, array.shape))
 
     def _shared(self, dtype: type, **values: object) -> None:
         """Parameters: one value per part, seen by all worlds through stride 0."""
         for name, value in values.items():
             shape = {f64: (), vec3: (3,), quat: (4,), mat33: (3, 3)}[dtype]
-            data = np.asarray(value, float).reshape(-1, 1, *shape)
-            self._set_base(name, wp.array(data, dtype=dtype, device=self.device, shape=data.shape[:2]))
+            data = np.array(value, float).reshape(-1, 1, *shape)
+            self._set_base(name, self._array(data, dtype, data.shape[:2]))
+
+    def _array(self, data: np.ndarray, dtype: type, shape: tuple[int, ...]) -> wp.array:
+        """An array on the device; on the CPU it takes the data over, which is four times as fast as a copy."""
+        return wp.array(data, dtype=dtype, device=self.device, shape=shape, copy=self.device != "cpu" or not data.size)
 
     def _set_base(self, name: str, base: wp.array) -> None:
         """Put an array [part, 1 or world] where the kernels see [part, world]."""
@@ -255,7 +273,10 @@ class System:
         """Put back a parameter array [part, 1 or world, ...]."""
         base = self._bases[name]
         if base.shape[:2] == values.shape[:2]:
-            base.assign(values)
+            if base.device.is_cpu:
+                base.numpy()[...] = values
+            else:
+                base.assign(values)
         else:
             self._set_base(name, wp.array(values, dtype=base.dtype, device=self.device, shape=values.shape[:2]))
 
@@ -263,21 +284,38 @@ class System:
         """Values of a parameter array [part, 1 or world, ...] on the host, a copy."""
         return self._bases[name].numpy().copy()
 
+    def width(self, name: str) -> tuple[int, ...]:
+        """Shape of one value of a parameter array."""
+        return self._bases[name].numpy().shape[2:]
+
     def set_parameter(self, name: str, part: int, values: np.ndarray | float) -> bool:
         """Write one part's value, or one per world. True: the kernels' arrays were replaced."""
         base = self._bases[name]
-        data = base.numpy().copy()
+        data = base.numpy()  # on the CPU a view
         per_world = np.ndim(values) > data.ndim - 2
-        grow = per_world and data.shape[1] == 1 and self._worlds > 1
-        if grow:
+        if per_world and data.shape[1] == 1 and self._worlds > 1:
             data = np.repeat(data, self._worlds, axis=1)
-        data[part] = values if per_world else np.asarray(values)
-        if grow:
-            shape = data.shape[:2]
-            self._set_base(name, wp.array(data, dtype=base.dtype, device=self.device, shape=shape))
-        else:
+            data[part] = values
+            self._set_base(name, wp.array(data, dtype=base.dtype, device=self.device, shape=data.shape[:2]))
+            return True
+        data[part] = values
+        if not base.device.is_cpu:
             base.assign(data)
-        return grow
+        return False
+
+    @cached_property
+    def slot_values(self) -> np.ndarray:
+        """What a, b, c and d of every slot were built with [slot, 4]."""
+        return np.array([(slot.a, slot.b, slot.c, slot.d) for slot in self.slots]).reshape(-1, 4)
+
+    @cached_property
+    def slots_of(self) -> dict[str, list[int]]:
+        """Slots of each part by name, without the hands'."""
+        found: dict[str, list[int]] = {}
+        for r, slot in enumerate(self.slots):
+            if slot.kind != HAND:
+                found.setdefault(slot.name, []).append(r)
+        return found
 
     def _write_tree(self) -> None:
         parents = self.tree.parents
@@ -332,21 +370,25 @@ class System:
             loop_joint=[self.joint_index[name] for name, _ in self._loop_freedoms],
             loop_code=[code for _, code in self._loop_freedoms],
         )
-        self._shared(vec3, p_PF=[joint.p_PF for joint in joints], p_CM=[joint.p_CM for joint in joints])
-        self._shared(quat, q_PF=[joint.q_PF for joint in joints], q_CM=[joint.q_CM for joint in joints])
-        self._shared(mat33, R_PF=[exact_axes(joint.q_PF) for joint in joints])
-        self._shared(mat33, R_CM=[exact_axes(joint.q_CM) for joint in joints])
-        self._shared(quat, q_zero=[self._zero_orientation(i) for i in range(len(self.tree.bodies))])
+        p_PF, q_PF, p_CM, q_CM = (
+            np.reshape([getattr(joint, name) for joint in joints], (len(joints), size))
+            for name, size in (("p_PF", 3), ("q_PF", 4), ("p_CM", 3), ("q_CM", 4))
+        )
+        self._shared(vec3, p_PF=p_PF, p_CM=p_CM)
+        self._shared(quat, q_PF=q_PF, q_CM=q_CM)
+        self._shared(mat33, R_PF=exact_axes(q_PF), R_CM=exact_axes(q_CM))
+        self._shared(quat, q_zero=self.zero_orientations(q_PF, q_CM))
         self._shared(f64, pitch=[joint.pitch or 0.0 for joint in joints])
         self._shared(f64, length=[joint.length or 0.0 for joint in joints])
 
-    def _zero_orientation(self, i: int) -> np.ndarray:
-        """Orientation of body i in its parent at zero coordinates of its joint."""
-        joint = self.tree.carriers[i]
-        q = multiply(joint.q_PF, conjugate(joint.q_CM))
-        q = q if joint.second == self.tree.bodies[i] else conjugate(q)
+    def zero_orientations(self, q_PF: np.ndarray, q_CM: np.ndarray) -> np.ndarray:
+        """Orientation of every body in its parent at zero coordinates, from joint frames [joint, ..., 4]."""
+        n = len(self.tree.bodies)
+        q = multiply_all(q_PF[:n], conjugate(q_CM[:n]))
+        backward = [joint.second != name for joint, name in zip(self.tree.carriers, self.tree.bodies, strict=True)]
+        q[backward] = conjugate(q[backward])
         q[np.abs(q) < ROUNDING] = 0.0
-        return q / np.linalg.norm(q)
+        return q / np.linalg.norm(q, axis=-1, keepdims=True)
 
     def _write_slots(self) -> None:
         slots = self.slots
@@ -371,8 +413,7 @@ class System:
         self._shared(f64, slot_c=[slot.c for slot in slots], slot_d=[slot.d for slot in slots])
 
     def _write_couplings(self) -> None:
-        couplings = list(self.model.couplings.values())
-        sides = [[(c.joint_a, c.group_a), (c.joint_b, c.group_b)] for c in couplings]
+        sides = [[(c.joint_a, c.group_a), (c.joint_b, c.group_b)] for c in self._couplings]
         freedom = {
             (joint.name, group.name): group.freedoms[0]
             for joint in self.model.joints.values()
@@ -387,7 +428,7 @@ class System:
         )
 
     def _write_springs(self) -> None:
-        springs = list(self.model.springs.values())
+        springs = self._springs
         self._fixed(
             spring_first=[self._body(spring.first) for spring in springs],
             spring_second=[self._body(spring.second) for spring in springs],
@@ -410,37 +451,6 @@ class System:
             load_channel=[channel + 6 * k for k in range(len(loads) + spare)],
         )
         self._shared(vec3, load_point=[*[load.p_BQ for load in loads], *[np.zeros(3)] * spare])
-
-    def grown(self, hands: int, loads: int) -> "System":
-        """This system with room for more hands and loads, its parameters and inputs kept."""
-        spare = loads - len(self.model.loads)
-        bigger = System(self.model, self._worlds, self.device, self.coordinates, hands, spare)
-        for name, base in self._bases.items():
-            old, new = base.numpy(), bigger._bases[name].numpy()
-            data = np.repeat(new, old.shape[1], axis=1) if old.shape[1] > new.shape[1] else new.copy()
-            data[: len(old)] = old
-            bigger._set_base(name, wp.array(data, dtype=base.dtype, device=self.device, shape=data.shape[:2]))
-        for name in TOPOLOGY_OF_EDITS:
-            data = getattr(bigger.arrays, name).numpy().copy()
-            old = getattr(self.arrays, name).numpy()
-            data[: len(old)] = old
-            getattr(bigger.arrays, name).assign(data)
-        bigger.hand_names[: len(self.hand_names)] = self.hand_names
-        bigger.load_names[: len(self.load_names)] = self.load_names
-        bigger.count_live_slots()
-        n, items = self.counts, self.channels.items
-        motors = n.channels - 3 * n.hands - 6 * n.loads
-        more_hands, more_loads = [0.0] * (3 * (hands - n.hands)), [0.0] * (6 * (loads - n.loads))
-        bigger.channels.items = [
-            *items[: motors + 3 * n.hands],
-            *more_hands,
-            *items[motors + 3 * n.hands :],
-            *more_loads,
-        ]
-        bigger.channels.write(bigger.arrays)
-        for name in ("h", "nominal_h", "steps", "options"):
-            wp.copy(getattr(bigger.arrays, name), getattr(self.arrays, name))
-        return bigger
 
     # start ----------------------------------------------------------------------------------------
 
@@ -478,12 +488,12 @@ def joint_blocks(slots: list[Slot]) -> list[int]:
 
 
 def exact_axes(q: np.ndarray) -> np.ndarray:
-    """Rotation matrix of a quaternion, its zeros and ones freed from rounding.
+    """Rotation matrices of quaternions [..., 4], their zeros and ones freed from rounding.
 
     So an axis along a coordinate axis is exactly that, and a planar mechanism stays planar to the last
     bit: where planar motion is unstable in space, rounding would grow to centimetres within seconds.
     """
-    R = rotation_matrix(q)
+    R = rotation_matrices(q)
     whole = np.round(R)
     return np.where(np.abs(R - whole) < ROUNDING, whole, R)
 

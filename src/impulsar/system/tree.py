@@ -12,6 +12,7 @@ from ..joints import CATALOGUE
 from ..model import Joint, Model
 
 GROUND = "ground"
+HERE = np.zeros(3), np.array([0.0, 0.0, 0.0, 1.0])  # a frame that is its body's own
 
 
 @dataclass
@@ -74,8 +75,7 @@ def scatter(model: Model) -> Tree:
 
 def free_joint(name: str) -> Joint:
     """The joint of a body that hangs on nothing: its coordinates are its pose in the world."""
-    here = np.zeros(3), np.array([0.0, 0.0, 0.0, 1.0])
-    return Joint(f"{name}.free", "free", GROUND, name, *here, *here)
+    return Joint(f"{name}.free", "free", GROUND, name, *HERE, *HERE)
 
 
 def _grow(tree: Tree, start: str, index: int, chosen: dict, order: dict) -> None:

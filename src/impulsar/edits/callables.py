@@ -1,0 +1,88 @@
+"""Python callables of time are not data: a session keeps what they returned, and replays that."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields, is_dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..inputs import Harmonic, Ramp, Table
+from ..io.kinds import Callables, wrong
+
+if TYPE_CHECKING:
+    from ..model import Model
+
+MOST = 10_000  # callables of a session
+Samples = dict[float, list[float]]  # values by time [s]
+
+
+@dataclass(eq=False)
+class Recorded:
+    """A callable, and what it returned in each step: it is not called again for the same step and time."""
+
+    number: int
+    function: Callable[[float], Any] | None  # None: only its record is left
+    recorder: "Recorder"
+    values: dict[int, Samples] = field(default_factory=dict)  # by step
+    last: list[float] = field(default_factory=lambda: [0.0, 0.0, 0.0])
+
+    def __call__(self, t: float) -> np.ndarray:
+        """Value at time t [s]; behind the end of a record the last one."""
+        samples = self.values.setdefault(self.recorder.step, {})
+        if t not in samples:
+            samples[t] = self.last if self.function is None else [float(x) for x in np.ravel(self.function(t))]
+        self.last = samples[t]
+        return np.array(self.last)
+
+
+class Recorder:
+    """The callables of a session."""
+
+    def __init__(self) -> None:
+        self.step = 0  # that they are asked in
+        self.items: list[Recorded] = []
+        self.callables = Callables(self.write, self.read)
+
+    def recorded(self, function: Callable) -> Recorded:
+        """The record of a callable, a new one for a new callable."""
+        for item in self.items:
+            if function is item or function == item.function:
+                return item
+        self.items.append(Recorded(len(self.items), function, self))
+        return self.items[-1]
+
+    def write(self, function: Callable) -> dict[str, Any]:
+        """What stands for a callable in a file."""
+        return {"profile": "recorded", "number": self.recorded(function).number}
+
+    def read(self, data: Any, place: str) -> Recorded:
+        """The record that stands in a file."""
+        number = data.get("number") if isinstance(data, dict) else None
+        if isinstance(number, bool) or not isinstance(number, int) or not 0 <= number < MOST:
+            raise wrong(f"{place}.number", number, "the number of a recorded callable")
+        while number >= len(self.items):
+            self.items.append(Recorded(len(self.items), None, self))
+        return self.items[number]
+
+    def keep(self, first: int, end: float = float("inf")) -> None:
+        """Drop what was returned before a step, and from another on."""
+        for item in self.items:
+            item.values = {step: samples for step, samples in item.values.items() if first <= step < end}
+
+
+def holds_callable(value: Any) -> bool:
+    """Whether a Python callable is somewhere in a value."""
+    if value is None or isinstance(value, str | float | int | np.ndarray | Ramp | Harmonic | Table):
+        return False
+    if isinstance(value, Mapping):
+        return any(map(holds_callable, value.values()))
+    if isinstance(value, tuple | list):
+        return any(map(holds_callable, value))
+    if is_dataclass(value) and not callable(value):
+        return any(holds_callable(getattr(value, entry.name)) for entry in fields(value))
+    return callable(value)
+
+
+def model_holds_callable(model: "Model") -> bool:
+    """Whether a load, a motor or an edit in the script of a model follows a Python callable."""
+    return holds_callable([list(model.loads.values()), list(model.joints.values()), model.script])

@@ -1,0 +1,510 @@
+"""Carrying a running state over into a changed system: by the names of parts, never by their numbers.
+
+Kept are the poses and twists of all bodies, whole turns, impulses, books, hands, loads, inputs and the
+parameters of parts that did not change, in every world. What the books held of parts that are gone goes to
+"removed parts"; what a change of parameters or joints puts into the mechanism is booked to "edits".
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from ..joints import BALL_X, BALL_Z, SCREW, SLIDE_Z, TURN_X, TURN_Z
+from ..measure import Readout
+from ..methods.start import drop_idle_rows, refresh
+from ..model import Joint, Model
+from ..shapes import conjugate, multiply_all, rotate_all, rotation_matrices
+from ..state import State, WorkArrays, allocate_work
+from ..system import EMPTY, System
+from ..system.build import exact_axes
+from ..system.slots import (
+    CLOSURE,
+    COMPLIANCE,
+    COUPLING,
+    FRICTION,
+    HAND,
+    IDLE,
+    LIMIT_HIGH,
+    LIMIT_LOW,
+    MOTORS,
+    SPRING,
+    Slot,
+)
+from ..system.tree import GROUND
+from .fit import fit
+
+CLOSED = 1e-10  # position error left after a fit, and not worth one before it [m, rad]
+OPEN = 1e-8  # a joint that stays open by more cannot be assembled [m, rad]
+BY_JOINT = ("p_PF", "q_PF", "p_CM", "q_CM", "R_PF", "R_CM", "pitch", "length")
+BY_SLOT = ("slot_a", "slot_b", "slot_c", "slot_d")
+SLOT_BOOKS = ("impulse", "work", "loss", "viscous_loss")
+
+
+@dataclass
+class Bench:
+    """What edits work on: a system with its state and work arrays."""
+
+    system: System
+    state: State
+    work: WorkArrays
+
+    @cached_property
+    def readout(self) -> Readout:
+        """Reads joint coordinates and constraint errors."""
+        return Readout(self.system, self.state, self.work)
+
+    @property
+    def has_rows(self) -> bool:
+        """Whether joints are closed by rows: those of a tree alone are by themselves."""
+        return any(slot.kind in (CLOSURE, IDLE, COUPLING) for slot in self.system.slots)
+
+    def worst_lock(self) -> float:
+        """Largest position error of a joint that rows close [m, rad]."""
+        return float(np.abs(self.readout.lock_errors()).max(initial=0.0)) if self.has_rows else 0.0
+
+
+@dataclass
+class Places:
+    """Poses and twists of bodies in every world, arrays [world, ...] by name; ground is at rest in W."""
+
+    worlds: int
+    p_WB: dict[str, np.ndarray] = field(default_factory=dict)
+    q_WB: dict[str, np.ndarray] = field(default_factory=dict)
+    twist: dict[str, np.ndarray] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.p_WB[GROUND] = np.zeros((self.worlds, 3))
+        self.q_WB[GROUND] = np.tile([0.0, 0.0, 0.0, 1.0], (self.worlds, 1))
+
+    @classmethod
+    def of(cls, bench: Bench) -> "Places":
+        """Where the bodies are now."""
+        names = bench.system.tree.bodies
+        p, q, V = (getattr(bench.work, name).numpy().copy() for name in ("p_WB", "q_WB", "twist"))
+        q /= np.linalg.norm(q, axis=-1, keepdims=True)
+        return cls(
+            bench.system.counts.worlds,
+            dict(zip(names, p, strict=True)),
+            dict(zip(names, q, strict=True)),
+            dict(zip(names, V, strict=True)),
+        )
+
+    def put(self, name: str, p: object, q: object, twist: object) -> None:
+        """Place a body, the same in all worlds or by world."""
+        n = self.worlds
+        self.p_WB[name] = np.broadcast_to(np.asarray(p, float), (n, 3)).copy()
+        self.q_WB[name] = np.broadcast_to(np.asarray(q, float), (n, 4)).copy()
+        self.twist[name] = np.broadcast_to(np.asarray(twist, float), (n, 6)).copy()
+
+    def frame(self, body: str, p_BQ: np.ndarray, q_BQ: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """World pose of a frame given in a body."""
+        q_WB = self.q_WB[body]
+        return self.p_WB[body] + rotate_all(q_WB, p_BQ), multiply_all(q_WB, q_BQ)
+
+    def local(self, body: str, p_WQ: np.ndarray, q_WQ: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """A world frame in a body."""
+        back = conjugate(self.q_WB[body])
+        return rotate_all(back, p_WQ - self.p_WB[body]), multiply_all(back, q_WQ)
+
+
+@dataclass
+class JointPlace:
+    """Frames of a joint in its bodies, by world [world, ...], and the length of a distance joint."""
+
+    p_PF: np.ndarray
+    q_PF: np.ndarray
+    p_CM: np.ndarray
+    q_CM: np.ndarray
+    length: np.ndarray | None = None
+
+
+@dataclass
+class Change:
+    """What an edit asks to be built: a system of a new model, and where its bodies should be."""
+
+    system: System
+    places: Places
+    before: Model  # the old model as it was at the edit: parts that stay are the same objects in the new one
+    joints: dict[str, JointPlace] = field(default_factory=dict)  # placed anew, where worlds differ
+    springs: dict[str, tuple[np.ndarray, np.ndarray]] = field(default_factory=dict)  # ends, likewise
+    turns: Mapping[tuple[str, int], np.ndarray] = field(default_factory=dict)  # coordinates to be near, by freedom
+    fresh: bool = False  # new books, no hands, time zero
+
+
+@dataclass
+class Outcome:
+    """A state carried over."""
+
+    bench: Bench
+    error: np.ndarray  # largest error of a joint or coupling [world] [m, rad]
+    open: dict[str, float]  # joints and couplings that stay open, with their errors [m, rad]
+    moved: float  # farthest that a body's centre was moved from where it should be [m]
+
+
+def carry(old: Bench, change: Change) -> Outcome:
+    """Fill the arrays of a new system from those of the old; the old ones are only read."""
+    system = change.system
+    new = Bench(system, State(system.counts, system.device), allocate_work(system.counts, system.device))
+    slots = slot_map(old.system, system)
+    carry_parameters(old.system, system, slots, change.before)
+    place_parts(change)
+    if not change.fresh:
+        carry_inputs(old, new, slots, change.before)
+    drop_idle_rows(system, new.state, new.work)
+    rest = CLOSED
+    if not change.fresh:
+        carry_books(old, new, slots)
+        if not brings_springs(system, slots, change.before):
+            new.state.write("next_h", old.state.read("next_h"))
+        rest = max(CLOSED, old.worst_lock())
+    write_coordinates(change, new.state)
+    given = [
+        np.stack([getattr(change.places, what)[name] for name in system.tree.bodies])
+        for what in ("p_WB", "q_WB", "twist")
+    ]
+    error = np.zeros(system.counts.worlds)
+    if change.fresh or not keep_exact(old, new, given, change.before):
+        error = fit(system, new.state, new.work, (given[0], given[1], given[2]), rest)
+    refresh(system, new.state, new.work)
+    open_joints = open_parts(new, error, max(OPEN, 2.0 * rest))
+    moved = float(np.linalg.norm(new.work.p_WB.numpy() - given[0], axis=-1).max(initial=0.0))
+    carry_measures(old, new)
+    return Outcome(new, error, open_joints, moved)
+
+
+# parameters and inputs ----------------------------------------------------------------------------
+
+
+def slot_map(old: System, new: System) -> tuple[np.ndarray, np.ndarray]:
+    """Slots that are in both, as their numbers in the new and in the old system: by part, kind and freedom."""
+
+    def key(slot):
+        return slot.name, CLOSURE if slot.kind == IDLE else slot.kind, slot.code
+
+    hands = min(old.counts.hands, new.counts.hands)
+    first_old, first_new = (len(s.slots) - 3 * s.counts.hands for s in (old, new))
+    place = {key(slot): r for r, slot in enumerate(old.slots[:first_old])}
+    pairs = [(r, place[k]) for r, slot in enumerate(new.slots[:first_new]) if (k := key(slot)) in place]
+    pairs += [(first_new + k, first_old + k) for k in range(3 * hands)]
+    found = np.array(pairs, int).reshape(-1, 2)
+    return found[:, 0], found[:, 1]
+
+
+def carry_parameters(old: System, new: System, slots: tuple[np.ndarray, np.ndarray], before: Model) -> None:
+    """Parameters of the parts that did not change; in a batch, where each world may have its own."""
+    bodies = [
+        (i, old.body_index[name])
+        for name, i in new.body_index.items()
+        if before.bodies.get(name) is new.model.bodies[name]
+    ]
+    joints = [
+        (i, old.joint_index[joint.name]) for i, joint in enumerate(new.joints) if before.joints.get(joint.name) is joint
+    ]
+    spring_index = {name: k for k, name in enumerate(old.model.springs)}
+    springs = [
+        (i, spring_index[name])
+        for i, (name, spring) in enumerate(new.model.springs.items())
+        if before.springs.get(name) is spring
+    ]
+    stays = kept_parts(before, new)
+    kept = [new.slots[r].kind == HAND or part_key(new.slots[r]) in stays for r in slots[0]]
+    rows = np.column_stack(slots)[kept] if len(kept) else np.zeros((0, 2), int)
+    groups = [(("mass", "inertia"), bodies), (BY_JOINT, joints), (("spring_p_first", "spring_p_second"), springs)]
+    if before.gravity is new.model.gravity:
+        groups.append((("gravity",), [(0, 0)]))
+    for names, pairs in [*groups, (BY_SLOT, rows)]:
+        index = np.asarray(pairs, int).reshape(-1, 2)
+        for name in names:
+            copy_rows(old, new, name, index)
+    if new.counts.worlds > 1 and (old.parameter("q_PF").shape[1] > 1 or old.parameter("q_CM").shape[1] > 1):
+        write_zero_orientations(new)
+
+
+def brings_springs(new: System, slots: tuple[np.ndarray, np.ndarray], before: Model) -> bool:
+    """Whether a spring or damper is new or changed: then `direct` asks again how large its sub-steps may be."""
+    stays, known = kept_parts(before, new), set(slots[0].tolist())
+    return any(
+        slot.kind in (SPRING, COMPLIANCE) and (r not in known or part_key(slot) not in stays)
+        for r, slot in enumerate(new.slots)
+    )
+
+
+def part_key(slot: Slot) -> tuple[str, str]:
+    """Kind and name of the part that a slot is of."""
+    return "springs" if slot.kind == SPRING else "couplings" if slot.kind == COUPLING else "joints", slot.name
+
+
+def kept_parts(before: Model, new: System) -> set[tuple[str, str]]:
+    """Parts that are the same objects in both models, by kind and name."""
+    return {
+        (kind, name)
+        for kind in ("joints", "springs", "couplings")
+        for name, part in getattr(new.model, kind).items()
+        if getattr(before, kind).get(name) is part
+    }
+
+
+def copy_rows(old: System, new: System, name: str, index: np.ndarray) -> None:
+    """Copy parts of a parameter array; index: pairs of their numbers in the new and old system."""
+    if not len(index):
+        return
+    source, target = old.parameter(name), new.parameter(name)
+    if source.shape[1] > target.shape[1]:
+        target = np.repeat(target, source.shape[1], axis=1)
+    target[index[:, 0]] = source[index[:, 1]]
+    new.replace_parameter(name, target)
+
+
+def place_parts(change: Change) -> None:
+    """Write frames that differ from world to world."""
+    system = change.system
+    if system.counts.worlds == 1:
+        return
+    for name, place in change.joints.items():
+        j = system.joint_index[name]
+        for what in ("p_PF", "q_PF", "p_CM", "q_CM"):
+            system.set_parameter(what, j, getattr(place, what))
+        system.set_parameter("R_PF", j, exact_axes(place.q_PF))
+        system.set_parameter("R_CM", j, exact_axes(place.q_CM))
+        if place.length is not None:
+            system.set_parameter("length", j, place.length)
+    if change.joints:
+        write_zero_orientations(system)
+    for name, ends in change.springs.items():
+        k = list(system.model.springs).index(name)
+        system.set_parameter("spring_p_first", k, ends[0])
+        system.set_parameter("spring_p_second", k, ends[1])
+
+
+def write_zero_orientations(system: System) -> None:
+    q_PF, q_CM = np.broadcast_arrays(system.parameter("q_PF"), system.parameter("q_CM"))
+    system.replace_parameter("q_zero", system.zero_orientations(q_PF, q_CM))
+
+
+def carry_inputs(old: Bench, new: Bench, slots: tuple[np.ndarray, np.ndarray], before: Model) -> None:
+    """Hands, loads and the inputs of motors, by name; of parts that are gone they end."""
+    was, now = old.system, new.system
+    items, stays = now.channels.items, kept_parts(before, now)
+    for r, q in zip(*slots, strict=True):
+        slot = now.slots[r]
+        if slot.kind in MOTORS and part_key(slot) in stays:
+            items[slot.channel] = was.channels.items[was.slots[q].channel]
+    carry_hands(old, new)
+    carry_loads(old, new)
+    now.channels.write(now.arrays)
+    now.count_live_slots()
+    for name in ("h", "nominal_h", "steps"):
+        getattr(now.arrays, name).assign(getattr(was.arrays, name).numpy())
+
+
+def carry_hands(old: Bench, new: Bench) -> None:
+    was, now = old.system, new.system
+    first, first_now = (s.arrays.hand_channel.numpy() for s in (was, now))
+    held, trees = now.arrays.hand_body.numpy().copy(), now.arrays.slot_trees.numpy().copy()
+    tree_of = now.arrays.tree_of.numpy()
+    for k, body in enumerate(was.arrays.hand_body.numpy()):
+        name = was.hand_names[k]
+        holds = now.body_index.get(was.tree.bodies[body]) if name and body >= 0 else None
+        if holds is None:
+            continue
+        now.hand_names[k] = name
+        held[k] = holds
+        slot = len(now.slots) - 3 * (now.counts.hands - k)
+        trees[slot : slot + 3] = -1
+        trees[slot : slot + 3, 0] = tree_of[holds]
+        now.channels.items[first_now[k] : first_now[k] + 3] = was.channels.items[first[k] : first[k] + 3]
+    now.arrays.hand_body.assign(held)
+    now.arrays.slot_trees.assign(trees)
+    hands = min(was.counts.hands, now.counts.hands)
+    copy_rows(was, now, "hand_point", np.repeat(np.arange(hands)[:, None], 2, axis=1))
+
+
+def carry_loads(old: Bench, new: Bench) -> None:
+    """Loads that the model has keep their values if they were not changed; those of edits take spare places."""
+    was, now = old.system, new.system
+    first, first_now = (s.arrays.load_channel.numpy() for s in (was, now))
+    on, turns = now.arrays.load_body.numpy().copy(), now.arrays.load_in_body.numpy().copy()
+    was_on, was_turning = was.arrays.load_body.numpy(), was.arrays.load_in_body.numpy()
+    pairs = []
+    for k, name in enumerate(was.load_names):
+        target = load_place(was, now, name)
+        if target is None:
+            continue
+        i = target
+        body = int(was_on[k])
+        on[i] = now.body_index.get(was.tree.bodies[body], EMPTY) if body >= 0 else EMPTY
+        turns[i] = was_turning[k]
+        now.channels.items[first_now[i] : first_now[i] + 6] = was.channels.items[first[k] : first[k] + 6]
+        now.load_names[i] = name
+        pairs.append((i, k))
+    now.arrays.load_body.assign(on)
+    now.arrays.load_in_body.assign(turns)
+    copy_rows(was, now, "load_point", np.array(pairs, int).reshape(-1, 2))
+
+
+def load_place(was: System, now: System, name: str | None) -> int | None:
+    """Where a load of the old system goes in the new one; None where the new model has its own or none."""
+    if name is None:
+        return None
+    own = now.model.loads.get(name)
+    if own is not None:
+        return now.load_names.index(name) if was.model.loads.get(name) is own else None
+    if name in was.model.loads:  # removed
+        return None
+    return now.load_names.index(None) if None in now.load_names else None
+
+
+# books --------------------------------------------------------------------------------------------
+
+
+def carry_books(old: Bench, new: Bench, slots: tuple[np.ndarray, np.ndarray]) -> None:
+    """Impulses, work and losses by slot; those of slots and loads that are gone are summed up."""
+    was, now = old.state, new.state
+    to, source = slots
+    gone = np.setdiff1d(np.arange(len(old.system.slots)), source)
+    for name in SLOT_BOOKS:
+        block = now.read(name).copy()
+        block[to] = was.read(name)[source]
+        now.write(name, block)
+    for name in ("past_hands", "past_parts", "edits", "clamped", "start_energy", "time", "last_h", "pair"):
+        now.write(name, was.read(name))
+    past = now.read("past_parts").copy()
+    work, loss = was.read("work"), was.read("loss") + was.read("viscous_loss")
+    for r in gone:
+        if old.system.slots[r].kind in (FRICTION, LIMIT_LOW, LIMIT_HIGH):
+            past[1] -= work[r]
+        else:
+            past[0] += work[r]
+        past[1] += loss[r]
+    loads = now.read("load_work").copy()
+    for k, load in enumerate(old.system.load_names):
+        if load is not None and load in new.system.load_names:
+            loads[new.system.load_names.index(load)] = was.read("load_work")[k]
+        else:
+            past[0] += was.read("load_work")[k]
+    now.write("load_work", loads)
+    now.write("past_parts", past)
+    hands = 3 * min(old.system.counts.hands, new.system.counts.hands)
+    targets = now.read("hand_target").copy()
+    targets[:hands] = was.read("hand_target")[:hands]
+    now.write("hand_target", targets)
+
+
+def carry_measures(old: Bench, new: Bench) -> None:
+    """What the last step measured of the bodies and joints that stay."""
+    for name, was, now in (
+        ("a_WB", old.system.body_index, new.system.body_index),
+        ("reaction", old.system.joint_index, new.system.joint_index),
+    ):
+        index = np.array([(i, was[key]) for key, i in now.items() if key in was], int).reshape(-1, 2)
+        data = getattr(new.work, name).numpy().copy()
+        data[index[:, 0]] = getattr(old.work, name).numpy()[index[:, 1]]
+        getattr(new.work, name).assign(data)
+    new.work.report.assign(old.work.report.numpy())
+
+
+# coordinates --------------------------------------------------------------------------------------
+
+
+def write_coordinates(change: Change, state: State) -> None:
+    """Tree coordinates and whole turns from the places of the bodies, as far as the joints can follow."""
+    system, places = change.system, change.places
+    tree, worlds = system.tree, system.counts.worlds
+    joints = system.joints
+    names = [*tree.bodies, GROUND]  # ground is the last, number -1
+    p_WB, q_WB = (np.stack([getattr(places, what)[name] for name in names]) for what in ("p_WB", "q_WB"))
+    first, second = system.arrays.first.numpy(), system.arrays.second.numpy()
+    q_WF = multiply_all(q_WB[first], system.parameter("q_PF"))
+    q_WM = multiply_all(q_WB[second], system.parameter("q_CM"))
+    p_WF = p_WB[first] + rotate_all(q_WB[first], system.parameter("p_PF"))
+    p_WM = p_WB[second] + rotate_all(q_WB[second], system.parameter("p_CM"))
+    back = conjugate(q_WF)
+    p_FM, q_FM = rotate_all(back, p_WM - p_WF), multiply_all(back, q_WM)
+    R = rotation_matrices(q_FM)
+    freedoms = [(i, joint.name, code) for i, joint in enumerate(joints) for code in joint.kind.freedoms]
+    values = freedom_values([(i, code) for i, _, code in freedoms], p_FM, q_FM, R)
+    q, loop_q = np.zeros((system.counts.coordinates, worlds)), np.zeros((system.counts.loop_freedoms, worlds))
+    for (i, name, code), value in zip(freedoms, values, strict=True):
+        ball = BALL_X <= code <= BALL_Z
+        if not ball and code > SLIDE_Z and (name, code) in change.turns:
+            value = value - 2 * np.pi * np.round((value - change.turns[name, code]) / (2 * np.pi))
+        if i >= len(tree.bodies):
+            loop_q[-1 - system.coordinate[name, code]] = value
+        elif code == BALL_X:
+            at = system.coordinate[name, code]
+            q[at : at + 4] = q_FM[i].T
+        elif not ball:
+            q[system.coordinate[name, code]] = value
+    state.write("q", q)
+    state.write("loop_q", loop_q)
+
+
+def freedom_values(freedoms: list, p_FM: np.ndarray, q_FM: np.ndarray, R: np.ndarray) -> np.ndarray:
+    """Coordinate of each freedom (joint, code) in every world, angles within half a turn of zero."""
+    joint = np.array([i for i, _ in freedoms], int)
+    code = np.array([c for _, c in freedoms], int)
+    values = np.zeros((len(freedoms), p_FM.shape[1]))
+    slides = code <= SLIDE_Z
+    values[slides] = p_FM[joint[slides], :, code[slides]]
+    turns = (code == TURN_Z) | (code == SCREW)
+    values[turns] = np.arctan2(R[joint[turns], :, 1, 0], R[joint[turns], :, 0, 0])
+    second = code == TURN_X
+    values[second] = np.arctan2(R[joint[second], :, 2, 1], R[joint[second], :, 2, 2])
+    return values
+
+
+def same_tree(old: System, new: System, before: Model) -> bool:
+    """Whether both have the same bodies on the same joints."""
+    return old.tree.bodies == new.tree.bodies and all(
+        a.name == b.name and (before.joints.get(a.name) is b or a.name == f"{body}.free")
+        for a, b, body in zip(old.tree.carriers, new.tree.carriers, new.tree.bodies, strict=True)
+    )
+
+
+def keep_exact(old: Bench, new: Bench, given: list[np.ndarray], before: Model) -> bool:
+    """Take over coordinates and velocities bit for bit, where tree and places are the same and no row is new."""
+    was, now = old.system, new.system
+    loops = [before.joints[joint.name] for joint in was.tree.loops]
+    bound = {id(part) for part in (*loops, *before.couplings.values())}
+    if not same_tree(was, now, before) or any(
+        id(part) not in bound for part in (*now.tree.loops, *now.model.couplings.values())
+    ):
+        return False
+    places = Places.of(old)
+    for what, values in zip(("p_WB", "q_WB", "twist"), given, strict=True):
+        if not np.array_equal(np.stack([getattr(places, what)[name] for name in now.tree.bodies]), values):
+            return False
+    new.state.write("q", old.state.read("q"))
+    new.state.write("v", old.state.read("v"))
+    loop_q, kept = new.state.read("loop_q").copy(), old.state.read("loop_q")
+    for key, at in now.coordinate.items():
+        if at < 0:
+            loop_q[-1 - at] = kept[-1 - was.coordinate[key]]
+    new.state.write("loop_q", loop_q)
+    return True
+
+
+def open_parts(bench: Bench, error: np.ndarray, most: float) -> dict[str, float]:
+    """Joints, or couplings, whose equations are not met."""
+    gaps: dict[str, float] = {}
+    if not bench.has_rows:
+        return gaps
+    readout = bench.readout
+    for name, gap in zip(readout.lock_names, np.abs(readout.lock_errors()).max(axis=1, initial=0.0), strict=True):
+        if not gap <= most:
+            gaps[name] = max(gaps.get(name, 0.0), float(gap))
+    if not gaps and not (error <= most).all():
+        gaps = {slot.name: float(error.max()) for slot in bench.system.slots if slot.kind == COUPLING}
+    return gaps
+
+
+def joint_frames(bench: Bench, joint: Joint, places: Places) -> tuple[np.ndarray, ...]:
+    """p_WF, q_WF, p_WM, q_WM of a joint in every world."""
+    j = bench.system.joint_index[joint.name]
+    p_PF, q_PF, p_CM, q_CM = (
+        np.broadcast_to(values, (places.worlds, values.shape[-1]))
+        for values in (bench.system.parameter(name)[j] for name in ("p_PF", "q_PF", "p_CM", "q_CM"))
+    )
+    return (*places.frame(joint.first, p_PF, q_PF), *places.frame(joint.second, p_CM, q_CM))

@@ -1,0 +1,461 @@
+"""Kinematic dragging with time stopped: a point goes where the hand is, all bodies follow the joints (Wang 2011 §5.1).
+
+Minimise ½ |p(q) - target|² over the poses that the joints, couplings and limits allow and that can be reached
+from the present one without leaving them. With r = p - target, J its rows and the norm of the masses:
+
+    while the target is in reach     Δ = Y c,  (G + μ) c = -r                    damped least squares
+    at the edge of what is in reach  H Δ = -Jᵀ r, by conjugate gradients in the free directions: Newton's step
+                                     with the curvature of the joints, which converges to the nearest point
+    at a point farthest away         along a direction of negative curvature, if any
+
+The first is the least motion that brings the point nearer, so that bodies not needed stay. Every step is
+clamped, is followed by a projection onto the joints that must be small beside it, and must bring the point
+nearer. A step that goes past the nearest point on its way is shortened: so a linkage at a dead centre stays on
+the side it came from. A step that ends where branches cross (rows become dependent) is shortened too. So
+neither a toggle point nor a far target makes a mechanism jump to another branch.
+"""
+
+from weakref import WeakKeyDictionary
+
+import numpy as np
+import warp as wp
+
+from ..methods.launch import record_launch
+from ..methods.start import refresh
+from ..shapes import conjugate, vector
+from ..spatial import UNLIMITED, f64, vec3
+from ..system import System, SystemArrays
+from ..system.slots import LIMIT_HIGH, LIMIT_LOW, MOTOR_POSITION
+from . import drag_kernels as kernels
+from .apply import Answer, apply, rotate
+from .carry import Bench
+from .data import DragTo, SetState
+from .drag_kernels import AXES, DragArrays
+from .fit import fit
+from .refusal import EditError, known
+
+STEPS = 150  # of one drag at most; the next one goes on
+CLAMP = 0.2  # farthest turn of a body in one step [rad]
+SHARE = 0.25  # of a step that the projection after it may have
+FARTHEST = 4.0  # turn beyond which a least-squares step is no guide [rad]
+SHORT = 0.9  # of Newton's step: a dead centre is approached from one side and not reached
+TRIES = 12  # of a step that is refused and shortened
+REACHED = 1e-11  # so near is there, by the characteristic length
+GAIN = 1e-12  # a step that would bring the point nearer by less is not worth it, by the characteristic length
+ROUNDING = 1e-15  # of a distance
+CLOSED = 1e-11  # error of joints and couplings after a step [m, rad]
+SAFE = (
+    1e-7  # least pivot, by its diagonal, with which a step may end: it goes with the distance from a crossing squared
+)
+TOUCH = 1e-10  # a limit so near is reached, and may be overrun by so much [m, rad]
+DAMPING = 1e-7  # of least squares, of the trace of G
+FLAT = 1e-9  # curvature that counts as none, of the trace of G
+
+
+class Drag:
+    """A system at rest whose point is dragged: the kernels' arrays and launches, and the search."""
+
+    def __init__(self, bench: Bench):
+        system, device = bench.system, bench.system.device
+        self.state, self.work = bench.state, bench.work
+        slots = [r for r, slot in enumerate(system.slots) if slot.kind in (LIMIT_LOW, LIMIT_HIGH)]
+        n, asked, dofs = system.counts, AXES + len(slots), system.counts.dofs
+        arrays = DragArrays()
+        arrays.body = wp.zeros(1, dtype=wp.int32, device=device)
+        arrays.limits = wp.array(np.array(slots, np.int32), dtype=wp.int32, device=device, shape=(len(slots),))
+        for name in ("p_BQ", "target", "p_WQ"):
+            setattr(arrays, name, wp.zeros((1, 1), dtype=vec3, device=device))
+        sizes = {
+            **{"length": 1, "gap": len(slots), "eta": len(slots), "J": asked * dofs, "Y": asked * dofs},
+            **{"G": asked**2, "q": n.coordinates, "loop_q": n.loop_freedoms, "change": dofs, "force": dofs},
+            **{"lam": n.bilaterals, "held": n.bilaterals, "driven": n.bilaterals, "out": kernels.OUT},
+        }
+        for name, size in sizes.items():
+            setattr(arrays, name, wp.zeros((size, 1), dtype=f64, device=device))
+        self.arrays, self.asked, self.dofs = arrays, asked, dofs
+        names = ("body", "p_BQ", "target", "p_WQ", *sizes)
+        self.views = {name: getattr(arrays, name).numpy() for name in names} if device == "cpu" else {}
+        self.pointers: list[int] = []
+        self.length = _characteristic_length(system)
+        arrays.length.fill_(self.length)
+
+    def start(self, system: System, body: int, at: np.ndarray, target: np.ndarray) -> None:
+        """Take hold of a point of the system at rest."""
+        pointers = [getattr(system.arrays, name).ptr for name in SystemArrays.vars]  # type: ignore[attr-defined]
+        if pointers != self.pointers:
+            self.pointers = pointers
+            inputs = [system.arrays, self.state.arrays, self.work, self.arrays]
+            self.launch = {name: record_launch(kernel, 1, inputs, system.device) for name, kernel in KERNELS.items()}
+        self._write("body", [body])
+        self._write("p_BQ", at[None, None])
+        self._write("target", target[None, None])
+        self.target = target
+        self.launch["start"]()
+
+    def _write(self, name: str, values) -> None:
+        if self.views:
+            self.views[name][:] = values
+        else:
+            getattr(self.arrays, name).assign(np.asarray(values, np.int32 if name == "body" else float))
+
+    def _read(self, name: str) -> np.ndarray:
+        return self.views[name] if self.views else getattr(self.arrays, name).numpy()
+
+    def out(self, row: int) -> float:
+        """One number of the last launch."""
+        return float(self._read("out")[row, 0])
+
+    # the present pose ---------------------------------------------------------------------------------
+
+    def look(self) -> None:
+        """Read everything about the present pose, which steps then go from."""
+        self._write("q", self.state.read("q"))
+        self._write("loop_q", self.state.read("loop_q"))
+        self.launch["look"]()
+        self.miss = self._read("p_WQ")[0, 0] - self.target
+        self.distance = float(np.linalg.norm(self.miss))
+        self.gap = self._read("gap")[:, 0].copy()
+        self.J = self._read("J").reshape(self.asked, self.dofs).copy()
+        self.Y = self._read("Y").reshape(self.asked, self.dofs).copy()
+        G = self._read("G").reshape(self.asked, self.asked)
+        self.G = 0.5 * (G + G.T)
+        self.scale = max(float(np.trace(self.G[:AXES, :AXES])), 0.0)
+        self.dependents, self.margin = self.out(kernels.DEPENDENTS), self.out(kernels.MARGIN)
+
+    def keep(self) -> tuple[np.ndarray, np.ndarray]:
+        """Coordinates to come back to."""
+        return self.state.read("q").copy(), self.state.read("loop_q").copy()
+
+    def back(self, kept: tuple[np.ndarray, np.ndarray]) -> None:
+        """Go back to kept coordinates."""
+        self.state.write("q", kept[0])
+        self.state.write("loop_q", kept[1])
+
+    def go(self, change: np.ndarray) -> bool:
+        """Displace from the pose last looked at and project; False where the joints do not close."""
+        self._write("change", change[:, None])
+        self.launch["move"]()
+        return self.out(kernels.ERROR) <= CLOSED
+
+    @property
+    def worth(self) -> float:
+        """What ½ |r|² must fall by for a step to be worth it [m²]."""
+        return self.distance * (GAIN * self.length + ROUNDING * self.distance)
+
+    def room(self) -> np.ndarray:
+        """Gaps of limits; one that was overrun before the drag may stay as it is."""
+        return self.gap - self.floor
+
+    # the search ---------------------------------------------------------------------------------------
+
+    def run(self) -> None:
+        """Bring the point as near to the target as it goes."""
+        self.floor = np.zeros(self.asked - AXES)
+        self.look()
+        if self.out(kernels.ERROR) > CLOSED:
+            if not self.go(np.zeros(self.dofs)):
+                raise EditError("the joints are open and do not close from here; assemble the mechanism first")
+            self.look()
+        self.floor = np.minimum(self.gap, 0.0)
+        self.arrived = True
+        self.guided = True  # the last least-squares step did what it promised
+        for _ in range(STEPS):
+            if self.distance <= REACHED * self.length:
+                return
+            trusted, self.guided = self.guided, True
+            if not ((trusted and self._least_squares()) or self._newton() or not trusted):
+                return
+        self.arrived = False
+
+    def _least_squares(self) -> bool:
+        """A damped least-squares step, where it comes at least half the way."""
+        damping = DAMPING * self.scale
+        if self.scale == 0.0:
+            return False
+        room = self.room()
+        active: list[int] = []
+        for _ in range(2 * len(room) + 1):
+            n = AXES + len(active)
+            rows = [0, 1, 2, *(AXES + l for l in active)]
+            A = self.G[np.ix_(rows, rows)].copy()
+            A[range(AXES), range(AXES)] += damping
+            b = np.concatenate([-self.miss, -room[active]])
+            c = np.linalg.solve(A, b) if n == AXES else np.linalg.lstsq(A, b, rcond=1e-12)[0]
+            after = room + self.G[AXES:, rows] @ c
+            pulling = [l for l, eta in zip(active, c[AXES:], strict=True) if eta < 0.0]
+            crossed = [int(l) for l in np.flatnonzero(after < -TOUCH) if l not in active]
+            if crossed:
+                active.append(min(crossed, key=lambda l: after[l]))
+            elif pulling:
+                active.remove(pulling[0])
+            else:
+                break
+        left = self.miss + self.G[:AXES, rows] @ c
+        if float(np.linalg.norm(left)) > 0.5 * self.distance:
+            return False
+        return self._step(c @ self.Y[rows], active, FARTHEST)
+
+    def _newton(self) -> bool:
+        """A step of Newton's method to the nearest point, or away from the farthest, where one is worth it."""
+        force, active = self._balance()
+        room = self.room()
+        for _ in range(len(room) + 1):
+            free, size = self._free(force, active)
+            step, gain = self._conjugate_gradients(force, free, size, active)
+            rate = self.J[AXES:] @ step
+            ahead = [int(l) for l in np.flatnonzero(rate < 0.0) if l not in active]
+            touching = [l for l in ahead if room[l] <= TOUCH]
+            if not touching:
+                break
+            active.append(touching[0])
+        if gain <= self.worth:
+            return self._leave_saddle(force, active)
+        part = min([SHORT, *(room[l] / -rate[l] for l in ahead)])  # as far as the first limit on the way
+        return self._step(part * step, active)
+
+    def _balance(self) -> tuple[np.ndarray, list[int]]:
+        """Slope of ½ |r|² with what the limits that it presses on carry, which are returned; sets λ and η."""
+        active, eta = self._pressed()
+        force = self.miss @ self.J[:AXES] + eta @ self.J[AXES:]
+        self._free(force, active)
+        self._write("lam", self._read("held"))
+        self._write("eta", eta[:, None])
+        return force, active
+
+    def _pressed(self) -> tuple[list[int], np.ndarray]:
+        """Limits that the descent presses on, and the multiplier of every limit in the slope."""
+        touching = [int(l) for l in np.flatnonzero(self.room() <= TOUCH)]
+        active: list[int] = []
+        eta = np.zeros(len(self.gap))
+        rate = self.G[AXES:, :AXES] @ -self.miss  # of the gaps along the descent
+        for _ in range(2 * len(touching) + 1):
+            rows = [AXES + l for l in active]
+            push = np.linalg.lstsq(self.G[np.ix_(rows, rows)], -rate[active], rcond=1e-12)[0] if active else eta[:0]
+            along = rate + self.G[AXES:, rows] @ push
+            eta[:] = 0.0
+            eta[active] = -push
+            pulling = [l for l in active if eta[l] > 0.0]
+            crossed = [l for l in touching if along[l] < -1e-12 * abs(rate[l]) and l not in active]
+            if pulling:
+                active.remove(pulling[0])
+            elif crossed:
+                active.append(min(crossed, key=lambda l: along[l]))
+            else:
+                break
+        return active, eta
+
+    def _free(self, force: np.ndarray, active: list[int]) -> tuple[np.ndarray, float]:
+        """P M⁻¹ force with the active limits held, and its squared size in the norm of the masses."""
+        self._write("force", force[:, None])
+        self.launch["answer"]()
+        free = self._read("change")[:, 0].copy()
+        if active:
+            rows = [AXES + l for l in active]
+            held = np.linalg.lstsq(self.G[np.ix_(rows, rows)], self.J[rows] @ free, rcond=1e-12)[0]
+            free = free - held @ self.Y[rows]
+        return free, float(force @ free)
+
+    def _curvature(self, change: np.ndarray) -> np.ndarray:
+        """H change."""
+        self._write("change", change[:, None])
+        self.launch["curve"]()
+        return self._read("force")[:, 0].copy()
+
+    def _conjugate_gradients(
+        self, force: np.ndarray, free: np.ndarray, size: float, active: list[int]
+    ) -> tuple[np.ndarray, float]:
+        """The Newton step and how much it would lessen ½ |r|²; along negative curvature as far as the clamp."""
+        step, gain, direction, rest, first = np.zeros(self.dofs), 0.0, -free, force, size
+        if size <= 0.0:
+            return step, gain
+        for _ in range(2 * self.dofs + 2):
+            curved = self._curvature(direction)
+            bend = float(direction @ curved)
+            norm = self.out(kernels.SIZE)
+            if bend <= FLAT * self.scale * norm:
+                reach = self._reach()
+                return step + reach * direction, gain + reach * size - 0.5 * reach**2 * bend
+            alpha = size / bend
+            step, gain = step + alpha * direction, gain + 0.5 * alpha * size
+            rest = rest + alpha * curved
+            free, after = self._free(rest, active)
+            if after <= 1e-4 * first or alpha * after <= 1e-3 * self.worth:
+                break
+            direction, size = -free + after / size * direction, after
+        return step, gain
+
+    def _reach(self) -> float:
+        """How far a step along the direction last curved may go."""
+        turn = max(self.out(kernels.TURN), self.out(kernels.SHIFT) / self.length)
+        return CLAMP / turn if turn > 0.0 else 0.0
+
+    def _leave_saddle(self, force: np.ndarray, active: list[int]) -> bool:
+        """Where no slope is left but the point can still be brought nearer: a step along negative curvature."""
+        some, _ = self._free(np.cos(np.arange(1.0, self.dofs + 1.0) ** 2), active)
+        rest = self._curvature(some)
+        free, size = self._free(rest, active)
+        direction, first = -free, size
+        for _ in range(2 * self.dofs + 2):
+            if size <= max(1e-12 * first, 0.0):
+                break
+            curved = self._curvature(direction)
+            bend, norm, reach = float(direction @ curved), self.out(kernels.SIZE), self._reach()
+            if bend <= FLAT * self.scale * norm:
+                if -0.5 * reach**2 * bend <= self.worth:
+                    break
+                return self._step((-reach if float(force @ direction) > 0.0 else reach) * direction, active)
+            rest = rest + size / bend * curved
+            free, after = self._free(rest, active)
+            direction, size = -free + after / size * direction, after
+        return False
+
+    def _step(self, step: np.ndarray, active: list[int], farthest: float = np.inf) -> bool:
+        """Take a step as far as it is clamped, stays on the joints and active limits, and comes nearer.
+
+        False where it does not, or would turn a body farther than `farthest` [rad].
+        """
+        self._write("change", step[:, None])
+        self.launch["size"]()
+        turn, size = self.out(kernels.TURN), self.out(kernels.SIZE)
+        if size == 0.0 or turn > farthest:
+            return False
+        share = min(1.0, CLAMP / turn) if turn > 0.0 else 1.0
+        kept, start, margin, dependents = self.keep(), self.distance, self.margin, self.dependents
+        slope = self._slope(step)
+        touching = [l for l in active if self.room()[l] <= TOUCH]
+        tries = 0
+        while tries < TRIES:
+            tries, factor = tries + 1, 0.5
+            if self._arrive(share * step, share**2 * size, touching) and self.distance < start:
+                past = self._slope(step)  # where it ends
+                if self._crossing(margin, dependents):
+                    tries += 3  # there is little to gain
+                elif slope < 0.0 < past and self.distance > 0.1 * start:
+                    factor = 0.9 * slope / (slope - past)
+                else:
+                    self.guided = start - self.distance > 0.1 * share * start
+                    return True
+            self.back(kept)
+            self.look()
+            share *= factor
+        return False
+
+    def _slope(self, change: np.ndarray) -> float:
+        """Of ½ |r|² along a displacement, as far as the joints allow it here."""
+        self._write("change", change[:, None])
+        self.launch["project"]()
+        return float(self.miss @ self.J[:AXES] @ self._read("change")[:, 0])
+
+    def _crossing(self, margin: float, dependents: float) -> bool:
+        """Whether branches cross here, unless they did at the pose before, given by its margin and rank."""
+        if self.margin < SAFE:
+            return self.margin < margin
+        return margin >= SAFE and self.dependents > dependents
+
+    def _arrive(self, change: np.ndarray, size: float, touching: list[int]) -> bool:
+        """Displace, project and look; False where the projection is large beside the step or a limit is overrun."""
+        if not self.go(change):
+            return False
+        if self.out(kernels.CORRECTION) > SHARE**2 * size and self.out(kernels.FIRST_ERROR) > 1e-9:
+            return False
+        self.look()
+        for _ in range(4):
+            room = self.room()
+            off = [l for l, gap in enumerate(room) if gap < -TOUCH or (l in touching and gap > TOUCH)]
+            if not off:
+                break
+            rows = [AXES + l for l in off]
+            eta = np.linalg.lstsq(self.G[np.ix_(rows, rows)], -room[off], rcond=1e-12)[0]
+            if not self.go(eta @ self.Y[rows]):
+                return False
+            self.look()
+        return not (self.room() < -TOUCH).any()
+
+
+KERNELS = {
+    "start": kernels.start_kernel,
+    "look": kernels.look_kernel,
+    "move": kernels.move_kernel,
+    "size": kernels.size_kernel,
+    "answer": kernels.answer_kernel,
+    "curve": kernels.curve_kernel,
+    "project": kernels.project_kernel,
+}
+DRAGS: WeakKeyDictionary[System, Drag] = WeakKeyDictionary()  # a hand that drags sends many edits
+
+
+@apply.register
+def _(edit: DragTo, bench: Bench) -> Answer:
+    system, state, work = bench.system, bench.state, bench.work
+    owner = f"drag of body {edit.body!r}"
+    if system.counts.worlds > 1:
+        raise EditError(f"{owner}: the world has {system.counts.worlds} copies; drag in a world of one")
+    if edit.body == "ground":
+        raise EditError(f"{owner}: 'ground' does not move; give a body")
+    body = known(owner, "body", edit.body, system.body_index)
+    at = vector(owner, "at", edit.at, "m")
+    target = vector(owner, "target", edit.target, "m")
+    before = state.numpy().copy()
+    p, q, V = (getattr(work, name).numpy()[:, 0].copy() for name in ("p_WB", "q_WB", "twist"))
+    drag = DRAGS.get(system)
+    if drag is None or drag.state is not state or drag.work is not work:
+        drag = DRAGS[system] = Drag(bench)
+    drag.start(system, body, at, target)
+    try:
+        drag.run()
+    except EditError as error:
+        state.array.assign(before)
+        work.solved.zero_()
+        refresh(system, state, work)
+        raise EditError(f"{owner}: {error}") from error
+    if np.array_equal(state.read("q"), before[state.rows["q"]]):
+        state.array.assign(before)
+    else:
+        _settle(bench, q, V)
+    work.solved.zero_()  # a sweep would leave these rows to a direct solve
+    refresh(system, state, work)
+    moved = float(np.linalg.norm(work.p_WB.numpy()[:, 0] - p, axis=1).max())
+    places = {
+        name: {
+            "position": tuple(map(float, p[i])),
+            "orientation": tuple(map(float, q[i] / np.linalg.norm(q[i]))),
+            "velocity": tuple(map(float, V[i, 3:])),
+            "angular_velocity": tuple(map(float, V[i, :3])),
+        }
+        for i, name in enumerate(system.tree.bodies)
+    }
+    return Answer(_told(edit, system, drag), moved=moved, inverse=SetState(places))
+
+
+def _told(edit: DragTo, system: System, drag: Drag) -> str:
+    """What became of it."""
+    if drag.distance <= REACHED * drag.length:
+        return f"body '{edit.body}': the dragged point is at the target"
+    where = "as near as it goes" if drag.arrived else "still on its way"
+    told = f"body '{edit.body}': the dragged point is {where}, {drag.distance:.3g} m from the target"
+    strong = system.parameter("slot_a")[:, 0] >= float(UNLIMITED)
+    holding = [slot.name for r, slot in enumerate(system.slots) if slot.kind == MOTOR_POSITION and strong[r]]
+    return f"{told}; motors hold {', '.join(holding)}" if holding else told
+
+
+def _settle(bench: Bench, turns: np.ndarray, twists: np.ndarray) -> None:
+    """Bodies keep the velocities they had, along their own axes, as far as the joints allow."""
+    system, state, work = bench.system, bench.state, bench.work
+    for name in ("impulse", "next_h"):  # of another pose
+        state.write(name, np.zeros((state.blocks[name], 1)))
+    refresh(system, state, work)
+    if twists.any():
+        p, q = work.p_WB.numpy().copy(), work.q_WB.numpy().copy()
+        carried = [rotate(q[:, 0], rotate(conjugate(turns), part)) for part in (twists[:, :3], twists[:, 3:])]
+        fit(system, state, work, (p, q, np.hstack(carried)[:, None]), CLOSED)
+
+
+def _characteristic_length(system: System) -> float:
+    """Root mean square distance of joints from the centres of mass that they hold [m]; 1 where there are none."""
+    arms = [
+        float(p @ p)
+        for joint in system.model.joints.values()
+        for body, p in ((joint.first, joint.p_PF), (joint.second, joint.p_CM))
+        if body != "ground"
+    ]
+    return float(np.sqrt(sum(arms) / len(arms))) or 1.0 if any(arms) else 1.0
