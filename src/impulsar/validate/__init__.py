@@ -18,11 +18,16 @@ def cases() -> dict[str, Case]:
         cost,
         determinism,
         direct_cases,
+        drag_cases,
+        edit_cases,
         friction,
         identities,
         joint_matrix,
+        journal_cases,
         reactions,
         simmc_study,
+        stiff_cases,
+        studio_cases,
         table1,
         trajectory,
     )
@@ -40,7 +45,12 @@ def cases() -> dict[str, Case]:
         analysis_cases,
         determinism,
         direct_cases,
+        stiff_cases,
+        drag_cases,
+        edit_cases,
+        journal_cases,
         cost,
+        studio_cases,
     )
     return {case.name: case for module in modules for case in module.CASES}
 

@@ -1,7 +1,20 @@
-"""Same inputs, same bits: batches, launches, snapshots."""
+"""Same inputs, same bits: batches, launches, snapshots, processes, kernel caches.
+
+    python -m impulsar.validate.determinism
+
+writes this machine's hashes into golden.json; bits depend on the processor and on Warp's version.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
 
 import numpy as np
 
+from ..machine import machine_key
 from ..scenes import scene
 from ..world import World
 from .case import Case
@@ -13,6 +26,20 @@ SCENES: tuple[tuple[str, dict], ...] = (
     ("peaucellier", {}),
     ("manipulator", {}),
 )
+GOLDEN = Path(__file__).with_name("golden.json")
+GOLDEN_STEPS = 1000
+GOLDEN_SCENES: dict[str, tuple[str, dict]] = {
+    "ten-pendula from 30deg": ("ten-pendula", {"start": "30deg"}),
+    "ten-pendula with the hand": ("ten-pendula", {"hand": True}),
+    "cross-lift under load": ("cross-lift", {"case": "load"}),
+    "five-link": ("five-link", {}),
+    "peaucellier": ("peaucellier", {}),
+    "slider-crank": ("slider-crank", {}),
+    "four-bar": ("four-bar", {}),
+    "n-four-bar": ("n-four-bar", {}),
+    "manipulator": ("manipulator", {}),
+    "chain of 25": ("chain", {"n": 25}),
+}
 METHODS = (("simgc", "generalized"), ("simmc", "maximal"), ("direct", "generalized"), ("direct", "maximal"))
 
 
@@ -69,8 +96,91 @@ def snapshot_bits(device: str) -> float:
     return float(differ)
 
 
+def golden_hashes() -> dict[str, str]:
+    """Hash of the state of every golden scene after 1,000 steps."""
+    hashes = {}
+    for title, (name, parameters) in GOLDEN_SCENES.items():
+        world = World(scene(name, **parameters))
+        world.step(GOLDEN_STEPS)
+        hashes[title] = world.state.hash()
+    return hashes
+
+
+def hashes_of_process(code: str, cache: str | None = None) -> dict[str, str]:
+    """What a fresh process prints as JSON, with its own kernel cache if one is given."""
+    environment = os.environ | ({"WARP_CACHE_PATH": cache} if cache else {})
+    command = [sys.executable, "-W", "ignore", "-c", code]
+    done = subprocess.run(command, check=True, env=environment, capture_output=True, text=True)
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def known_hashes() -> dict[str, str] | None:
+    """The golden hashes of this processor and Warp version, if they are kept."""
+    return json.loads(GOLDEN.read_text(encoding="utf-8")).get(machine_key())
+
+
+def golden_bits(device: str) -> float:
+    """Golden scenes with other bits than in another process, or than are kept for this machine."""
+    code = "import json; from impulsar.validate.determinism import golden_hashes; print(json.dumps(golden_hashes()))"
+    here, there, kept = golden_hashes(), hashes_of_process(code), known_hashes()
+    return float(sum(not here[title] == there[title] == (kept or here)[title] for title in GOLDEN_SCENES))
+
+
+def show_golden() -> None:
+    """Say whether hashes were kept for this machine."""
+    if known_hashes() is None:
+        print(f"    no hashes are kept for {machine_key()}: two processes were compared")
+
+
+def cold_bits(device: str) -> float:
+    """1 if a process that compiles its kernels anew gets other bits than one that finds them compiled."""
+    code = (
+        "import json, impulsar as im; world = im.World(im.scene('ten-pendula', start='30deg')); "
+        "world.step(1000); print(json.dumps({'hash': world.state.hash()}))"
+    )
+    with tempfile.TemporaryDirectory() as cache:
+        return float(hashes_of_process(code, cache) != hashes_of_process(code))
+
+
+def batch_sizes(device: str) -> float:
+    """Scenes and batch sizes in which a world by itself has other bits than the first and last of the batch."""
+    differ = 0
+    for method, coordinates in METHODS:
+        for name, parameters in SCENES[:2]:
+            alone = World(scene(name, **parameters), method, coordinates, dt=0.001, device=device)
+            alone.step(100)
+            for size in (2, 33):
+                batch = World(scene(name, **parameters), method, coordinates, dt=0.001, worlds=size, device=device)
+                batch.step(100)
+                states = batch.state.numpy()
+                differ += not all(np.array_equal(alone.state.numpy()[:, 0], states[:, k]) for k in (0, size - 1))
+    return float(differ)
+
+
 CASES = [
+    Case("batch-sizes", "a world has the same bits in a batch of any size", 0.0, "batches", batch_sizes),
+    Case(
+        "golden-bits",
+        "ten scenes after 1,000 steps have the same bits in every process",
+        0.0,
+        "scenes",
+        golden_bits,
+        show=show_golden,
+    ),
+    Case("cold-bits", "kernels compiled anew give the same bits", 0.0, "processes", cold_bits, slow=True),
     Case("batch-bits", "1,024 worlds in one launch = the same worlds alone, bit for bit", 0.0, "worlds", batch_bits),
     Case("step-bits", "step(n) = n times step, bit for bit", 0.0, "scenes", step_bits),
     Case("snapshot-bits", "snapshot, restore, continue = continue, bit for bit", 0.0, "scenes", snapshot_bits),
 ]
+
+
+def main() -> None:
+    """Keep the golden hashes of this machine."""
+    kept = json.loads(GOLDEN.read_text(encoding="utf-8")) if GOLDEN.exists() else {}
+    kept[machine_key()] = golden_hashes()
+    GOLDEN.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
+    print(f"kept {len(GOLDEN_SCENES)} hashes for {machine_key()} in {GOLDEN}")
+
+
+if __name__ == "__main__":
+    main()

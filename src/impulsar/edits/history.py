@@ -1,0 +1,615 @@
+"""The history of a session: undo, redo, revert, seek and fork by snapshots and replay, bit for bit.
+
+A session is a timeline: steps are counted, and an edit holds between two of them. A place on it is a pair
+(step, position): so many steps taken, so many edits applied. Going to a place is the nearest snapshot
+before it, and from there the same steps and edits again; same inputs, same bits.
+
+`undo` and `seek` leave the timeline ahead as it is. After `seek` the recording is followed, edit by edit,
+until it ends; an edit made meanwhile, and a step or an edit after `undo`, cuts it there. A pause is not
+on the timeline: it changes no state.
+"""
+
+import math
+from bisect import bisect_right
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..inputs import Component
+from ..io.codec import edit_from_json, edit_to_json, model_from_json, model_to_json
+from ..io.kinds import FileError
+from ..reports import StepError, StepReport
+from . import data as edits
+from .apply import Answer, EditError
+from .callables import Recorder, Samples, holds_callable, model_holds_callable
+from .journal import Entry, Journal, Packer, Record, read_snapshot, write_snapshot
+
+if TYPE_CHECKING:
+    from ..model import Model
+    from ..world import World
+
+MARK_STEPS = 200  # between snapshots in memory
+MARK_EVENTS = 200
+MOST_MARKS = 64
+MOST_EVENTS = 100_000  # kept at least; older ones can no longer be undone
+HASH_STEPS = 250  # between hashes in a journal
+SNAPSHOT_STEPS = 10_000  # between snapshots in a journal
+SNAPSHOT_EVENTS = 2_000
+LARGEST_JOURNAL = 64 * 2**20  # bytes; then it is written anew from its last snapshot
+
+
+@dataclass(frozen=True)
+class Limit:
+    """A new limit of work, which the timeline holds beside the edits."""
+
+    limit: int
+
+
+@dataclass
+class Event:
+    """An edit on the timeline."""
+
+    step: int
+    edit: edits.Edit | Limit
+    limit: int  # of work, in force after it
+    clock: float  # after it [s]
+    dt: float  # after it [s]
+    inverse: edits.Edit | None = None
+    reverts: int | None = None  # position of the edit that this one takes back
+
+
+@dataclass
+class Mark:
+    """A snapshot at a place of the timeline: in memory, or in a record of the journal."""
+
+    step: int
+    position: int
+    lag: int  # steps of the session less those of the world, which a reset may set back
+    size: int = 0  # of the journal when it was made [bytes]
+    snapshot: Any = None
+    entry: Entry | None = None
+
+    def is_before(self, step: int, position: int) -> bool:
+        """Whether this place comes before another, or is it."""
+        return self.step <= step and self.position <= position
+
+
+@dataclass
+class Undone:
+    """An edit that was undone, and the place where that was, while the timeline still leads there."""
+
+    edit: edits.Edit
+    place: tuple[int, int] | None
+
+
+class History:
+    """A world's timeline: every edit and step goes through it.
+
+    journal: the file to keep it in; None keeps it in memory only. A hash of the state is written every
+    `hash_steps`; beyond `largest` bytes the file is written anew from its last snapshot.
+    """
+
+    def __init__(
+        self,
+        world: "World",
+        journal: str | Path | None = None,
+        hash_steps: int = HASH_STEPS,
+        largest: int = LARGEST_JOURNAL,
+        recorder: Recorder | None = None,
+    ):
+        self.world = world
+        self.count = 0  # steps of the session
+        self.position = 0  # edits applied
+        self.journal: Journal | None = None
+        self.hash_steps, self.largest = hash_steps, largest
+        self._lag = -world._count
+        self._events: list[Event] = []
+        self._first = 0  # position of the first of _events
+        self._last = 0  # step where the timeline ends
+        self._following = False
+        self._report: StepReport
+        self._undone: list[Undone] = []
+        self._marks: list[Mark] = []
+        self._recorder = recorder or Recorder()
+        self._packer = Packer(self._recorder.callables)
+        self._record_callables()
+        self._mark()
+        if journal is not None:
+            self.journal = Journal(journal, self._records())
+
+    # changing -------------------------------------------------------------------------------------
+
+    def apply(self, edit: edits.Edit) -> Answer:
+        """Carry out an edit, and keep it; raises EditError and changes nothing if it cannot be."""
+        if isinstance(edit, edits.Pause):
+            answer = self.world.apply(edit)
+            self._write({"record": "pause", "paused": edit.paused})
+            return answer
+        answer = self._apply(edit)
+        self._undone.clear()
+        return answer
+
+    def limit_work(self, limit: int) -> None:
+        """Limit the iterations or evaluations of a step, as their measured cost demands."""
+        if isinstance(limit, bool) or not isinstance(limit, int) or limit < 1:
+            raise EditError(f"limit of work is {limit!r}, expected an integer >= 1")
+        if limit != self.world.work_limit:
+            self._cut()
+            self._set_limit(limit)
+            self._append(Event(self.count, Limit(limit), limit, self.world._clock, self.world.dt))
+            self._write({"record": "limit", "step": self.count, "limit": limit})
+
+    def step(self, n: int = 1) -> StepReport:
+        """Take n steps, along the recording where it goes on.
+
+        If the state breaks, the world is at its last good step, and the error is raised.
+        """
+        if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1:
+            raise EditError(f"step: n is {n!r}, expected an integer >= 1")
+        left = int(n)
+        if self._following:
+            left = self._follow(left)
+            if left == 0:
+                return self._report
+        self._cut()
+        try:
+            while left > 0:
+                part = min(left, self._steps_to_record())
+                self._report = self._advance(part)
+                left -= part
+                self._last = self.count
+                self._record_step()
+        except StepError:
+            good, position = self.world._count + self._lag, self.position
+            with self._kept():
+                self._restore_nearest(good, position)
+                self._run(good, position)
+            self._last = good
+            self._drop_future()
+            self._write_place("cut")
+            raise
+        return self._report
+
+    def undo(self, to: int | None = None) -> edits.Edit:
+        """Go back to before the last edit, or the one at position `to`, to the moment it was made; the edit."""
+        found = self._last_edit()
+        if found is not None and to is not None and self._first <= to < found:
+            found = to
+        if found is None:
+            raise EditError("nothing to undo: no edit was made, or its record is no longer kept")
+        event = self._event(found)
+        assert isinstance(event.edit, edits.Edit)
+        self._undone.append(Undone(event.edit, (self.count, self.position)))
+        self._go(event.step, found)
+        self._following = False
+        self._write_place("go")
+        return event.edit
+
+    def redo(self) -> edits.Edit:
+        """Go back to where `undo` was called; or, if the world has gone on since, make the edit again now."""
+        if not self._undone:
+            raise EditError("nothing to redo: no edit was undone, or another was made since")
+        undone = self._undone[-1]
+        if undone.place is not None:
+            self._go(*undone.place)
+            self._write_place("go")
+        else:
+            self._apply(undone.edit)
+        self._undone.pop()
+        return undone.edit
+
+    def revert(self) -> Answer:
+        """Apply the inverse of the last edit now; called again, that of the one before."""
+        taken_back = {event.reverts for event in self._events}
+        for k in range(self.position - 1, self._first - 1, -1):
+            event = self._event(k)
+            if isinstance(event.edit, Limit) or event.reverts is not None or k in taken_back:
+                continue
+            if event.inverse is None:
+                raise EditError(f"{type(event.edit).__name__}: has no inverse; use undo to go back to before it")
+            return self._apply(event.inverse, reverts=k)
+        raise EditError("nothing to revert: no edit was made, or all are reverted")
+
+    def seek(self, time: float) -> None:
+        """Go to the step at or just before a time [s] of the recording, with the edits made there applied."""
+        if isinstance(time, bool) or not isinstance(time, int | float) or not math.isfinite(time):
+            raise EditError(f"seek: time is {time!r}, expected a number [s]")
+        first, last = self.span
+        near = 1e-6 * self.world.dt
+        if not first - near <= time <= last + near:
+            raise EditError(f"seek: time is {time:g}, expected one of the recording, from {first:g} to {last:g} s")
+        step = self._step_at(time)
+        self._go(step, self._first + bisect_right([event.step for event in self._events], step))
+        self._undone.clear()
+        self._following = self._has_future()
+        self._write_place("go")
+
+    def fork(self, path: str | Path | None = None) -> "History":
+        """Another session that goes on from here by itself, with a world and a journal of its own."""
+        from .replay import empty_world, write_options
+
+        world = empty_world(write_options(self.world), self.world._script)
+        world.restore(self.world.snapshot())
+        return History(world, path, self.hash_steps, self.largest)
+
+    @classmethod
+    def open(cls, path: str | Path) -> "History":
+        """Go on with the session of a journal, from the end of its last whole record."""
+        from .replay import open_history
+
+        return open_history(path)
+
+    def close(self) -> None:
+        """End the journal with the state's hash."""
+        if self.journal is not None:
+            if not self._has_future():
+                self._write_hash(sync=True)
+            self.journal.close()
+            self.journal = None
+
+    # reading --------------------------------------------------------------------------------------
+
+    @property
+    def is_replaying(self) -> bool:
+        """Whether steps follow the recording."""
+        return self._following
+
+    @property
+    def span(self) -> tuple[float, float]:
+        """First and last time that can be sought [s]."""
+        stretches = self._stretches()
+        last = max(clock + (end - start) * dt for start, end, clock, dt in stretches)
+        return min(clock for _, _, clock, _ in stretches), last
+
+    @property
+    def undoable(self) -> edits.Edit | None:
+        """The edit that `undo` would take back."""
+        found = self._last_edit()
+        return None if found is None else self._event(found).edit  # type: ignore[return-value]
+
+    @property
+    def redoable(self) -> edits.Edit | None:
+        """The edit that `redo` would make again."""
+        return self._undone[-1].edit if self._undone else None
+
+    # the timeline ---------------------------------------------------------------------------------
+
+    def _event(self, position: int) -> Event:
+        return self._events[position - self._first]
+
+    @property
+    def _end(self) -> int:
+        return self._first + len(self._events)
+
+    def _has_future(self) -> bool:
+        return self.position < self._end or self.count < self._last
+
+    def _last_edit(self) -> int | None:
+        """Position of the last edit that was applied."""
+        for k in range(self.position - 1, self._first - 1, -1):
+            if isinstance(self._event(k).edit, edits.Edit):
+                return k
+        return None
+
+    def _append(self, event: Event) -> None:
+        self._events.append(event)
+        self.position += 1
+        self._last = self.count
+        if len(self._events) > 2 * MOST_EVENTS:
+            later = [mark for mark in self._marks if mark.position >= self._end - MOST_EVENTS]
+            self._forget_before((later or self._marks)[0])
+
+    def _forget_before(self, mark: Mark) -> None:
+        """Let the timeline begin at a mark."""
+        self._marks = self._marks[self._marks.index(mark) :]
+        del self._events[: mark.position - self._first]
+        self._first = mark.position
+        self._recorder.keep(mark.step)
+
+    def _stretches(self) -> list[tuple[int, int, float, float]]:
+        """Pieces of the timeline: first step, last step, clock at the first [s], step size [s]."""
+        snapshot = self._snapshot(self._marks[0])
+        starts = [(self._marks[0].step, snapshot.clock, snapshot.dt)]
+        for event in self._events:
+            step, clock, dt = starts[-1]
+            if event.dt != dt or abs(event.clock - clock - (event.step - step) * dt) > 1e-6 * dt:
+                starts.append((event.step, event.clock, event.dt))
+        ends = [step for step, _, _ in starts[1:]] + [self._last]
+        return [(step, end, clock, dt) for (step, clock, dt), end in zip(starts, ends, strict=True)]
+
+    def _step_at(self, time: float) -> int:
+        """The step at or just before a time, in the latest stretch that holds it."""
+        for start, end, clock, dt in reversed(self._stretches()):
+            steps = math.floor((time - clock) / dt + 1e-6)
+            if steps >= 0 and start + steps <= end:
+                return start + steps
+        return self._marks[0].step
+
+    def _cut(self) -> None:
+        """End the timeline here."""
+        if not self._has_future():
+            return
+        self._drop_future()
+        for undone in self._undone:
+            undone.place = None
+        self._write_place("cut")
+
+    def _drop_future(self) -> None:
+        del self._events[self.position - self._first :]
+        self._marks = [mark for mark in self._marks if mark.is_before(self.count, self.position)]
+        self._recorder.keep(0, self.count)
+        self._last = self.count
+        self._following = False
+
+    # going to a place -----------------------------------------------------------------------------
+
+    def _go(self, step: int, position: int) -> None:
+        """Go to a place of the timeline."""
+        with self._kept():
+            nearest = self._nearest(step, position)
+            ahead = self.count <= step and self.position <= position
+            if not ahead or not nearest.is_before(self.count, self.position):
+                self._restore_nearest(step, position)
+            self._run(step, position)
+
+    def _nearest(self, step: int, position: int) -> Mark:
+        return [mark for mark in self._marks if mark.is_before(step, position)][-1]
+
+    def _restore_nearest(self, step: int, position: int) -> None:
+        mark = self._nearest(step, position)
+        self.world.restore(self._snapshot(mark))
+        self.count, self.position, self._lag = mark.step, mark.position, mark.lag
+
+    def _run(self, step: int, position: int) -> None:
+        """Take the recorded steps and edits up to a place."""
+        self.world.paused = False
+        while self.position < position:
+            event = self._event(self.position)
+            self._advance_to(event.step)
+            self._again(event)
+        self._advance_to(step)
+
+    def _advance_to(self, step: int) -> None:
+        while self.count < step:
+            self._advance(min(step - self.count, MARK_STEPS))
+            self._mark_when_due()
+
+    def _follow(self, n: int) -> int:
+        """Take at most n steps along the recording, and the edits at the end of them; how many are left."""
+        with self._kept():
+            self.world.paused = False
+            while n > 0 and self._has_future():
+                next_ = self._event(self.position) if self.position < self._end else None
+                if next_ is not None and next_.step == self.count:
+                    self._again(next_)
+                    continue
+                part = min(n, (self._last if next_ is None else next_.step) - self.count)
+                self._report = self._advance(part)
+                n -= part
+            while self.position < self._end and self._event(self.position).step == self.count:
+                self._again(self._event(self.position))
+        self._following = self._has_future()
+        return n
+
+    def _again(self, event: Event) -> None:
+        """Carry out a recorded event."""
+        if isinstance(event.edit, Limit):
+            self._set_limit(event.edit.limit)
+        else:
+            self._change(event.edit)
+            self.world.paused = False
+        self.position += 1
+
+    def _set_limit(self, limit: int) -> None:
+        self.world._write_options(limit)
+        self.world._forget()
+
+    def _change(self, edit: edits.Edit) -> Answer:
+        before = self.world._count
+        answer = self.world.apply(edit)
+        self._lag += before - self.world._count
+        return answer
+
+    def _advance(self, n: int) -> StepReport:
+        """Take n steps of the world; one by one where callables are sampled, by whose step they are kept."""
+        for part in [1] * n if self._recorder.items else [n]:
+            self._recorder.step = self.count
+            report = self.world.step(part)
+            self.count = self.world._count + self._lag
+        return report
+
+    def _apply(self, edit: edits.Edit, reverts: int | None = None) -> Answer:
+        """Carry out a new edit, at the end of the timeline."""
+        written = None
+        if self.journal is not None or holds_callable(edit):
+            try:
+                written = edit_to_json(edit, self._recorder.callables)
+            except FileError as error:
+                raise EditError(str(error)) from error
+            if holds_callable(edit):
+                edit = edit_from_json(written, callables=self._recorder.callables)
+        if not self._has_future():
+            self._mark_when_due(MARK_STEPS // 2)
+        answer = self._change(edit)
+        self._cut()
+        world = self.world
+        event = Event(self.count, edit, world.work_limit, world._clock, world.dt, answer.inverse, reverts)
+        self._append(event)
+        if self.journal is not None:
+            self._write(*self._event_record(event, written))
+        return answer
+
+    @contextmanager
+    def _kept(self) -> Iterator[None]:
+        """Leave the world paused or running as it is now; what ended a recorded step is no news."""
+        world = self.world
+        paused, strict = world.paused, world.strict
+        world.strict = False
+        try:
+            yield
+        finally:
+            world.paused, world.strict = paused, strict
+
+    # snapshots ------------------------------------------------------------------------------------
+
+    def _mark_when_due(self, steps: int = MARK_STEPS) -> None:
+        """Keep a snapshot of here if the one before is far."""
+        nearest = self._nearest(self.count, self.position)
+        if self.count >= nearest.step + steps or self.position >= nearest.position + MARK_EVENTS:
+            self._mark()
+
+    def _mark(self) -> None:
+        """Keep a snapshot of here; where there are many, every second of the older half goes."""
+        mark = Mark(self.count, self.position, self._lag, snapshot=self.world.snapshot())
+        mark.size = 0 if self.journal is None else self.journal.size
+        at = sum(other.is_before(mark.step, mark.position) for other in self._marks)
+        if at and mark.is_before(self._marks[at - 1].step, self._marks[at - 1].position):
+            self._marks[at - 1] = mark
+            return
+        self._marks.insert(at, mark)
+        if len(self._marks) > MOST_MARKS:
+            older = len(self._marks) // 2
+            self._marks = [m for k, m in enumerate(self._marks) if k >= older or k % 2 == 0]
+
+    def _snapshot(self, mark: Mark) -> Any:
+        """A mark's snapshot, read from its record where it is not in memory."""
+        if mark.snapshot is not None:
+            return mark.snapshot
+        from ..snapshot import Snapshot
+        from .replay import check_snapshot
+
+        assert mark.entry is not None
+        snapshot = read_snapshot(Snapshot, mark.entry.data.get("snapshot"), mark.entry.arrays, self._packer)
+        check_snapshot(self.world, snapshot)
+        mark.snapshot, mark.entry = snapshot, None
+        return snapshot
+
+    # callables ------------------------------------------------------------------------------------
+
+    def _record_callables(self) -> None:
+        """Have every callable of the model, its script and its channels keep what it returns."""
+        world = self.world
+        before = world.snapshot()
+        model = before.model
+        if model_holds_callable(model):
+            model = model_from_json(model_to_json(model, self._recorder.callables), self._recorder.callables)
+            world._script = sorted(model.script, key=lambda entry: entry[0])
+        items = [
+            Component(self._recorder.recorded(item.function), item.index) if isinstance(item, Component) else item
+            for item in before.channels
+        ]
+        if self._recorder.items:
+            world.restore(replace(before, model=model, channels=items))
+
+    # the journal ----------------------------------------------------------------------------------
+
+    def _steps_to_record(self) -> int:
+        """Steps until a hash or a snapshot is due."""
+        if self._recorder.items:
+            return 1
+        due = self._marks[-1].step + MARK_STEPS - self.count
+        if self.journal is not None:
+            due = min(due, self.hash_steps - self.count % self.hash_steps)
+        return max(1, due)
+
+    def _record_step(self) -> None:
+        """Keep what is due after a step."""
+        self._mark_when_due()
+        if self.journal is None:
+            return
+        for recorded in self._recorder.items:
+            if values := recorded.values.get(self.count - 1):
+                self._write(*samples_record(self.count - 1, recorded.number, values))
+        if self.count % self.hash_steps == 0:
+            self._write_hash()
+        if self._is_far(Mark(self.count, self.position, 0)):
+            self._write_snapshot()
+
+    def _write(self, data: dict[str, Any], arrays: bytes = b"", sync: bool = False) -> None:
+        if self.journal is not None:
+            self.journal.append(data, arrays, sync)
+
+    def _write_place(self, kind: str) -> None:
+        self._write({"record": kind, "step": self.count, "position": self.position})
+
+    def _write_hash(self, sync: bool = False) -> None:
+        data = {"record": "hash", "step": self.count, "position": self.position, "hash": self.world.hash()}
+        self._write(data, sync=sync)
+
+    def _write_snapshot(self) -> None:
+        """Write where the world is; where the file has grown too large, the last half of it anew."""
+        self._mark()
+        if self.journal is not None and self.journal.size > self.largest:
+            size = self.journal.size
+            half = next(mark for mark in self._marks if size - mark.size <= self.largest // 2)
+            for base in (half, self._marks[-1]):
+                self._forget_before(base)
+                self._packer.models.clear()
+                self.journal.replace(self._records())
+                if self.journal.size <= self.largest * 3 // 4:
+                    break
+            for mark in self._marks:
+                mark.size = max(0, mark.size - size + self.journal.size)
+            return
+        for data, arrays in self._snapshot_records(self._marks[-1]):
+            self._write(data, arrays, sync=data["record"] == "snapshot")
+
+    def _records(self) -> list[Record]:
+        """The timeline as records: header, first snapshot, and all after it."""
+        from .replay import write_header
+
+        records: list[Record] = [(write_header(self.world), b""), *self._snapshot_records(self._marks[0])]
+        for recorded in self._recorder.items:
+            records += [samples_record(step, recorded.number, values) for step, values in recorded.values.items()]
+        marks = list(self._marks)
+        for k, event in enumerate(self._events, self._first):
+            while marks and marks[0].is_before(event.step, k):
+                mark = marks.pop(0)
+                records += self._snapshot_records(mark) if self._is_far(mark) else []
+            records.append(self._event_record(event))
+        for mark in marks:
+            records += self._snapshot_records(mark) if self._is_far(mark) else []
+        return records
+
+    def _is_far(self, mark: Mark) -> bool:
+        """Whether a mark is so far behind the last snapshot in the journal that it should be there too."""
+        far = mark.step >= self._written.step + SNAPSHOT_STEPS
+        return far or mark.position >= self._written.position + SNAPSHOT_EVENTS
+
+    def _snapshot_records(self, mark: Mark) -> list[Record]:
+        """A snapshot, and its model if it is not in the journal yet."""
+        self._written = mark
+        snapshot = self._snapshot(mark)
+        records = self._model_records(snapshot.model)
+        data, arrays = write_snapshot(snapshot, self._packer)
+        place = {"step": mark.step, "position": mark.position, "lag": mark.lag}
+        return [*records, ({"record": "snapshot", **place, "snapshot": data}, arrays)]
+
+    def _model_records(self, model: "Model") -> list[Record]:
+        """A record of a model, if there is none yet."""
+        if any(known is model for known in self._packer.models):
+            return []
+        data = {"record": "model", "number": len(self._packer.models), "model": {}}
+        data["model"] = model_to_json(model, self._recorder.callables)
+        self._packer.models.append(model)
+        return [(data, b"")]
+
+    def _event_record(self, event: Event, written: dict[str, Any] | None = None) -> Record:
+        if isinstance(event.edit, Limit):
+            return {"record": "limit", "step": event.step, "limit": event.limit}, b""
+        data = {"record": "edit", "step": event.step, "limit": event.limit, "clock": event.clock, "dt": event.dt}
+        data["edit"] = written or edit_to_json(event.edit, self._recorder.callables)
+        if event.inverse is not None:
+            data["inverse"] = edit_to_json(event.inverse, self._recorder.callables)
+        if event.reverts is not None:
+            data["reverts"] = event.reverts
+        return data, b""
+
+
+def samples_record(step: int, number: int, samples: Samples) -> Record:
+    """What a callable returned in a step."""
+    return {"record": "samples", "step": step, "number": number, "samples": list(samples.items())}, b""

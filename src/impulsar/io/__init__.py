@@ -1,0 +1,16 @@
+"""Files: models and edits as JSON."""
+
+from .codec import edit_from_json, edit_to_json, model_from_json, model_to_json, schema
+from .kinds import FileError
+from .scene_files import load_model, save_model
+
+__all__ = [
+    "FileError",
+    "edit_from_json",
+    "edit_to_json",
+    "load_model",
+    "model_from_json",
+    "model_to_json",
+    "save_model",
+    "schema",
+]

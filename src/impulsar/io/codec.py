@@ -1,0 +1,451 @@
+"""Models and edits as JSON, exactly, from one table of kinds that is the schema too.
+
+The fields of a file are the fields of the parts (`model`, `shapes`, `inputs`) and of the edits
+(`edits.data`), with their names, units and frames; a part added there is written and read here.
+"""
+
+import types
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+from typing import Any, Union, get_args, get_origin, get_type_hints
+
+import numpy as np
+
+from ..edits import data as edits
+from ..inputs import Harmonic, Ramp, Sample, Table, Value, is_number
+from ..joints import CATALOGUE
+from ..model import Body, Coupling, Features, Joint, Load, Model, Motor, Probe, Shape, Spring
+from ..shapes import Box, Capsule, ConvexHull, Cylinder, Sphere
+from .kinds import (
+    BOOLEAN,
+    DEEPEST,
+    INTEGER,
+    NUMBER,
+    REFUSED,
+    TEXT,
+    Array,
+    Callables,
+    FileError,
+    Kind,
+    List,
+    Map,
+    OneOf,
+    Optional,
+    Record,
+    Tuple,
+    kebab,
+    tell,
+    wrong,
+)
+from .migrations import FORMAT, VERSION, migrate
+
+MOST_PARTS = 10_000  # of a scene; a larger model is built by a program
+FREE_ARRAY = "array"  # {"array": [[...]]} stands for a NumPy array
+LENGTHS = {"orientation": (4,), "q_PF": (4,), "q_CM": (4,), "inertia": (3, 3), "points": (None, 3)}  # others: (3,)
+
+
+class ValueKind(Kind):
+    """What the outside imposes: a number, a profile, 3 of these, an array per world, or a callable."""
+
+    def write(self, value: Any, place: str, callables: Callables = REFUSED) -> Any:
+        if type(value) in PROFILE.classes:
+            return PROFILE.write(value, place, callables)
+        if isinstance(value, np.ndarray) and value.ndim > 1:
+            return write_array(value, place)
+        if isinstance(value, tuple | list | np.ndarray):
+            return VALUES.write(value, place, callables)
+        if callable(value):
+            if callables.write is None:
+                raise FileError(
+                    f"{place} is the callable {tell(value)}, which a file cannot hold; give a Ramp, Harmonic or Table"
+                )
+            return callables.write(value)
+        return NUMBER.write(value, place)
+
+    def read(self, data: Any, place: str, callables: Callables = REFUSED) -> Any:
+        if isinstance(data, list | tuple):
+            if any(isinstance(item, list | tuple) for item in data):
+                raise wrong(place, data, "a number, a profile or 3 of these")
+            return VALUES.read(data, place, callables)
+        if isinstance(data, dict):
+            if FREE_ARRAY in data:
+                return read_array(data, place)
+            if callables.read is not None and data.get("profile") == "recorded":
+                return callables.read(data, place)
+            return PROFILE.read(data, place, callables)
+        return NUMBER.read(data, place)
+
+    def schema(self, shared: dict[str, Any]) -> dict[str, Any]:
+        if "Value" not in shared:
+            one = {"anyOf": [NUMBER.schema(shared), PROFILE.schema(shared)]}
+            three = {"type": "array", "items": one, "minItems": 3, "maxItems": 3}
+            shared["Value"] = {
+                "description": "A number, a profile, 3 of these, or an array of one row per world.",
+                "anyOf": [*one["anyOf"], three, ARRAY_SCHEMA],
+            }
+        return {"$ref": "#/$defs/Value"}
+
+
+class SampleKind(Kind):
+    """A number or 3 numbers."""
+
+    def write(self, value: Any, place: str, callables: Callables = REFUSED) -> Any:
+        return NUMBER.write(value, place) if is_number(value) else THREE.write(value, place)
+
+    def read(self, data: Any, place: str, callables: Callables = REFUSED) -> Any:
+        return THREE.read(data, place) if isinstance(data, list | tuple) else NUMBER.read(data, place)
+
+    def schema(self, shared: dict[str, Any]) -> dict[str, Any]:
+        return {"anyOf": [NUMBER.schema(shared), THREE.schema(shared)]}
+
+
+class MotorKind(Kind):
+    """{"motor": "speed", "value": ..., "max_torque": ...}: exactly one of speed, position and torque."""
+
+    WHATS = ("speed", "position", "torque")
+
+    def write(self, value: Any, place: str, callables: Callables = REFUSED) -> Any:
+        if not isinstance(value, Motor):
+            raise wrong(place, value, "a Motor")
+        given = [what for what in self.WHATS if getattr(value, what) is not None]
+        if len(given) != 1:
+            raise wrong(place, given, "exactly one of speed, position and torque")
+        data = {"motor": given[0], "value": VALUE.write(getattr(value, given[0]), f"{place}.{given[0]}", callables)}
+        torque = NUMBER.write(value.max_torque, f"{place}.max_torque")
+        return data if torque == "inf" else data | {"max_torque": torque}
+
+    def read(self, data: Any, place: str, callables: Callables = REFUSED) -> Any:
+        if not isinstance(data, dict) or data.get("motor") not in self.WHATS:
+            raise wrong(place, data, 'an object with "motor": "speed", "position" or "torque"')
+        for key in data:
+            if key not in ("motor", "value", "max_torque"):
+                raise FileError(f"{place}: no field {tell(key)}; fields are: motor, value, max_torque")
+        if "value" not in data:
+            raise FileError(f"{place}: value is missing; give it")
+        given = {data["motor"]: VALUE.read(data["value"], f"{place}.value", callables)}
+        try:
+            return Motor(**given, max_torque=NUMBER.read(data.get("max_torque", "inf"), f"{place}.max_torque"))
+        except ValueError as error:
+            raise FileError(f"{place}: {error}") from error
+
+    def schema(self, shared: dict[str, Any]) -> dict[str, Any]:
+        if "Motor" not in shared:
+            shared["Motor"] = {
+                "description": " ".join((Motor.__doc__ or "").split()),
+                "type": "object",
+                "properties": {
+                    "motor": {"enum": list(self.WHATS)},
+                    "value": VALUE.schema(shared),
+                    "max_torque": NUMBER.schema(shared),
+                },
+                "required": ["motor", "value"],
+                "additionalProperties": False,
+            }
+        return {"$ref": "#/$defs/Motor"}
+
+
+class Free(Kind):
+    """Anything that a keyword argument may be: nothing, a text, a number, a tuple, values by name, a motor,
+    a shape, a profile; a body or joint stands for its name."""
+
+    def write(self, value: Any, place: str, callables: Callables = REFUSED) -> Any:
+        return self._write(value, place, callables, DEEPEST)
+
+    def _write(self, value: Any, place: str, callables: Callables, depth: int) -> Any:
+        if depth == 0:
+            raise FileError(f"{place}: is nested more than {DEEPEST} deep; flatten it")
+        if value is None or isinstance(value, bool | np.bool_):
+            return None if value is None else bool(value)
+        if isinstance(value, str | Body | Joint):
+            return TEXT.write(value if isinstance(value, str) else value.name, place)
+        if isinstance(value, Motor):
+            return MOTOR.write(value, place, callables)
+        if isinstance(value, Shape):
+            return SHAPE.write(value, place)
+        if isinstance(value, np.ndarray):
+            return write_array(value, place)
+        if isinstance(value, Mapping):
+            return {
+                TEXT.write(key, f"a name in {place}"): self._write(item, f"{place}.{key}", callables, depth - 1)
+                for key, item in value.items()
+            }
+        if isinstance(value, tuple | list):
+            return [self._write(item, f"{place}[{i}]", callables, depth - 1) for i, item in enumerate(value)]
+        return VALUE.write(value, place, callables)
+
+    def read(self, data: Any, place: str, callables: Callables = REFUSED) -> Any:
+        return self._read(data, place, callables, DEEPEST)
+
+    def _read(self, data: Any, place: str, callables: Callables, depth: int) -> Any:
+        if depth == 0:
+            raise FileError(f"{place}: is nested more than {DEEPEST} deep; flatten it")
+        if data is None or isinstance(data, bool):
+            return data
+        if isinstance(data, str) and data not in ("inf", "-inf"):
+            return TEXT.read(data, place)
+        if isinstance(data, list | tuple):
+            return tuple(self._read(item, f"{place}[{i}]", callables, depth - 1) for i, item in enumerate(data))
+        if isinstance(data, dict):
+            for key, kind in TAGGED.items():
+                if key in data:
+                    return kind.read(data, place, callables)
+            for key in data:
+                TEXT.read(key, f"a name in {place}")
+            return {key: self._read(item, f"{place}.{key}", callables, depth - 1) for key, item in data.items()}
+        return NUMBER.read(data, place)
+
+    def schema(self, shared: dict[str, Any]) -> dict[str, Any]:
+        if "Free" not in shared:
+            shared["Free"] = {"description": " ".join((Free.__doc__ or "").split())}
+        return {"$ref": "#/$defs/Free"}
+
+
+class AnyEdit(Kind):
+    """An edit inside an edit."""
+
+    def write(self, value: Any, place: str, callables: Callables = REFUSED) -> Any:
+        return EDIT.write(value, place, callables)
+
+    def read(self, data: Any, place: str, callables: Callables = REFUSED) -> Any:
+        return EDIT.read(data, place, callables)
+
+    def schema(self, shared: dict[str, Any]) -> dict[str, Any]:
+        return {"type": "object", "required": ["edit"]}
+
+
+ARRAY_SCHEMA = {
+    "type": "object",
+    "properties": {FREE_ARRAY: {"type": "array"}},
+    "required": [FREE_ARRAY],
+    "additionalProperties": False,
+}
+
+
+def write_array(value: np.ndarray, place: str) -> dict[str, Any]:
+    """A NumPy array of numbers as nested lists."""
+    if value.dtype.kind not in "fiu" or not np.isfinite(value).all():
+        raise wrong(place, value, "an array of finite numbers")
+    return {FREE_ARRAY: value.astype(float).tolist()}
+
+
+def read_array(data: dict, place: str) -> np.ndarray:
+    """An array of finite numbers from nested lists."""
+    if set(data) != {FREE_ARRAY} or not isinstance(data[FREE_ARRAY], list | tuple):
+        raise wrong(place, data, f'an object with only "{FREE_ARRAY}": nested lists of numbers')
+    try:
+        array = np.array(data[FREE_ARRAY], float)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise FileError(f"{place}.{FREE_ARRAY}: {error}; give lists of numbers, all of one length") from error
+    if not np.isfinite(array).all():
+        raise FileError(f"{place}.{FREE_ARRAY}: holds a number that is not finite; give finite numbers")
+    return array
+
+
+VALUE, SAMPLE, MOTOR, FREE, ANY_EDIT = ValueKind(), SampleKind(), MotorKind(), Free(), AnyEdit()
+THREE = Tuple(NUMBER, (3,))
+VALUES = Tuple(VALUE, (3,))
+
+
+def kind_of(hint: Any, name: str) -> Kind:
+    """The kind of a dataclass's field, from its annotation."""
+    simple = {float: NUMBER, int: INTEGER, str: TEXT, bool: BOOLEAN, Any: FREE, object: FREE, Motor: MOTOR}
+    if hint in (Value, Value | None):
+        return VALUE if hint == Value else Optional(VALUE)
+    if hint in (Sample, Sample | None):
+        return SAMPLE if hint == Sample else Optional(SAMPLE)
+    arguments = get_args(hint)
+    if hint is np.ndarray or np.ndarray in arguments:
+        return Array(LENGTHS.get(name, (3,)))
+    if hint in simple:
+        return simple[hint]
+    origin = get_origin(hint)
+    if origin in (Union, types.UnionType) and type(None) in arguments:
+        rest = [argument for argument in arguments if argument is not type(None)]
+        return Optional(kind_of(rest[0], name)) if len(rest) == 1 else FREE
+    if origin is tuple:
+        return Tuple(kind_of(arguments[0], name), None if arguments[-1] is ... else (len(arguments),))
+    if origin is list:
+        return List(kind_of(arguments[0], name))
+    if origin in (dict, Mapping):
+        return Map(kind_of(arguments[1], name))
+    if hint is Shape:
+        return SHAPE
+    if hint is edits.Edit:
+        return ANY_EDIT
+    if is_dataclass(hint):
+        return record(hint)  # type: ignore[arg-type]
+    return FREE
+
+
+def record(cls: type, tag: tuple[str, str] | None = None, **defaults: Any) -> Record:
+    """The record of a dataclass; `defaults` are those of fields that have none in the class."""
+    hints = get_type_hints(cls)
+    return Record(cls, {entry.name: kind_of(hints[entry.name], entry.name) for entry in fields(cls)}, tag, defaults)
+
+
+def one_of(key: str, classes: list[type], name=kebab) -> OneOf:
+    """Records of several classes, told apart by their names under `key`."""
+    names = {cls: name(cls.__name__) for cls in classes}
+    return OneOf(key, {names[cls]: record(cls, (key, names[cls])) for cls in classes}, names)
+
+
+PROFILE = one_of("profile", [Ramp, Harmonic, Table])
+SHAPE = one_of("shape", [Box, Sphere, Cylinder, Capsule, ConvexHull])
+TAGGED: dict[str, Kind] = {"profile": VALUE, FREE_ARRAY: VALUE, "motor": MOTOR, "shape": SHAPE}
+EDIT = one_of("edit", edits.Edit.__subclasses__(), name=str)
+PARTS: dict[str, Record] = {
+    "bodies": record(
+        Body,
+        position=(0.0, 0.0, 0.0),
+        orientation=(0.0, 0.0, 0.0, 1.0),
+        velocity=(0.0, 0.0, 0.0),
+        angular_velocity=(0.0, 0.0, 0.0),
+    ),
+    "joints": record(Joint),
+    "springs": record(Spring),
+    "loads": record(Load),
+    "probes": record(Probe),
+    "couplings": record(Coupling),
+}
+OPTIONS: dict[str, Kind] = {
+    "horizon": Optional(NUMBER),
+    "reference_energy": Optional(NUMBER),
+    "duration": Optional(NUMBER),
+    "dt": Optional(NUMBER),
+}
+SCRIPT_FIELDS: dict[str, Kind] = {"time": NUMBER, "edit": EDIT}
+REFERENCES = {
+    "joints": {"first": "body", "second": "body"},
+    "springs": {"first": "body", "second": "body"},
+    "loads": {"body": "body"},
+    "probes": {"body": "body"},
+    "couplings": {"joint_a": "joint", "joint_b": "joint"},
+}
+FIELDS = ("format", "version", "name", "gravity", *OPTIONS, "ground_shapes", *PARTS, "script")
+
+
+def edit_to_json(edit: edits.Edit, callables: Callables = REFUSED) -> dict[str, Any]:
+    """An edit as an object with "edit", its name, and its fields."""
+    return EDIT.write(edit, type(edit).__name__, callables)
+
+
+def edit_from_json(data: Any, place: str = "edit", callables: Callables = REFUSED) -> edits.Edit:
+    """The edit of an object; raises FileError."""
+    return EDIT.read(data, place, callables)
+
+
+def model_to_json(model: Model, callables: Callables = REFUSED) -> dict[str, Any]:
+    """A model as an object, exactly: every number comes back with the same bits."""
+    data: dict[str, Any] = {"format": FORMAT, "version": VERSION}
+    data["name"] = TEXT.write(model.name, "name")
+    data["gravity"] = Array((3,)).write(model.gravity, "gravity")
+    for name, kind in OPTIONS.items():
+        if getattr(model, name) is not None:
+            data[name] = kind.write(getattr(model, name), name)
+    if model.ground.shapes:
+        data["ground_shapes"] = List(SHAPE).write(model.ground.shapes, "ground_shapes")
+    for name, kind in PARTS.items():
+        parts = list(getattr(model, name).values())
+        if parts:
+            data[name] = [kind.write(part, f"{name}[{i}]", callables) for i, part in enumerate(parts)]
+    if model.script:
+        data["script"] = [
+            {"time": NUMBER.write(time, f"script[{i}].time"), "edit": EDIT.write(edit, f"script[{i}].edit", callables)}
+            for i, (time, edit) in enumerate(model.script)
+        ]
+    return data
+
+
+def model_from_json(data: Any, callables: Callables = REFUSED) -> Model:
+    """The model of an object, checked as a model is, but for joints whose frames do not meet; raises FileError."""
+    data = migrate(data)
+    for key in data:
+        if key not in FIELDS:
+            raise FileError(f"scene: no field {tell(key)}; fields are: {', '.join(FIELDS)}")
+    model = Model(TEXT.read(data.get("name", "model"), "name"))
+    if "gravity" in data:
+        model.gravity = Array((3,)).read(data["gravity"], "gravity")
+    for name, kind in OPTIONS.items():
+        setattr(model, name, kind.read(data.get(name), name))
+    model.ground.shapes = List(SHAPE).read(data.get("ground_shapes", []), "ground_shapes")
+    count = sum(len(_items(data, name)) for name in (*PARTS, "script"))
+    if count > MOST_PARTS:
+        raise FileError(f"scene: has {count} parts and edits, expected at most {MOST_PARTS}; build it in Python")
+    for name, record_ in PARTS.items():
+        parts = getattr(model, name)
+        for i, item in enumerate(_items(data, name)):
+            place = f"{name}[{i}]"
+            part = record_.read(item, place, callables)
+            if not part.name or part.name in parts or (name == "bodies" and part.name == "ground"):
+                raise FileError(f"{place}.name is {tell(part.name)}, which is empty or taken; choose another")
+            parts[part.name] = part
+    for i, item in enumerate(_items(data, "script")):
+        place = f"script[{i}]"
+        if not isinstance(item, dict) or set(item) != set(SCRIPT_FIELDS):
+            raise wrong(place, item, "an object with time and edit")
+        time = NUMBER.read(item["time"], f"{place}.time")
+        if not 0 <= time < float("inf"):
+            raise wrong(f"{place}.time", time, "a time >= 0 [s]")
+        model.script.append((time, EDIT.read(item["edit"], f"{place}.edit", callables)))
+    _check(model)
+    return model
+
+
+def _items(data: dict[str, Any], name: str) -> list:
+    items = data.get(name, [])
+    if not isinstance(items, list):
+        raise wrong(name, items, "a list")
+    return items
+
+
+def _check(model: Model) -> None:
+    """Names that are referred to, then the model's own checks, with the place of what is wrong."""
+    known: dict[str, Any] = {"body": {"ground", *model.bodies}, "joint": model.joints}
+    for kind, references in REFERENCES.items():
+        for i, part in enumerate(getattr(model, kind).values()):
+            for name, target in references.items():
+                if getattr(part, name) not in known[target]:
+                    given = tell(getattr(part, name))
+                    raise FileError(f"{kind}[{i}].{name} is {given}, but there is no {target} of that name; correct it")
+    for joint in model.joints.values():
+        if joint.type in CATALOGUE:
+            for group in joint.kind.groups:
+                joint.features.setdefault(group.name, Features())
+    place = "scene"
+    try:
+        with np.errstate(all="raise", under="ignore"):
+            for kind in PARTS:
+                for i, part in enumerate(getattr(model, kind).values()):
+                    place = f"{kind}[{i}]"
+                    part.check()
+            place = "scene"
+            if model.bodies:
+                model.check(meeting=False)
+    except (ValueError, ArithmeticError) as error:  # ModelError is a ValueError
+        raise FileError(f"{place}: {error}") from error
+
+
+def schema() -> dict[str, Any]:
+    """The JSON schema of a scene file."""
+    shared: dict[str, Any] = {}
+    script = {"type": "object", "properties": {key: kind.schema(shared) for key, kind in SCRIPT_FIELDS.items()}}
+    properties: dict[str, Any] = {
+        "format": {"const": FORMAT},
+        "version": {"const": VERSION},
+        "name": TEXT.schema(shared),
+        "gravity": Array((3,)).schema(shared),
+        **{name: kind.schema(shared) for name, kind in OPTIONS.items()},
+        "ground_shapes": List(SHAPE).schema(shared),
+        **{name: {"type": "array", "items": kind.schema(shared)} for name, kind in PARTS.items()},
+        "script": {"type": "array", "items": script | {"required": list(SCRIPT_FIELDS), "additionalProperties": False}},
+    }
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "Impulsar scene",
+        "description": "SI units and radians; quaternions xyzw. Frames and units of the fields: docs/conventions.md.",
+        "type": "object",
+        "properties": properties,
+        "required": ["format", "version"],
+        "additionalProperties": False,
+        "$defs": dict(sorted(shared.items())),
+    }

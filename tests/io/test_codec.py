@@ -1,0 +1,255 @@
+"""Models and edits as JSON: exact, complete, and refused by name when wrong."""
+
+import dataclasses
+import json
+import math
+
+import numpy as np
+import pytest
+
+import impulsar as im
+from impulsar import edits
+from impulsar.io import FileError, edit_from_json, edit_to_json, model_from_json, model_to_json, schema
+from impulsar.io.codec import EDIT, FIELDS
+from impulsar.validate.fuzz import everything
+
+
+def through_json(data):
+    return json.loads(json.dumps(data, allow_nan=False))
+
+
+def same(a, b) -> bool:
+    """Equal to the last bit, arrays and dataclasses included; an int is the float it stands for."""
+    if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
+        return np.asarray(a, float).tobytes() == np.asarray(b, float).tobytes()
+    if dataclasses.is_dataclass(a):
+        return type(a) is type(b) and all(same(getattr(a, f.name), getattr(b, f.name)) for f in dataclasses.fields(a))
+    if isinstance(a, dict):
+        return list(a) == list(b) and all(same(a[key], b[key]) for key in a)
+    if isinstance(a, tuple | list):
+        return len(a) == len(b) and all(map(same, a, b))
+    return a == b
+
+
+SHOWN = {
+    "Grab": edits.Grab("hand", "link3", (0.1, 1 / 3, -0.0), 50.0, 0.5),
+    "Move": edits.Move("hand", im.Ramp(None, (0.1, 0.2, 0.3), 1.0, 2.0)),
+    "Release": edits.Release("hand"),
+    "ApplyLoad": edits.ApplyLoad("push", "link1", force=(im.Harmonic(1.0, 2.0, 0.1), 0.0, 1.0), frame="body"),
+    "RemoveLoad": edits.RemoveLoad("push"),
+    "SetParameter": edits.SetParameter("link1.mass", np.array([0.1, 0.2])),
+    "SetStep": edits.SetStep(1e-3),
+    "Drive": edits.Drive("hinge1", im.Table((0.0, 1.0), (0.0, 2.0)), "angle"),
+    "SetMotor": edits.SetMotor("hinge1", im.Motor(torque=1.0, max_torque=2.0)),
+    "ChangeJoint": edits.ChangeJoint(
+        "hinge1", {"type": "spherical", "limits": {"swing": 1.0, "twist": (-1.0, math.inf)}}
+    ),
+    "Add": edits.Add("body", "stone", {"shape": im.Box((1.0, 2.0, 3.0)), "density": 1000.0, "position": (0, 0, 1)}),
+    "Remove": edits.Remove("joint", "hinge2"),
+    "SetState": edits.SetState({"link1": {"velocity": (1.0, 0.0, 0.0)}}),
+    "DragTo": edits.DragTo("link3", (0.1, 0.2, 0.3)),
+    "Reset": edits.Reset(),
+    "Pause": edits.Pause(False),
+    "SetMethod": edits.SetMethod("simgc", {"epsilon": 1e-8, "warm_start": False}),
+}
+
+
+def test_every_edit_is_shown():
+    assert set(SHOWN) == {cls.__name__ for cls in edits.Edit.__subclasses__()}
+
+
+@pytest.mark.parametrize("edit", SHOWN.values(), ids=SHOWN)
+def test_edits_come_back_exactly(edit):
+    data = edit_to_json(edit)
+    assert data["edit"] == type(edit).__name__
+    again = edit_from_json(through_json(data))
+    assert same(again, edit)
+
+
+@pytest.mark.parametrize("name", im.SCENES)
+def test_scenes_come_back_exactly(name):
+    check_exact(im.scene(name))
+
+
+def test_every_part_comes_back_exactly():
+    check_exact(everything())
+
+
+def check_exact(model):
+    again = model_from_json(through_json(model_to_json(model)))
+    for field in vars(model):
+        assert same(getattr(again, field), getattr(model, field)), field
+
+
+def test_random_numbers_come_back_to_the_last_bit():
+    """Bit patterns of all finite floats."""
+    rng = np.random.default_rng(0)
+    values = rng.integers(0, 2**64, 10_000, dtype=np.uint64).view(float)
+    values = values[np.isfinite(values)]
+    edit = edits.SetParameter("link1.mass", values)
+    assert same(edit_from_json(through_json(edit_to_json(edit))), edit)
+
+
+def test_every_attribute_of_a_model_is_in_the_file():
+    """Who adds one to Model has to add it to the codec."""
+    assert set(vars(im.Model())) - {"ground"} == set(FIELDS) - {"format", "version", "ground_shapes"}
+
+
+def test_a_file_by_hand_may_leave_defaults_out():
+    model = model_from_json(
+        {
+            "format": "impulsar scene",
+            "version": 1,
+            "bodies": [{"name": "bob", "mass": 1, "inertia": [[1, 0, 0], [0, 1, 0], [0, 0, 1]]}],
+            "joints": [
+                {
+                    "name": "pivot",
+                    "type": "revolute",
+                    "first": "ground",
+                    "second": "bob",
+                    "p_PF": [0, 0, 1],
+                    "q_PF": [0, 0, 0, 1],
+                    "p_CM": [0, 0, 1],
+                    "q_CM": [0, 0, 0, 1],
+                }
+            ],
+        }
+    )
+    im.World(model).step(10)
+
+
+def test_callables_are_refused_by_name():
+    model = everything()
+    model.loads["push"].force = lambda t: (t, 0, 0)
+    with pytest.raises(FileError, match=r"loads\[0\]\.force is the callable .*; give a Ramp, Harmonic or Table"):
+        model_to_json(model)
+
+
+def test_version_0_is_migrated():
+    """As version 0 wrote it: parts in objects by name, no format."""
+    new = model_to_json(everything())
+    old = {key: value for key, value in new.items() if key != "format"} | {"version": 0}
+    for kind in ("bodies", "joints", "springs", "loads", "probes", "couplings"):
+        old[kind] = {part["name"]: {k: v for k, v in part.items() if k != "name"} for part in new[kind]}
+    assert model_to_json(model_from_json(old)) == new
+
+
+def spoil(place: str, value: object):
+    """A scene with one value replaced, or dropped where it is None of type `...`."""
+    data = through_json(model_to_json(everything()))
+    node = data
+    *path, last = [int(key) if key.isdigit() else key for key in place.split(".")]
+    for key in path:
+        node = node[key]
+    if value is ...:
+        del node[last]
+    else:
+        node[last] = value
+    return data
+
+
+@pytest.mark.parametrize(
+    ("place", "value", "says"),
+    [
+        ("joints.1.p_PF", [0, "a", 0], r"joints\[1\]\.p_PF\[1\] is 'a', expected a number"),
+        ("joints.1.axis", [0, 0, 1], r"joints\[1\]: no field 'axis'; fields are: name, type"),
+        ("joints.1.first", "link9", r"joints\[1\]\.first is 'link9', but there is no body of that name"),
+        ("joints.1.first", "hinge2", r"joints\[1\]\.first is 'hinge2', but there is no body"),
+        ("joints.1.first", "link2", "goes from body 'link2' to itself"),
+        ("joints.1.type", "hinge", r"joints\[1\]: joint 'hinge2': no joint type 'hinge'"),
+        ("joints.1.features", {"slide": {}}, r"joints\[1\].*features of slide"),
+        ("joints.1.q_CM", [0, 0, 0, 2], r"joints\[1\].*norm 2"),
+        ("couplings.0.joint_b", "hinge1", "couples angle of 'hinge1' to itself"),
+        ("bodies.0.mass", -1.0, r"bodies\[0\]: body 'link1': mass is -1, expected a finite number > 0"),
+        ("bodies.0.mass", True, r"bodies\[0\]\.mass is True, expected a number"),
+        ("bodies.0.mass", ..., r"bodies\[0\]: mass is missing; give it"),
+        ("bodies.0.mass", 10**400, r"bodies\[0\]\.mass is an integer beyond 2\^63"),
+        ("bodies.0.mass", math.inf, r"bodies\[0\]\.mass is not finite"),
+        ("bodies.0.name", "ground", r"bodies\[0\]\.name is 'ground', which is empty or taken"),
+        ("bodies.1.name", "link1", r"bodies\[1\]\.name is 'link1', which is empty or taken"),
+        ("bodies.0.name", "x" * 5000, "5000 characters"),
+        ("bodies.0.name", "\ud800", "half of a character"),
+        ("bodies.0.shapes.0.shape", "torus", r"shapes\[0\]\.shape is 'torus', expected one of box"),
+        ("bodies.0.inertia", [[1, 0], [0, 1]], "expected 3 x 3 numbers"),
+        ("bodies.0.inertia", [[1e308, 0, 0], [0, 1e308, 0], [0, 0, 1e308]], r"bodies\[0\]"),
+        ("bodies", {"link1": {}}, "bodies is .*, expected a list"),
+        ("loads.0.force", [{"profile": "sine"}, 0, 0], r"force\[0\]\.profile is 'sine'"),
+        ("loads.0.force", {"profile": "recorded", "number": 0}, "is 'recorded', expected one of ramp"),
+        ("script.0.edit.edit", "Explode", r"script\[0\]\.edit\.edit is 'Explode', expected one of"),
+        ("script.0.time", -1, r"script\[0\]\.time is -1"),
+        ("gravity", "down", "gravity is 'down', expected 3 numbers"),
+        ("version", 2, "version is 2, but this program reads up to 1"),
+        ("version", "1", "version is '1', expected an integer"),
+        ("format", "mujoco", "format is 'mujoco'"),
+        ("comment", "hello", "no field 'comment'"),
+    ],
+)
+def test_what_is_wrong_is_told_with_its_place(place, value, says):
+    with pytest.raises(FileError, match=says):
+        model_from_json(spoil(place, value))
+
+
+def test_a_structure_that_holds_itself_is_refused():
+    data = {"edit": "SetParameter", "path": "a.b", "value": []}
+    data["value"].append(data["value"])
+    with pytest.raises(FileError, match="nested more than"):
+        edit_from_json(data)
+
+
+# the schema -------------------------------------------------------------------------------------------
+
+
+def fits(value, rule, defs) -> bool:
+    """A JSON schema's rule, as far as our schema goes."""
+    if "$ref" in rule:
+        return fits(value, defs[rule["$ref"].rpartition("/")[2]], defs)
+    if "const" in rule:
+        return value == rule["const"]
+    if "enum" in rule:
+        return value in rule["enum"]
+    if "anyOf" in rule:
+        return any(fits(value, one, defs) for one in rule["anyOf"])
+    if "oneOf" in rule:
+        return sum(fits(value, one, defs) for one in rule["oneOf"]) == 1
+    kinds = {"object": dict, "array": list, "string": str, "boolean": bool, "null": type(None), "integer": int}
+    if "type" not in rule:
+        return True
+    if rule["type"] == "number":
+        return isinstance(value, int | float) and not isinstance(value, bool)
+    if not isinstance(value, kinds[rule["type"]]):
+        return False
+    if isinstance(value, dict):
+        known, others = rule.get("properties", {}), rule.get("additionalProperties", True)
+        return all(key in value for key in rule.get("required", [])) and all(
+            fits(item, known[key], defs)
+            if key in known
+            else others is not False and (others is True or fits(item, others, defs))
+            for key, item in value.items()
+        )
+    if isinstance(value, list):
+        count = rule.get("minItems", 0) <= len(value) <= rule.get("maxItems", 10**9)
+        return count and all(fits(item, rule.get("items", {}), defs) for item in value)
+    return True
+
+
+@pytest.mark.parametrize("name", [*im.SCENES, "everything"])
+def test_the_schema_takes_what_is_written(name):
+    rules = schema()
+    model = everything() if name == "everything" else im.scene(name)
+    assert fits(through_json(model_to_json(model)), rules, rules["$defs"])
+
+
+@pytest.mark.parametrize(
+    ("place", "value"),
+    [("joints.1.axis", [0, 0, 1]), ("bodies.0.mass", "a"), ("joints.1.p_PF", [0, 0]), ("version", 2)],
+)
+def test_the_schema_refuses_what_is_refused(place, value):
+    rules = schema()
+    assert not fits(spoil(place, value), rules, rules["$defs"])
+
+
+def test_the_schema_knows_every_edit():
+    defs = schema()["$defs"]
+    assert set(EDIT.records) <= set(defs)
+    for edit in SHOWN.values():
+        assert fits(through_json(edit_to_json(edit)), {"$ref": f"#/$defs/{type(edit).__name__}"}, defs)

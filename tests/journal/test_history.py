@@ -1,0 +1,231 @@
+"""History: undo, redo, seek, revert and fork give the bits that were there."""
+
+import math
+
+import numpy as np
+import pytest
+
+import impulsar as im
+from impulsar.edits import ChangeJoint, EditError, Pause, Reset, SetParameter
+from impulsar.edits.history import History
+from impulsar.validate.sessions import TIP, pendula, session
+
+
+@pytest.mark.parametrize("method", im.METHODS)
+def test_undo_and_redo_give_the_same_bits(method):
+    """Each undo is the state before its edit, each redo the state that the undo left."""
+    world = im.World(pendula(), method, dt=0.002)
+    history = History(world)
+    before = []
+    weld = ChangeJoint("hinge2", {"type": "fixed"})
+    for edit in (im.Grab("hand", "link3", TIP, stiffness=20.0), im.Move("hand", (0.1, 0.0, 0.1)), weld):
+        history.step(33)
+        before.append(world.hash())
+        history.apply(edit)
+    history.step(250)
+    left = [world.hash()]
+    for expected in reversed(before):
+        history.undo()
+        assert world.hash() == expected
+        left.append(world.hash())
+    with pytest.raises(EditError, match="nothing to undo"):
+        history.undo()
+    for expected in reversed(left[:-1]):
+        history.redo()
+        assert world.hash() == expected
+    assert history.redoable is None
+
+
+def test_a_session_undone_goes_another_way_and_redo_makes_the_edit_now():
+    world = im.World(pendula())
+    history = History(world)
+    history.step(10)
+    start = world.hash()
+    history.apply(SetParameter("link3.mass", 0.3))
+    history.step(10)
+    history.undo()
+    assert world.hash() == start
+    history.step(5)
+    plain = im.World(pendula())
+    plain.step(15)
+    assert world.hash() == plain.hash()
+    assert history.redo() == SetParameter("link3.mass", 0.3)
+    plain.apply(SetParameter("link3.mass", 0.3))
+    assert world.hash() == plain.hash()
+
+
+def test_seek_finds_every_moment_forward_and_back():
+    """Also over a change of the step and of a joint's type."""
+    world = im.World(pendula())
+    history = History(world)
+    seen = session(history)
+    rng = np.random.default_rng(0)
+    for k in rng.permutation(2 * len(seen)) // 2:
+        clock, expected = seen[k]
+        history.seek(clock)
+        assert world.hash() == expected
+        assert world._clock == pytest.approx(clock, abs=1e-9)
+
+
+def test_after_seek_steps_follow_the_recording_to_its_end_and_beyond():
+    world = im.World(pendula())
+    history = History(world)
+    seen = session(history)
+    total = history.count
+    history.seek(0.0)
+    assert history.is_replaying
+    history.step(7)
+    history.step(total - 7)
+    assert world.hash() == seen[-1][1]
+    assert not history.is_replaying
+    history.step(3)
+    assert history.count == total + 3
+
+
+def test_an_edit_after_seek_cuts_the_recording():
+    world = im.World(pendula())
+    history = History(world)
+    session(history)
+    history.seek(0.3)
+    edit = SetParameter("link1.mass", 0.2)
+    history.apply(edit)
+    assert not history.is_replaying
+    assert history.undoable == edit
+    assert history.span[1] == pytest.approx(0.3)
+    with pytest.raises(EditError, match=r"from 0 to 0\.3"):
+        history.seek(0.5)
+
+
+def test_revert_applies_the_inverses_now():
+    """Two parameters set and reverted: the model is the one before, time has gone on."""
+    world = im.World(pendula())
+    history = History(world)
+    before = world.system.parameter("mass")
+    history.apply(SetParameter("link1.mass", 0.2))
+    history.step(5)
+    history.apply(SetParameter("link2.mass", 0.3))
+    history.step(5)
+    history.revert()
+    history.step(5)
+    history.revert()
+    assert np.array_equal(world.system.parameter("mass"), before)
+    assert history.count == 15
+    with pytest.raises(EditError, match="nothing to revert"):
+        history.revert()
+
+
+def test_a_fork_goes_on_by_itself(tmp_path):
+    world = im.World(pendula())
+    history = History(world)
+    session(history)
+    fork = history.fork(tmp_path / "fork.journal")
+    assert fork.world.hash() == world.hash()
+    here = world.hash()
+    fork.apply(SetParameter("link1.mass", 0.2))
+    fork.step(20)
+    assert world.hash() == here
+    history.apply(SetParameter("link1.mass", 0.2))
+    history.step(20)
+    assert fork.world.hash() == world.hash()
+    fork.close()
+
+
+def test_reset_is_an_edit_like_others():
+    world = im.World(pendula())
+    history = History(world)
+    start = world.hash()
+    history.step(30)
+    moved = world.hash()
+    history.apply(Reset())
+    assert world.hash() == start
+    history.step(10)
+    history.undo()
+    assert world.hash() == moved
+    history.redo()
+    assert world._clock == pytest.approx(0.05)
+
+
+def test_a_pause_is_not_on_the_timeline():
+    world = im.World(pendula())
+    history = History(world)
+    history.step(5)
+    history.apply(SetParameter("link1.mass", 0.2))
+    history.step(5)
+    history.apply(Pause())
+    with pytest.raises(EditError, match="paused"):
+        history.step()
+    assert history.undo() == SetParameter("link1.mass", 0.2)
+    assert world.paused
+    history.redo()
+    assert world.paused and history.count == 10
+    history.apply(Pause(False))
+    history.step()
+
+
+def test_a_refused_edit_leaves_history_and_world_alone():
+    world = im.World(pendula())
+    history = History(world)
+    history.apply(SetParameter("link1.mass", 0.2))
+    history.step(5)
+    history.seek(0.0)
+    history.step(2)
+    here, replaying = world.hash(), history.is_replaying
+    with pytest.raises(EditError):
+        history.apply(SetParameter("link1.mass", -1.0))
+    assert (world.hash(), history.is_replaying, history.position) == (here, replaying, 1)
+
+
+def test_a_world_that_breaks_stays_at_its_last_good_step_and_history_goes_on():
+    model = pendula()
+    world = im.World(model, "simgc", dt=0.01)
+    history = History(world)
+    history.step(20)
+    history.apply(im.ApplyLoad("blast", "link3", force=im.Ramp((0, 0, 0), (1e49, 0, 0), 0.3, 0.4)))
+    with pytest.raises(im.StepError):
+        history.step(1000)
+    assert world.paused and np.isfinite(world.state.numpy()).all()
+    here = world.hash()
+    history.undo()
+    history.redo()
+    assert world.hash() == here
+    history.undo()
+    history.apply(Pause(False))
+    history.step(100)
+
+
+def test_callables_are_asked_once():
+    """A controller with a memory of its own: replaying gives the bits of the first time without asking it."""
+    asked = []
+
+    def force(t):
+        asked.append(t)
+        return (0.01 * len(asked), 0.0, 0.1 * math.sin(3 * t))
+
+    model = pendula()
+    model.load("controller", "link3", force=force)
+    world = im.World(model)
+    history = History(world)
+    history.step(30)
+    middle, clock = world.hash(), world._clock
+    history.step(30)
+    end, count = world.hash(), len(asked)
+    history.seek(clock)
+    assert world.hash() == middle
+    history.step(30)
+    assert world.hash() == end
+    assert len(asked) == count
+
+
+def test_memory_is_bounded():
+    """Marks and events do not grow without end, and the first edit can be gone back to while it is kept."""
+    from impulsar.edits import history as module
+
+    world = im.World(pendula(1), "simgc", dt=0.001)
+    history = History(world)
+    first = world.hash()
+    history.apply(SetParameter("link1.mass", 0.11))
+    history.step(60 * module.MARK_STEPS)
+    history.step(60 * module.MARK_STEPS)
+    assert len(history._marks) <= module.MOST_MARKS
+    history.undo()
+    assert world.hash() == first
