@@ -29,7 +29,7 @@ def impulsar(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
         ("run ten-pendula --device tpu", "devices are: cpu"),
         ("run ten-pendula --method magic", "methods are: "),
         ("run ten-pendula --duration 0.1 --every 0.015", "give 0.02"),
-        ("run lift.json", "scene files cannot be read yet"),
+        ("run lift.json", "cannot be read"),
         ("runn", "invalid choice: 'runn'"),
     ],
 )

@@ -13,13 +13,17 @@ import platform
 import sys
 import time as wall
 import warnings
+from contextlib import contextmanager
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from .model import Model, ModelError
+from .studio.command import add_arguments as add_studio_arguments
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
     import warp as wp
     import xarray as xr
 
@@ -74,9 +78,13 @@ def build_parser() -> Parser:
         added.set_defaults(command=function)
         return added
 
-    command("scenes", scenes, "list the built-in scenes and their parameters")
+    scenes_ = command("scenes", scenes, "list the built-in scenes and their parameters, or save one as a file")
+    scenes_.add_argument("scene", metavar="SCENE|FILE", nargs="?", help="what to save")
+    scenes_.add_argument("--set", metavar="KEY=VALUE", action="append", default=[], help="a parameter of the scene")
+    scenes_.add_argument("--save", metavar="FILE.json", type=Path, help="write the scene here")
+    scenes_.add_argument("--schema", action="store_true", help="print the JSON schema of scene files")
     run_ = command("run", run, "simulate a scene and print its energy books")
-    run_.add_argument("scene", metavar="SCENE", help="name of a scene, see `impulsar scenes`")
+    run_.add_argument("scene", metavar="SCENE|FILE", help="name of a scene, see `impulsar scenes`, or a scene file")
     run_.add_argument("--set", metavar="KEY=VALUE", action="append", default=[], help="a parameter of the scene")
     run_.add_argument("--method", metavar="M", help="name of a method")
     run_.add_argument("--coordinates", metavar="C", help="generalized or maximal")
@@ -89,13 +97,17 @@ def build_parser() -> Parser:
     run_.add_argument("--json", action="store_true", help="print the summary as JSON")
     analyse_ = command("analyse", analyse, "analyse a scene: mobility, assembly, statics, modes, inverse dynamics")
     analyse_.add_argument("kind", metavar="KIND", choices=ANALYSES, help=", ".join(ANALYSES))
-    analyse_.add_argument("scene", metavar="SCENE", help="name of a scene, see `impulsar scenes`")
+    analyse_.add_argument("scene", metavar="SCENE|FILE", help="name of a scene, or a scene file")
     analyse_.add_argument("--set", metavar="KEY=VALUE", action="append", default=[], help="a parameter of the scene")
     analyse_.add_argument("--motors", action="store_true", help="mobility: count motors as equations too")
     analyse_.add_argument("--time", metavar="T", type=_time, help="statics, modes: of loads and motors [s]; default 0")
     analyse_.add_argument("--duration", metavar="T", type=_seconds, help="inverse [s]; default: the scene's")
     analyse_.add_argument("--every", metavar="E", type=_seconds, help="inverse: between samples [s]; default: a 20th")
     analyse_.add_argument("--json", action="store_true", help="print the result as JSON")
+    replay_ = command("replay", replay, "carry out a session again from its journal, bit for bit")
+    replay_.add_argument("journal", metavar="FILE", type=Path, help="the journal")
+    replay_.add_argument("--verify", action="store_true", help="compare the state's bits with those of the session")
+    replay_.add_argument("--json", action="store_true", help="print the figures as JSON")
     validate_ = command("validate", validate, "compare results with closed forms, papers and other engines")
     validate_.add_argument("cases", metavar="CASE", nargs="*", help="names of cases; default: all")
     validate_.add_argument("--list", action="store_true", help="list the cases")
@@ -104,6 +116,8 @@ def build_parser() -> Parser:
     bench_ = command("bench", bench, "measure the cost of steps")
     bench_.add_argument("suites", metavar="SUITE", nargs="*", help="names of suites; default: all")
     bench_.add_argument("--json", action="store_true", help="print the figures as JSON")
+    studio_ = command("studio", studio, "take hold of a scene in the browser")
+    add_studio_arguments(studio_, _seconds)
     command("warmup", warmup, "compile the kernels now, so that the first run need not")
     demo_ = command("demo", demo, "pull ten pendula by a hand and draw what happens")
     demo_.add_argument("--out", metavar="DIR", type=Path, default=Path("out"), help="folder of the picture")
@@ -131,9 +145,24 @@ def _time(text: str) -> float:
 
 
 def scenes(args: argparse.Namespace) -> int:
-    """Print a table of the built-in scenes."""
+    """Print a table of the built-in scenes, or the schema of files; or save a scene."""
     from .scenes import SCENES
 
+    if args.schema:
+        from .io import schema
+
+        print(json.dumps(schema(), indent=1, ensure_ascii=False))
+        return GOOD
+    if (args.save is None) != (args.scene is None):
+        raise ModelError("scenes: to save one give both, as in `impulsar scenes four-bar --save four-bar.json`")
+    if args.save is not None:
+        from .io import save_model
+
+        model = _scene(args.scene, _settings(args.set))
+        _check_target(args.save)
+        save_model(model, args.save)
+        print(f"wrote {args.save}")
+        return GOOD
     width = max(map(len, SCENES)) + 2
     for scene in SCENES.values():
         print(f"{scene.name:<{width}}{scene.description}")
@@ -201,7 +230,11 @@ def _scene(name: str, settings: dict[str, Any]) -> Model:
     from .scenes import scene
 
     if name.endswith(".json"):
-        raise ModelError(f"'{name}': scene files cannot be read yet; give the name of a scene, see `impulsar scenes`")
+        from .io import load_model
+
+        if settings:
+            raise ModelError(f"--set {next(iter(settings))}: is for built-in scenes; edit the file '{name}' instead")
+        return load_model(name)
     try:
         return scene(name, **settings)
     except ModelError:
@@ -283,6 +316,70 @@ def demo(args: argparse.Namespace) -> int:
     draw_demo(model, dataset, path)
     print(f"the motion and the energies are in {path}")
     return INTERRUPTED if "interrupted" in dataset.attrs else GOOD
+
+
+def studio(args: argparse.Namespace) -> int:
+    """Serve the studio until Ctrl-C."""
+    from .studio.command import serve
+
+    return serve(args, lambda: _scene(args.scene, _settings(args.set)))
+
+
+def replay(args: argparse.Namespace) -> int:
+    """Carry out a journal and print what was found; with --verify other bits are a failure."""
+    from .edits.replay import replay as carry_out
+    from .machine import machine_key
+
+    began = wall.perf_counter()
+    with _records_bar(args.json) as progress:
+        found = carry_out(args.journal, args.verify, progress)
+    history, world = found.history, found.history.world
+    first, last = history.span
+    figures = {
+        "journal": str(args.journal),
+        "model": world.model.name,
+        "machine": found.machine,
+        "steps": found.steps,
+        "edits": found.edits,
+        "first_time": first,
+        "last_time": last,
+        "time": world.time,
+        "hash": world.hash(),
+        "dropped_bytes": found.torn,
+        "seconds": round(wall.perf_counter() - began, 3),
+    }
+    if args.verify:
+        figures |= {"checks": found.checks, "different": len(found.wrong), "verified": not found.wrong}
+    if args.json:
+        print(json.dumps(figures))
+    else:
+        print(f"{world.model.name}: {found.steps} steps and {found.edits} edits in {figures['seconds']:.3g} s")
+        print(
+            f"recorded from t = {first:g} s to {last:g} s; at t = {world.time:.9g} s the state's hash is {world.hash()}"
+        )
+        if found.torn:
+            print(f"a torn record of {found.torn} bytes at the end was dropped")
+        if args.verify:
+            print(f"{found.checks} checks of the state's bits, {len(found.wrong)} different")
+    if found.wrong:
+        other = "" if found.machine == machine_key() else f"; it was made on {found.machine}, this is {machine_key()}"
+        _tell(f"'{args.journal}': other bits first at the {found.wrong[0]}{other}")
+        return FELL_SHORT
+    return GOOD
+
+
+@contextmanager
+def _records_bar(is_quiet: bool) -> "Iterator[Callable[[int, int], None] | None]":
+    """A progress bar in a terminal."""
+    if is_quiet or not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import Progress
+
+    with Progress(console=Console(stderr=True)) as bar:
+        task = bar.add_task("replay", total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)
 
 
 def analyse(args: argparse.Namespace) -> int:
@@ -378,6 +475,11 @@ def warmup(args: argparse.Namespace) -> int:
             began = wall.perf_counter()
             World(_pendulum(), method=name, device=device).run(0.1)
             print(f"{name} for {device}: ready after {wall.perf_counter() - began:.1f} s")
+        began = wall.perf_counter()
+        swinging = World(_pendulum(), device=device)
+        swinging.step()
+        swinging.drag(next(iter(swinging.model.bodies)), (0.1, 0.2, 0.3))
+        print(f"edits for {device}: ready after {wall.perf_counter() - began:.1f} s")
     return GOOD
 
 
@@ -387,6 +489,7 @@ def doctor(args: argparse.Namespace) -> int:
     import warp as wp
 
     from . import __version__
+    from .machine import cpu_name
     from .methods import METHODS
     from .world import DEFAULT_METHOD
 
@@ -396,7 +499,7 @@ def doctor(args: argparse.Namespace) -> int:
     print(f"python    {platform.python_version()} on {platform.platform()}")
     print(f"numpy     {np.__version__}")
     print(f"warp      {wp.__version__}")
-    print(f"cpu       {_cpu_name()}, {os.cpu_count()} cores")
+    print(f"cpu       {cpu_name()}, {os.cpu_count()} cores")
     print(f"cache     {cache}")
     trouble = []
     for device in wp.get_devices():
@@ -460,12 +563,3 @@ def _period(device: str) -> tuple[float, float, float]:
     k = np.flatnonzero(x[:-1] * x[1:] < 0)
     zeros = t[k] - x[k] * (t[k + 1] - t[k]) / (x[k + 1] - x[k])
     return float(zeros[2] - zeros[0]), exact, (omega * dt) ** 2
-
-
-def _cpu_name() -> str:
-    """What the machine calls its processor."""
-    try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-    except OSError:
-        return platform.processor() or platform.machine()
-    return next((line.partition(": ")[2] for line in lines if line.startswith("model name")), platform.machine())

@@ -11,6 +11,7 @@ SUITES: dict[str, str] = {
     "loops": "closed loops at fixed steps, beside MuJoCo's Newton solver",
     "drag": "ten pendula dragged and released by `direct`",
     "batch": "world-steps per second of many copies of one mechanism",
+    "session": "the studio on loopback: from a pointer event to the frame that contains its effect",
 }
 
 
@@ -21,13 +22,14 @@ def suite_names() -> list[str]:
 
 def run_suite(name: str) -> list[dict]:
     """Measure one suite: rows of figures."""
-    from . import batch, chain, drag, loops
+    from . import batch, chain, drag, loops, session
 
     run: dict[str, Callable[[], list[dict]]] = {
         "chain": chain.run,
         "loops": loops.run,
         "drag": drag.run,
         "batch": batch.run,
+        "session": session.run,
     }
     try:
         return run[name]()

@@ -1,0 +1,126 @@
+"""`impulsar studio`: a scene on a page that the browser opens."""
+
+import argparse
+import contextlib
+import itertools
+import logging
+import sys
+import tempfile
+import threading
+import webbrowser
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..model import Model, ModelError
+
+if TYPE_CHECKING:
+    from .session import Session
+
+REMOTE = """\
+impulsar: --allow-remote: everyone who can reach {host} port {port} and has the link can see and change this
+          session, upload scenes to it and use this machine's time; give the link only to people you trust.
+          What the session shows and takes is limited as SECURITY.md says; it is not meant for the open internet.
+"""
+NOT_SECRET = """\
+impulsar: --no-tls: the link's token and all that is sent can be read and changed by anyone on the way.
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser, seconds: Callable[[str], float]) -> None:
+    """Options of the command."""
+    parser.add_argument("scene", metavar="SCENE|FILE", nargs="?", default="ten-pendula", help="default: ten-pendula")
+    parser.add_argument("--set", metavar="KEY=VALUE", action="append", default=[], help="a parameter of the scene")
+    parser.add_argument("--method", metavar="M", help="name of a method")
+    parser.add_argument("--coordinates", metavar="C", help="generalized or maximal")
+    parser.add_argument("--device", metavar="D", help="cpu, cuda or cuda:0")
+    parser.add_argument("--dt", metavar="H", type=seconds, help="step [s]; default: the scene's")
+    parser.add_argument("--speed", metavar="X", type=seconds, default=1.0, help="times real time; default 1")
+    parser.add_argument("--paused", action="store_true", help="begin with time standing still")
+    parser.add_argument("--journal", metavar="FILE", type=Path, help="keep a journal; go on with it if it is there")
+    parser.add_argument("--host", default="127.0.0.1", help="address to serve on; default: this machine only")
+    parser.add_argument("--port", type=int, default=0, help="default: any free one")
+    parser.add_argument("--allow-remote", action="store_true", help="needed for a --host that others can reach")
+    parser.add_argument("--cert", metavar="FILE", type=Path, help="TLS certificate (PEM)")
+    parser.add_argument("--key", metavar="FILE", type=Path, help="its private key (PEM)")
+    parser.add_argument(
+        "--tls", action="store_true", help="TLS by a self-made certificate; default with --allow-remote"
+    )
+    parser.add_argument("--no-tls", action="store_true", help="no TLS in spite of --allow-remote")
+    parser.add_argument("--no-browser", action="store_true", help="only print the link")
+
+
+def serve(args: argparse.Namespace, make_model: Callable[[], Model]) -> int:
+    """Serve until Ctrl-C; what can be refused is refused before anything is built."""
+    from .security import is_loopback
+
+    if not is_loopback(args.host) and not args.allow_remote:
+        raise ModelError(f"--host {args.host}: others could reach it; add --allow-remote if that is meant")
+    if (args.cert is None) != (args.key is None):
+        raise ModelError("--cert and --key: one is given without the other; give both")
+    if args.no_tls and (args.tls or args.cert):
+        raise ModelError("--no-tls: contradicts --tls and --cert; remove one")
+    if not 0 <= args.port <= 65535:
+        raise ModelError(f"--port is {args.port}, expected 0 to 65535")
+    for path in (args.cert, args.key):
+        if path is not None and not path.is_file():
+            raise ModelError(f"'{path}': no such file; give a PEM file")
+    logging.basicConfig(level=logging.WARNING, stream=sys.stderr, format="impulsar: %(message)s")
+    with tempfile.TemporaryDirectory(prefix="impulsar-") as folder:
+        return _serve(args, make_model, Path(folder))
+
+
+def _session(args: argparse.Namespace, make_model: Callable[[], Model], folder: Path) -> "Session":
+    """A session on the scene, or where a journal left it."""
+    from .. import edits
+    from ..edits.history import History
+    from ..world import World
+    from .session import Session
+
+    options = {key: getattr(args, key) for key in ("method", "coordinates", "device", "dt")}
+    options = {key: value for key, value in options.items() if value is not None}
+    path = args.journal or folder / "session.journal"
+    is_old = args.journal is not None and path.exists() and path.stat().st_size > 0
+
+    def make_world(model: Model) -> World:
+        return World(model, **options)
+
+    def make_history(world: World) -> History:
+        _put_aside(path)
+        return History(world, path)
+
+    history = History.open(path) if is_old else make_history(make_world(make_model()))
+    if args.paused and not history.world.paused:
+        history.apply(edits.Pause(True))
+    scene = history.world.model.name if is_old else args.scene
+    return Session(history, make_world, make_history, scene, args.speed, journal=args.journal)
+
+
+def _put_aside(path: Path) -> None:
+    """Rename the journal of the scene before: another one begins."""
+    if path.exists() and path.stat().st_size > 0:
+        number = next(n for n in itertools.count(1) if not path.with_name(f"{path.name}.{n}").exists())
+        path.rename(path.with_name(f"{path.name}.{number}"))
+
+
+def _serve(args: argparse.Namespace, make_model: Callable[[], Model], folder: Path) -> int:
+    from .security import is_loopback
+    from .server import Place, Studio
+    from .tls import machine_names, make_certificate
+
+    certificate, key = args.cert, args.key
+    if certificate is None and (args.tls or (args.allow_remote and not args.no_tls)):
+        certificate, key, fingerprint = make_certificate(folder, sorted({args.host, *machine_names()}))
+        print(f"impulsar: self-made certificate, SHA-256 {fingerprint}", file=sys.stderr)
+    studio = Studio(_session(args, make_model, folder), Place(args.host, args.port, certificate, key))
+    if not is_loopback(args.host):
+        print(REMOTE.format(host=args.host, port=studio.address.port), file=sys.stderr, end="")
+        if certificate is None:
+            print(NOT_SECRET, file=sys.stderr, end="")
+    print(f"Impulsar studio: {studio.url}", flush=True)
+    print("Ctrl-C ends it.", flush=True)
+    if not args.no_browser:
+        threading.Thread(target=webbrowser.open, args=(studio.url,), daemon=True).start()
+    with contextlib.suppress(KeyboardInterrupt):  # the way to end it
+        studio.run()
+    return 0

@@ -1,0 +1,356 @@
+"""What a client is told of a world: its parts and their parameters as a Scene, what acts now as a Live."""
+
+from typing import Any
+
+import numpy as np
+
+from ..edits.apply import EditError, parameters
+from ..inputs import Component, Harmonic, Ramp, Scalar, Table
+from ..joints import CATALOGUE, Group
+from ..measure import coordinate_name
+from ..methods import METHODS
+from ..model import NO_AXIS, TWO_AXES
+from ..model import Features as ModelFeatures
+from ..model import Joint as ModelJoint
+from ..scenes import SCENES
+from ..shapes import Box, Capsule, ConvexHull, Cylinder, Sphere, rotation_matrix
+from ..shapes import Shape as ModelShape
+from ..system import EMPTY
+from ..system.slots import HAND
+from ..world import World
+from . import messages as ms
+from .signals import UNITS
+
+PARAMETER_UNITS = {
+    "mass": "kg",
+    "inertia": "kg m²",
+    "gravity": "m/s²",
+    "stiffness": "N/m",
+    "damping": "N s/m",
+    "free_length": "m",
+    "ratio": "1",
+}
+SETTABLE_FEATURES = ("friction", "viscous", "stiffness", "damping", "rest")
+KINDS = {Box: "box", Sphere: "sphere", Cylinder: "cylinder", Capsule: "capsule", ConvexHull: "hull"}
+
+
+def scene(world: World, generation: int, topology: int) -> ms.Scene:
+    """Everything there is to draw and to set."""
+    model = world.model
+    return ms.Scene(
+        generation=generation,
+        topology=topology,
+        name=model.name,
+        gravity=_parameter(world, "model", "gravity").value,
+        size=_size(world),
+        reference_energy=None if model.reference_energy is None else float(model.reference_energy),
+        bodies=[_body(world, name) for name in model.bodies],
+        joints=[_joint(world, joint) for joint in model.joints.values()],
+        springs=[_spring(world, name) for name in model.springs],
+        probes=[ms.Probe(name=p.name, body=p.body, at=_list(p.p_BQ)) for p in model.probes.values()],
+        couplings=[_coupling(world, name) for name in model.couplings],
+        parameters=[_parameter(world, "model", "gravity")],
+        joint_kinds=[
+            ms.JointKind(
+                name=kind.name,
+                groups=[group.name for group in kind.groups],
+                axes=0 if kind.name in NO_AXIS else 2 if kind.name in TWO_AXES else 1,
+            )
+            for kind in CATALOGUE.values()
+        ],
+        methods=list(METHODS),
+        units=[ms.SignalUnit(quantity=name, unit=unit) for name, unit in UNITS.items()],
+        scenes=scene_entries(),
+    )
+
+
+def scene_entries() -> list[ms.SceneEntry]:
+    """The built-in scenes."""
+    return [
+        ms.SceneEntry(name=entry.name, description=entry.description, parameters=dict(entry.parameters))
+        for entry in SCENES.values()
+    ]
+
+
+def _size(world: World) -> float:
+    """Largest extent of the authored mechanism, shapes included [m]."""
+    points = [np.zeros(3)]
+    for joint in world.model.joints.values():
+        first = world.model.bodies.get(joint.first, world.model.ground)
+        points.append(first.world_point(joint.p_PF))
+    for body in world.model.bodies.values():
+        points.append(body.position)
+        for shape in body.shapes:
+            reach = _reach(shape)
+            points += [body.world_point(shape.offset + sign * reach) for sign in (-1.0, 1.0)]
+    return float(np.ptp(np.array(points), axis=0).max()) or 1.0
+
+
+def _reach(shape: ModelShape) -> np.ndarray:
+    """Half extents of a shape along its body's axes, roughly [m]."""
+    if isinstance(shape, Box):
+        half = np.asarray(shape.size) / 2
+    elif isinstance(shape, ConvexHull):
+        half = np.abs(np.asarray(shape.points)).max(axis=0)
+    elif isinstance(shape, Cylinder | Capsule):
+        half = np.array([shape.radius, shape.radius, shape.length / 2])
+    elif isinstance(shape, Sphere):
+        half = np.full(3, shape.radius)
+    else:
+        half = np.zeros(3)
+    return np.abs(rotation_matrix(shape.orientation)) @ half
+
+
+def _body(world: World, name: str) -> ms.Body:
+    known = [_parameter(world, name, what) for what in ("mass", "inertia")]
+    return ms.Body(
+        name=name,
+        mass=float(known[0].value),
+        shapes=[shape(item) for item in world.model.bodies[name].shapes],
+        parameters=known,
+    )
+
+
+def shape(item: ModelShape) -> ms.Shape:
+    """A shape for drawing; a hull comes with its triangles."""
+    points: list[list[float]] | None = None
+    triangles: list[list[int]] | None = None
+    if isinstance(item, ConvexHull):
+        corners, faces = hull(np.asarray(item.points))
+        points, triangles = corners.tolist(), faces.tolist()
+    return ms.Shape(
+        kind=KINDS[type(item)],  # type: ignore[arg-type]
+        offset=_list(item.offset),
+        orientation=_list(item.orientation),
+        size=_list(item.size) if isinstance(item, Box) else None,
+        radius=getattr(item, "radius", None),
+        length=getattr(item, "length", None),
+        points=points,
+        triangles=triangles,
+    )
+
+
+def hull(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Corners of a convex hull and its triangles, anticlockwise seen from outside."""
+    from scipy.spatial import ConvexHull as Hull
+
+    found = Hull(points)
+    faces = found.simplices.copy()
+    a, b, c = (points[faces[:, k]] for k in range(3))
+    inwards = np.einsum("fi,fi->f", np.cross(b - a, c - a), found.equations[:, :3]) < 0
+    faces[inwards] = faces[inwards][:, ::-1]
+    return points[found.vertices], np.searchsorted(found.vertices, faces, sorter=np.argsort(found.vertices))
+
+
+def _joint(world: World, joint: ModelJoint) -> ms.Joint:
+    return ms.Joint(
+        name=joint.name,
+        joint_type=joint.type,
+        first=joint.first,
+        second=joint.second,
+        p_PF=_list(joint.p_PF),
+        q_PF=_list(joint.q_PF),
+        p_CM=_list(joint.p_CM),
+        q_CM=_list(joint.q_CM),
+        length=joint.length,
+        pitch=joint.pitch,
+        groups=[_group(world, joint, group) for group in joint.kind.groups],
+    )
+
+
+def _group(world: World, joint: ModelJoint, group: Group) -> ms.Group:
+    return ms.Group(
+        name=group.name,
+        kind="ball" if group.is_ball else "slide" if group.is_slide else "angle",
+        unit=group.unit,
+        force_unit=group.force_unit,
+        coordinates=[coordinate_name(joint, group, code) for code in group.freedoms],
+        features=_features(world, joint, group, joint.features[group.name]),
+    )
+
+
+def _features(world: World, joint: ModelJoint, group: Group, features: ModelFeatures) -> list[ms.Parameter]:
+    """Features by the keywords of `Model.joint`; ChangeJoint sets any of them."""
+    unit, force = group.unit, group.force_unit
+    units = {
+        "friction": force,
+        "viscous": f"{force} s/{unit}",
+        "stiffness": f"{force}/{unit}",
+        "damping": f"{force} s/{unit}",
+        "rest": unit,
+    }
+    limits: Any = None if features.limits is None else _list(features.limits)
+    if group.is_ball and (features.limits is not None or features.swing is not None):
+        limits = {"swing": features.swing, "twist": limits}
+    found = [
+        ms.Parameter(name="limits", value=limits, unit=unit, set_by="ChangeJoint"),
+        ms.Parameter(name="limit_restitution", value=features.restitution, unit="1", set_by="ChangeJoint"),
+    ]
+    alone = len(joint.kind.groups) == 1
+    there = _places(world, joint.name)
+    for name in SETTABLE_FEATURES:
+        if alone and name in there:
+            found.append(_parameter(world, joint.name, name, units[name]))
+        else:
+            value = float(getattr(features, name))
+            found.append(ms.Parameter(name=name, value=value, unit=units[name], set_by="ChangeJoint"))
+    return found
+
+
+def _spring(world: World, name: str) -> ms.Spring:
+    spring = world.model.springs[name]
+    return ms.Spring(
+        name=name,
+        first=spring.first,
+        second=spring.second,
+        at_first=_list(spring.p_PQ),
+        at_second=_list(spring.p_CQ),
+        parameters=[_parameter(world, name, what) for what in ("stiffness", "damping", "free_length")],
+    )
+
+
+def _coupling(world: World, name: str) -> ms.Coupling:
+    coupling = world.model.couplings[name]
+    ends = []
+    for joint_name, group_name in ((coupling.joint_a, coupling.group_a), (coupling.joint_b, coupling.group_b)):
+        joint = world.model.joints[joint_name]
+        group = joint.kind.group(group_name)
+        ends.append(coordinate_name(joint, group, group.freedoms[0]))
+    known = [_parameter(world, name, "ratio")]
+    return ms.Coupling(name=name, coordinate_a=ends[0], coordinate_b=ends[1], parameters=known)
+
+
+def _places(world: World, part: str) -> dict[str, list[tuple[str, int]]]:
+    """Where the parameters of a part are kept; empty for a part that has none."""
+    try:
+        return parameters(world.system, part)
+    except EditError:
+        return {}
+
+
+def _parameter(world: World, part: str, name: str, unit: str | None = None) -> ms.Parameter:
+    """A parameter with its value now, of the first world."""
+    array, row = _places(world, part)[name][0]
+    value = world.system.parameter(array)[row, 0]
+    return ms.Parameter(
+        name=name,
+        value=float(value) if np.ndim(value) == 0 else np.asarray(value).tolist(),
+        unit=unit or PARAMETER_UNITS[name],
+        path=f"{part}.{name}",
+    )
+
+
+# what acts now --------------------------------------------------------------------------------------------
+
+
+def live(world: World, revision: int) -> ms.Live:
+    """Hands, loads and motors."""
+    return ms.Live(revision=revision, hands=_hands(world), loads=_loads(world), motors=_motors(world))
+
+
+def _hands(world: World) -> list[ms.Hand]:
+    system, names = world.system, _body_names(world)
+    bodies = system.arrays.hand_body.numpy()
+    points = system.parameter("hand_point")
+    found = []
+    for r, slot in enumerate(system.slots):
+        if slot.kind == HAND and slot.code == 0 and (name := system.hand_names[slot.part]):
+            found.append(
+                ms.Hand(
+                    name=name,
+                    body=names[int(bodies[slot.part])],
+                    at=_list(points[slot.part, 0]),
+                    stiffness=float(system.parameter("slot_a")[r, 0]),
+                    damping=float(system.parameter("slot_b")[r, 0]),
+                )
+            )
+    return found
+
+
+def acting_loads(world: World) -> list[tuple[int, str]]:
+    """Loads that are on: index and name."""
+    bodies = world.system.arrays.load_body.numpy()
+    return [(i, name) for i, name in enumerate(world.system.load_names) if name and bodies[i] != EMPTY]
+
+
+def _loads(world: World) -> list[ms.Load]:
+    system, names = world.system, _body_names(world)
+    bodies, turned = system.arrays.load_body.numpy(), system.arrays.load_in_body.numpy()
+    first, points = system.arrays.load_channel.numpy(), system.parameter("load_point")
+    return [
+        ms.Load(
+            name=name,
+            body=names[int(bodies[i])],
+            at=_list(points[i, 0]),
+            frame="body" if turned[i] else "world",
+            force=_values(system.channels.items[first[i] : first[i] + 3]),
+            torque=_values(system.channels.items[first[i] + 3 : first[i] + 6]),
+        )
+        for i, name in acting_loads(world)
+    ]
+
+
+def _motors(world: World) -> list[ms.Motor]:
+    found = []
+    for joint in world.model.joints.values():
+        for group in joint.kind.groups:
+            motor = joint.features[group.name].motor
+            if motor is None:
+                continue
+            given = {"speed": motor.speed, "position": motor.position, "torque": motor.torque}
+            quantity = next(name for name, value in given.items() if value is not None)
+            unit = {"speed": f"{group.unit}/s", "position": group.unit, "torque": group.force_unit}[quantity]
+            bound = float(motor.max_torque)
+            found.append(
+                ms.Motor(
+                    joint=joint.name,
+                    group=group.name,
+                    quantity=quantity,  # type: ignore[arg-type]
+                    value=_motor_value(world, joint, group),
+                    unit=unit,
+                    max_torque=bound if np.isfinite(bound) else None,
+                )
+            )
+    return found
+
+
+def _motor_value(world: World, joint: ModelJoint, group: Group) -> Any:
+    """What the channels of a motor are set to."""
+    system = world.system
+    items = [
+        system.channels.items[slot.channel]
+        for slot in system.slots
+        if slot.channel >= 0 and slot.name == joint.name and slot.code in group.freedoms
+    ]
+    return _values(items) if group.is_ball else _value(items[0])
+
+
+def _values(items: list[Scalar]) -> Any:
+    return [_value(item) for item in items]
+
+
+def _value(item: Any) -> Any:
+    """A number, a profile as in scene files, or None for a callable."""
+    if isinstance(item, Ramp):
+        return {"profile": "ramp", "start": item.start, "end": item.end, "t0": item.t0, "t1": item.t1}
+    if isinstance(item, Harmonic):
+        return {
+            "profile": "harmonic",
+            "mean": item.mean,
+            "amplitude": item.amplitude,
+            "omega": item.omega,
+            "phase": item.phase,
+        }
+    if isinstance(item, Table):
+        return {"profile": "table", "times": list(item.times), "values": list(item.values)}
+    if isinstance(item, Component):
+        return None
+    return float(np.ravel(item)[0])
+
+
+def _body_names(world: World) -> dict[int, str]:
+    return {index: name for name, index in world.system.body_index.items()}
+
+
+def _list(values: Any) -> list[float]:
+    return [float(value) for value in np.ravel(values)]

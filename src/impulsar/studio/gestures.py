@@ -1,0 +1,69 @@
+"""Which edits belong to one gesture, so that a person undoes what was done and not one of its hundred parts."""
+
+from collections.abc import Sequence
+
+from .. import edits
+
+TOGETHER = 0.7  # wall time between edits of one thing that make one gesture [s]
+
+
+def subject(edit: edits.Edit) -> tuple | None:
+    """The thing that an edit sets anew each time, None for other edits."""
+    match edit:
+        case edits.Move(hand=hand):
+            return ("hand", hand)
+        case edits.DragTo(body=body, at=at):
+            return ("drag", body, tuple(at))
+        case edits.Drive(joint=joint, group=group):
+            return ("drive", joint, group)
+        case edits.SetParameter(path=path):
+            return ("parameter", path)
+        case edits.ApplyLoad(name=name):
+            return ("load", name)
+    return None
+
+
+def overridden(subjects: Sequence[tuple | None]) -> dict[int, int]:
+    """Of edits that wait for one step: those that a newer one of the same thing overrides, and by which.
+
+    An edit of no such thing (None) stands between what comes before and after it.
+    """
+    found: dict[int, int] = {}
+    newer: dict[tuple, int] = {}
+    for k in reversed(range(len(subjects))):
+        thing = subjects[k]
+        if thing is None:
+            newer.clear()
+        elif thing in newer:
+            found[k] = newer[thing]
+        else:
+            newer[thing] = k
+    return found
+
+
+class Gestures:
+    """Positions in a history at which gestures began."""
+
+    def __init__(self) -> None:
+        self._starts: list[int] = []
+        self._held: dict[str, int] = {}  # start of the gesture of every hand that holds
+        self._last: tuple[tuple | None, float] = (None, 0.0)
+
+    def note(self, position: int, edit: edits.Edit, now: float) -> None:
+        """An edit that was made at a position of the history, at a wall time."""
+        self._starts = [start for start in self._starts[-10_000:] if start < position]
+        thing = subject(edit)
+        goes_on = thing is not None and thing == self._last[0] and now - self._last[1] < TOGETHER
+        self._last = thing, now
+        if isinstance(edit, edits.Grab):
+            self._held[edit.hand] = position
+        elif isinstance(edit, edits.Move) and edit.hand in self._held:
+            goes_on = True
+        elif isinstance(edit, edits.Release):
+            goes_on = self._held.pop(edit.hand, position) < position
+        if not goes_on:
+            self._starts.append(position)
+
+    def start(self, position: int) -> int:
+        """Where the gesture began whose edits are the last before a position."""
+        return max((start for start in self._starts if start < position), default=position - 1)

@@ -1,0 +1,183 @@
+"""What clients are told: the world's parts, what acts, the clock and the books, and a frame of every turn."""
+
+import time as wall
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..edits.history import History
+from ..model import Model, ModelError
+from ..reports import StepReport
+from ..world import World
+from . import describe
+from . import messages as ms
+from .clock import Clock
+from .frames import tick
+from .mailbox import Mailbox
+from .signals import Before, Reading, Signal, signal
+from .wire import to_text
+
+BOOKS_INTERVAL = 0.25  # wall time between Books [s]
+
+
+@dataclass(eq=False)
+class Client:
+    """One client as the session knows it."""
+
+    name: str
+    mailbox: Mailbox
+    applied: int = 0  # id of its newest message that was carried out
+    subscription: int = 0
+    names: list[str] = field(default_factory=list)
+    signals: list[Signal] = field(default_factory=list)
+    replies: list[str] = field(default_factory=list)  # of this turn
+    hands: set[str] = field(default_factory=set)  # by which it holds something
+    waiting: int = 0  # messages in the inbox
+    is_new: bool = True
+
+
+@dataclass
+class Moment:
+    """What a turn leaves to be told, beside the world itself."""
+
+    report: StepReport | None = None
+    before: Before | None = None
+    is_broken: bool = False
+
+
+class Publisher:
+    """Keeps what was told last, so that all are told of changes and who comes is told everything."""
+
+    def __init__(self, scene: str, journal: str | None):
+        self.scene, self.journal = scene, journal
+        self.generation = self.topology = self.revision = 0
+        self._parts: Model | None = None  # that were described last
+        self._newest: dict[str, str] = {}  # to be told to all
+        self._kept: dict[str, str] = {}  # to be told to whoever comes
+        self._notices: list[str] = []
+        self._status: ms.Status | None = None
+        self._span = (0.0, 0.0)
+        self._last_books = 0.0
+        self._choices: list[str] = []
+        self._choices_of = -1  # topology
+
+    def describe(self, world: World, with_parts: bool, clients: list[Client]) -> bool:
+        """Make the Live anew, and with parts the Scene; whether the parts are still the same."""
+        is_same = self._parts is world.system.model
+        if with_parts or not is_same:
+            self._parts = world.system.model
+            self.generation += 1
+            self.topology += not is_same
+            self._newest["scene"] = to_text(describe.scene(world, self.generation, self.topology))
+            for client in clients:
+                client.signals = [_again(world, name) for name in client.names]
+        self.revision += 1
+        self._newest["live"] = to_text(describe.live(world, self.revision))
+        return is_same
+
+    def tell(self, level: Any, text: str) -> None:
+        """Say something to all."""
+        self._notices.append(to_text(ms.Notice(level=level, text=text)))
+
+    def publish(self, history: History, clock: Clock, moment: Moment, clients: list[Client]) -> None:
+        """Leave in every mailbox what changed and the newest frame."""
+        now, world = wall.monotonic(), history.world
+        is_time = now - self._last_books > BOOKS_INTERVAL
+        if is_time or world.paused:
+            self._last_books = now
+            self._newest["books"] = to_text(_books(world, moment.report, self._find_choices(world, moment)))
+        self._update_status(history, clock, len(clients), is_time or world.paused)
+        newest, self._newest = self._newest, {}
+        notices, self._notices = self._notices, []
+        self._kept |= newest
+        if not clients:
+            return
+        picture = self._tick(history, clock, moment)
+        for client in clients:
+            first = self._kept if client.is_new else newest
+            client.is_new = False
+            frame = picture.frame(client.applied, client.subscription, client.signals)
+            replies, client.replies = client.replies, []
+            client.mailbox.put(first, [*replies, *notices], frame)
+
+    def _find_choices(self, world: World, moment: Moment) -> list[str]:
+        """Joints whose reactions are a choice: asked once per topology, after a step, because it is dear."""
+        if self._choices_of != self.topology and moment.report is not None and world.model.joints:
+            self._choices_of = self.topology
+            determinate = world.reactions()[1][:, 0]
+            self._choices = [name for name, sure in zip(world.model.joints, determinate, strict=True) if not sure]
+        return self._choices if self._choices_of == self.topology else []
+
+    def _tick(self, history: History, clock: Clock, moment: Moment):
+        world, report = history.world, moment.report
+        steps = report.steps if report else 1
+        flags = {
+            "paused": world.paused,
+            "slow": clock.slow,
+            "broken": moment.is_broken,
+            "replaying": history.is_replaying,
+        }
+        return tick(
+            Reading(world, moment.before, report.iterations / steps if report else 0.0, clock.step_time),
+            self.generation,
+            self.revision,
+            world._count,
+            sum(ms.FLAGS[name] for name, on in flags.items() if on),
+            report.substeps / steps if report else 0.0,
+            (world.dt / clock.speed, 0.0 if world.paused else clock.factor, clock.speed),
+        )
+
+    def _update_status(self, history: History, clock: Clock, clients: int, with_span: bool) -> None:
+        """Tell the status where it changed; the span of the timeline, which always does, now and then."""
+        world = history.world
+        if with_span or self._status is None:
+            self._span = history.span
+        status = ms.Status(
+            paused=world.paused,
+            replaying=history.is_replaying,
+            speed=clock.speed,
+            steps_per_frame=clock.steps_per_frame,
+            dt=world.dt,
+            method=world.method.name,
+            coordinates=world.coordinates,
+            device=world.device,
+            scene=self.scene,
+            first_time=self._span[0],
+            last_time=self._span[1],
+            undo=_name(history.undoable),
+            redo=_name(history.redoable),
+            journal=self.journal,
+            clients=clients,
+        )
+        if status != self._status:
+            self._status = status
+            self._newest["status"] = to_text(status)
+
+
+def _books(world: World, report: StepReport | None, choices: list[str]) -> ms.Books:
+    books, reference = world.energy(), world.model.reference_energy
+    return ms.Books(
+        time=world.time,
+        kinetic=books.kinetic,
+        potential=books.potential,
+        elastic=books.elastic,
+        start=books.start,
+        work={name: float(value) for name, value in books.work.items()},
+        losses={name: float(value) for name, value in books.losses.items()},
+        imbalance=books.imbalance,
+        imbalance_percent=100 * books.imbalance / reference if reference else None,
+        worst_joint=report.worst_joint if report else None,
+        ended_by=report.ended_by if report else "tolerance",
+        indeterminate=choices,
+    )
+
+
+def _again(world: World, name: str) -> Signal:
+    """A signal of the world as it is now; NaN where its part has gone."""
+    try:
+        return signal(world, name)
+    except ModelError:
+        return Signal(name, "", lambda reading: (float("nan"), True))
+
+
+def _name(edit: Any) -> str | None:
+    return None if edit is None else type(edit).__name__

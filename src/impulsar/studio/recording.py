@@ -1,0 +1,98 @@
+"""The last minutes of a session, kept small while it runs and made a result when asked for."""
+
+from collections import deque
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..results import Samples
+from ..world import Snapshot, World
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+ROOM = 64 * 2**20  # bytes of samples
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One moment: what a step changes, beside the snapshot that has all the rest."""
+
+    base: Snapshot
+    state: np.ndarray
+    acceleration: np.ndarray
+    reaction: np.ndarray
+    report: np.ndarray
+    clock: float
+    steps: int
+
+    @property
+    def size(self) -> int:
+        return self.state.nbytes + self.acceleration.nbytes + self.reaction.nbytes + self.report.nbytes
+
+
+class Recording:
+    """A ring of samples of one topology; the oldest go when ROOM is full."""
+
+    def __init__(self, world: World, room: int = ROOM):
+        self.room = room
+        self.samples: deque[Sample] = deque()
+        self.bytes = 0
+        self.rebase(world, is_same_topology=False)
+
+    def rebase(self, world: World, is_same_topology: bool = True) -> None:
+        """Take note of changed parameters; of changed parts, by starting anew."""
+        if not is_same_topology:
+            self.samples.clear()
+            self.bytes = 0
+        self._base = world.snapshot()
+
+    def cut(self, time: float) -> None:
+        """Forget what lies after a time [s]: the session went back."""
+        while self.samples and self.samples[-1].clock > time:
+            self.bytes -= self.samples.pop().size
+
+    def take(self, world: World) -> None:
+        """Sample the world as it is now."""
+        work = world._work
+        sample = Sample(
+            self._base,
+            world.state.numpy().copy(),
+            work.a_WB.numpy().copy(),
+            work.reaction.numpy().copy(),
+            work.report.numpy().copy(),
+            world._clock,
+            world._count,
+        )
+        self.samples.append(sample)
+        self.bytes += sample.size
+        while self.bytes > self.room:
+            self.bytes -= self.samples.popleft().size
+
+    def copy(self) -> list[Sample]:
+        """The samples, for another thread to work on."""
+        return list(self.samples)
+
+
+def dataset(samples: list[Sample], scratch: World) -> "xr.Dataset":
+    """The samples as a result, read from a world of the same model that nobody else uses."""
+    found = Samples(scratch, len(samples))
+    base: Any = None
+    for sample in samples:
+        if sample.base is not base:
+            base = sample.base
+            scratch.restore(
+                replace(
+                    base, state=sample.state, acceleration=sample.acceleration, clock=sample.clock, steps=sample.steps
+                )
+            )
+            found.world = scratch
+        scratch.state.array.assign(sample.state)
+        scratch._refresh()
+        scratch._clock, scratch._count, scratch._reactions_at = sample.clock, sample.steps, -1
+        scratch._work.a_WB.assign(sample.acceleration)
+        scratch._work.reaction.assign(sample.reaction)
+        scratch._work.report.assign(sample.report)
+        found.take(None)
+    return found.dataset({})

@@ -1,0 +1,348 @@
+"""The gate: one ASGI application around the whole server that every request and WebSocket must pass.
+
+In this order: a Host that is ours (against DNS rebinding), an Origin that is ours (against other pages
+in the same browser), the token (against other users and programs), then limits of rate and size. The
+token comes once in the opened URL and becomes a cookie; in a notebook's frame, where browsers keep
+cookies back, it stays in the path.
+"""
+
+import asyncio
+import hmac
+import ipaddress
+import json
+import logging
+import re
+import secrets
+import socket
+import time as wall
+from collections.abc import Awaitable, Callable, Iterable, MutableMapping
+from dataclasses import dataclass, field
+from http.cookies import CookieError, SimpleCookie
+from typing import Any
+from urllib.parse import parse_qs
+
+log = logging.getLogger("impulsar.studio")
+
+Scope = MutableMapping[str, Any]
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+App = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+METHODS = ("GET", "HEAD", "POST")
+AUTHORITY = re.compile(r"([a-z0-9._-]{1,253}|\[[0-9a-f:.]{2,45}\])(?::([0-9]{1,5}))?")
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a client may ask for."""
+
+    clients: int = 32
+    message: int = 256 * 2**10  # bytes of a WebSocket message
+    messages_per_second: float = 240.0
+    requests_per_second: float = 60.0  # of all clients together
+    burst: float = 3.0  # seconds of either that may come at once
+    scene_file: int = 16 * 2**20  # bytes
+    mesh: int = 32 * 2**20
+    body_seconds: float = 60.0  # in which a body must have come
+
+
+class Bucket:
+    """Tokens that refill with time; empty, nothing goes."""
+
+    def __init__(self, rate: float, burst: float):
+        self.rate, self.room = rate, rate * burst
+        self._left, self._at = self.room, wall.monotonic()
+
+    def take(self) -> bool:
+        """Take one, if there is one."""
+        now = wall.monotonic()
+        self._left = min(self.room, self._left + (now - self._at) * self.rate)
+        self._at = now
+        if self._left < 1.0:
+            return False
+        self._left -= 1.0
+        return True
+
+
+def new_token() -> str:
+    """192 random bits."""
+    return secrets.token_urlsafe(24)
+
+
+@dataclass(frozen=True)
+class Address:
+    """Where the server is, and the names by which it may be called."""
+
+    host: str
+    port: int
+    is_secure: bool = False
+    names: frozenset[str] = field(default_factory=frozenset)  # further host names
+
+    @property
+    def scheme(self) -> str:
+        return "https" if self.is_secure else "http"
+
+    @property
+    def shown_host(self) -> str:
+        """A host that a browser can open."""
+        host = socket.gethostname() if is_wildcard(self.host) else self.host
+        return f"[{host}]" if ":" in host else host
+
+    def is_ours(self, authority: str) -> bool:
+        """Whether a Host header calls this server by one of its names and its port."""
+        name, port = _split_authority(authority)
+        if port != self.port and not (port is None and self.port == (443 if self.is_secure else 80)):
+            return False
+        if name in self.names or name == self.host.lower():
+            return True
+        if is_loopback(self.host):
+            return is_loopback(name)
+        return is_wildcard(self.host) and (_is_address(name) or is_loopback(name))  # rebinding needs a name
+
+    def is_own_origin(self, origin: str, authority: str) -> bool:
+        """Whether an Origin header is that of our page, as the browser calls it."""
+        return origin.lower() == f"{self.scheme}://{authority.lower()}"
+
+
+def _split_authority(authority: str) -> tuple[str, int | None]:
+    """Name and port of a Host header; an empty name where it is not one."""
+    found = AUTHORITY.fullmatch(authority.lower())
+    if found is None:
+        return "", None
+    name, port = found.groups()
+    return name.strip("[]"), None if port is None else int(port)
+
+
+def _is_address(name: str) -> bool:
+    try:
+        ipaddress.ip_address(name)
+    except ValueError:
+        return False
+    return True
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine can reach a host."""
+    return host == "localhost" or (_is_address(host) and ipaddress.ip_address(host).is_loopback)
+
+
+def is_wildcard(host: str) -> bool:
+    """Whether a host stands for all addresses of the machine."""
+    return _is_address(host) and ipaddress.ip_address(host).is_unspecified
+
+
+class Refusal(Exception):
+    """A request that does not pass."""
+
+    def __init__(self, status: int, text: str):
+        super().__init__(text)
+        self.status, self.text = status, text
+
+
+class Gate:
+    """Checks everything, then hands it to the application with safe headers on what comes back."""
+
+    def __init__(
+        self,
+        app: App,
+        address: Address,
+        token: str,
+        limits: Limits,
+        body_limits: dict[str, int],
+        frame_ancestors: Iterable[str] = (),
+    ):
+        self.app, self.address, self.limits, self.body_limits = app, address, limits, body_limits
+        self._token, self._ancestors = token, tuple(frame_ancestors)
+        self._requests = Bucket(limits.requests_per_second, limits.burst)
+        self.cookie = f"impulsar_{address.port}"
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] not in ("http", "websocket"):
+            if scope["type"] == "lifespan":
+                await self.app(scope, receive, send)
+            return
+        try:
+            headers = _headers(scope)
+            self._check(scope, headers)
+            if scope["type"] == "http" and self._brings_token(scope):
+                await self._welcome(headers, send)
+                return
+            scope = self._check_token(scope, headers)
+            if scope["type"] == "http":
+                receive = await self._whole_body(scope, headers, receive)
+        except Refusal as refusal:
+            _log_refusal(scope, refusal)
+            await self._refuse(scope, refusal, send)
+            return
+        await self.app(scope, receive, self._with_headers(scope, headers, send))
+
+    def _check(self, scope: Scope, headers: dict[str, list[str]]) -> None:
+        """Host, Origin, method and rate."""
+        hosts, origins = headers.get("host", []), headers.get("origin", [])
+        if len(hosts) != 1 or not self.address.is_ours(hosts[0]):
+            raise Refusal(421, f"Host is {_show(hosts)}, which is not this studio; open the address that was printed")
+        is_socket = scope["type"] == "websocket"
+        changes = is_socket or scope["method"] not in ("GET", "HEAD")
+        if origins and not (len(origins) == 1 and self.address.is_own_origin(origins[0], hosts[0])):
+            raise Refusal(403, f"Origin is {_show(origins)}, not this studio's own page; open the studio itself")
+        if changes and not origins:
+            raise Refusal(403, "Origin is missing; only the studio's own page may do this")
+        site, mode = (headers.get(f"sec-fetch-{what}", ["none"])[0] for what in ("site", "mode"))
+        if site in ("cross-site", "same-site") and mode != "navigate":  # another port of this host is "same-site"
+            raise Refusal(403, f"the request comes from another page ({site}); open the studio itself")
+        if not is_socket and scope["method"] not in METHODS:
+            raise Refusal(405, f"method is {_show(scope['method'])}, expected {', '.join(METHODS)}")
+        if not self._requests.take():
+            raise Refusal(429, "too many requests; wait a second")
+
+    def _brings_token(self, scope: Scope) -> bool:
+        """Whether this is the opened URL, with the right token in its query."""
+        if scope["path"] != "/" or scope["method"] != "GET":
+            return False
+        given = parse_qs(scope["query_string"].decode("latin-1"), max_num_fields=8).get("token", [""])
+        return _equal(given[0], self._token)
+
+    def _check_token(self, scope: Scope, headers: dict[str, list[str]]) -> Scope:
+        """The cookie, or the token in the path, which is taken out of it."""
+        prefix, _, rest = scope["path"].removeprefix("/t/").partition("/")
+        if self._ancestors and scope["path"].startswith("/t/") and _equal(prefix, self._token):
+            path = f"/{rest}"
+            return {**scope, "path": path, "raw_path": path.encode(), "root_path": ""}
+        if not _equal(_cookie(headers, self.cookie), self._token):
+            raise Refusal(401, "the token is missing; open the whole link that `impulsar studio` printed")
+        return scope
+
+    async def _welcome(self, headers: dict[str, list[str]], send: Send) -> None:
+        """Make the token a cookie and show the address without it.
+
+        A link on another site's page cannot be redirected: the browser would keep the strict cookie back.
+        """
+        secure = "; Secure" if self.address.is_secure else ""
+        cookie = f"{self.cookie}={self._token}; Path=/; HttpOnly; SameSite=Strict{secure}"
+        from_elsewhere = headers.get("sec-fetch-site", ["none"])[0] not in ("none", "same-origin")
+        status, more, body = 303, [("location", "/")], b""
+        if from_elsewhere:
+            status, more = 200, [("content-type", "text/html; charset=utf-8")]
+            body = b'<!doctype html><meta http-equiv="refresh" content="0;url=/"><title>Impulsar</title>'
+        await _respond(send, status, [("set-cookie", cookie), *more, *self._safe_headers(headers)], body)
+
+    async def _whole_body(self, scope: Scope, headers: dict[str, list[str]], receive: Receive) -> Receive:
+        """The body, read here as long as it keeps to its limits of size and time; other paths take none."""
+        most = self.body_limits.get(scope["path"], 0) if scope["method"] == "POST" else 0
+        for encoding in headers.get("content-encoding", []):
+            raise Refusal(415, f"content-encoding is {_show(encoding)}; send the file as it is")
+        length = headers.get("content-length", ["0"])
+        if len(length) != 1 or not (length[0].isascii() and length[0].isdigit() and len(length[0]) < 20):
+            raise Refusal(400, f"content-length is {_show(length)}, expected a number")
+        if int(length[0]) > most:
+            raise Refusal(413, f"body of {int(length[0])} bytes, expected at most {most}")
+        try:
+            body = await asyncio.wait_for(_read(receive, most), self.limits.body_seconds)
+        except TimeoutError:
+            raise Refusal(408, f"the body did not come within {self.limits.body_seconds:g} s") from None
+        parts = iter([{"type": "http.request", "body": body, "more_body": False}])
+
+        async def replay() -> Message:
+            return next(parts, None) or await receive()
+
+        return replay
+
+    def _with_headers(self, scope: Scope, headers: dict[str, list[str]], send: Send) -> Send:
+        async def sending(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                ours = _raw(self._safe_headers(headers))
+                names = {name for name, _ in ours}
+                kept = [(name, value) for name, value in message.get("headers", []) if name.lower() not in names]
+                message = {**message, "headers": [*kept, *ours]}
+            await send(message)
+
+        return sending
+
+    def _safe_headers(self, headers: dict[str, list[str]]) -> list[tuple[str, str]]:
+        """What keeps the page to itself: no inline script, no other site's files, no frame around it."""
+        ancestors = " ".join(self._ancestors) or "'none'"
+        socket_origin = (
+            f"{'wss' if self.address.is_secure else 'ws'}://{headers['host'][0]}" if "host" in headers else ""
+        )
+        policy = (
+            "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; font-src 'self'; "
+            f"media-src 'self' blob:; connect-src 'self' {socket_origin}; worker-src 'self'; manifest-src 'self'; "
+            f"base-uri 'none'; form-action 'none'; frame-ancestors {ancestors}"
+        )
+        found = [
+            ("content-security-policy", policy),
+            ("x-content-type-options", "nosniff"),
+            ("referrer-policy", "no-referrer"),
+            ("cross-origin-opener-policy", "same-origin"),
+            ("cross-origin-resource-policy", "same-origin"),
+            ("permissions-policy", "camera=(), microphone=(), geolocation=()"),
+            ("cache-control", "no-store"),
+        ]
+        return found if self._ancestors else [*found, ("x-frame-options", "DENY")]
+
+    async def _refuse(self, scope: Scope, refusal: Refusal, send: Send) -> None:
+        if scope["type"] == "websocket":
+            await send({"type": "websocket.close", "code": 1008, "reason": refusal.text[:100]})
+            return
+        body = json.dumps({"type": "reply", "id": 0, "ok": False, "text": refusal.text}).encode()
+        headers = [("content-type", "application/json"), ("connection", "close"), *self._safe_headers({})]
+        await _respond(send, refusal.status, headers, body)
+
+
+async def _read(receive: Receive, most: int) -> bytes:
+    parts, size = [], 0
+    while True:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise Refusal(400, "the body was not sent to its end")
+        parts.append(message.get("body", b""))
+        size += len(parts[-1])
+        if size > most:
+            raise Refusal(413, f"body of more than {most} bytes, expected at most that")
+        if not message.get("more_body", False):
+            return b"".join(parts)
+
+
+def _headers(scope: Scope) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for name, value in scope["headers"]:
+        found.setdefault(name.decode("latin-1").lower(), []).append(value.decode("latin-1"))
+    return found
+
+
+def _cookie(headers: dict[str, list[str]], name: str) -> str:
+    for line in headers.get("cookie", []):
+        try:
+            cookies = SimpleCookie(line)
+        except CookieError:
+            continue
+        if name in cookies:
+            return cookies[name].value
+    return ""
+
+
+def _equal(given: str, secret: str) -> bool:
+    """Compare in a time that tells nothing."""
+    return hmac.compare_digest(given.encode(), secret.encode())
+
+
+def _raw(headers: list[tuple[str, str]]) -> list[tuple[bytes, bytes]]:
+    return [(name.encode("latin-1"), value.encode("latin-1")) for name, value in headers]
+
+
+async def _respond(send: Send, status: int, headers: list[tuple[str, str]], body: bytes) -> None:
+    headers = [*headers, ("content-length", str(len(body)))]
+    await send({"type": "http.response.start", "status": status, "headers": _raw(headers)})
+    await send({"type": "http.response.body", "body": body})
+
+
+def _log_refusal(scope: Scope, refusal: Refusal) -> None:
+    client = (scope.get("client") or ("?", 0))[0]
+    what = f"{scope.get('method', 'WebSocket')} {_show(scope['path'])}"
+    log.warning("refused %s from %s: %s", what, client, refusal.text)
+
+
+def _show(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 80 else text[:77] + "..."

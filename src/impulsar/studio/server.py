@@ -1,0 +1,355 @@
+"""The studio's server: page, WebSocket and downloads around one session.
+
+Routes know nothing of tokens, hosts and origins: the Gate around all of them does. Handlers run in the
+server's event loop and ask the session's thread for what they need between two of its steps.
+"""
+
+import asyncio
+import logging
+import mimetypes
+import socket
+import tempfile
+import threading
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import uvicorn
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import FileResponse, HTMLResponse, Response
+from starlette.routing import BaseRoute, Route, WebSocketRoute
+from starlette.websockets import WebSocket, WebSocketDisconnect
+
+from .. import results
+from ..io import model_from_json, model_to_json
+from ..io.scene_files import parse, pretty
+from ..model import Model, ModelError
+from ..render import pose_now, pose_png
+from ..reports import StepError
+from ..shapes import vector
+from . import messages as ms
+from .describe import scene_entries
+from .mailbox import Mailbox
+from .meshes import read_mesh
+from .publisher import Client
+from .recording import dataset
+from .security import Address, Bucket, Gate, Limits, is_loopback, is_wildcard, new_token
+from .session import Session
+from .wire import WireError, read, to_text
+
+log = logging.getLogger("impulsar.studio")
+
+PAGE = Path(__file__).parent / "page"
+SEND_BUFFER = 128 * 2**10  # bytes the system may hold for a client: what is in it is old by the time it is read
+PAUSE_BEFORE_GIVING_UP = 20.0  # a client that takes nothing for so long is closed [s]
+NO_PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><title>Impulsar studio</title>
+<h1>The page has not been built</h1><p>The session runs, but this installation has no page. In a checkout,
+run <code>make page</code>, then reload.</p></html>"""
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where to serve: host and port (0: any free one), TLS files, and who may show the page in a frame."""
+
+    host: str = "127.0.0.1"
+    port: int = 0
+    certificate: Path | None = None
+    key: Path | None = None
+    frame_ancestors: tuple[str, ...] = ()
+
+
+class Studio:
+    """A session on the web. `run` serves until interrupted, `start` in a thread until `stop`."""
+
+    def __init__(self, session: Session, place: Place | None = None, limits: Limits | None = None):
+        place = place or Place()
+        self.session, self.limits = session, limits or Limits()
+        self.token = new_token()
+        self._socket = _bind(place.host, place.port)
+        port = self._socket.getsockname()[1]
+        self.address = Address(place.host, port, place.certificate is not None, _own_names(place.host))
+        self.app = Starlette(routes=self._routes())
+        body_limits = {"/api/scene-file": self.limits.scene_file, "/api/mesh": self.limits.mesh}
+        self.gate = Gate(self.app, self.address, self.token, self.limits, body_limits, place.frame_ancestors)
+        self._connected = 0
+        self._names = count(1)
+        self._thread: threading.Thread | None = None
+        self._server = uvicorn.Server(
+            uvicorn.Config(
+                self.gate,
+                ws="websockets-sansio",
+                ws_max_size=self.limits.message,
+                ws_per_message_deflate=False,  # no message that unpacks to more than it is
+                http="h11",
+                lifespan="off",
+                log_config=None,
+                access_log=False,
+                server_header=False,
+                proxy_headers=False,
+                timeout_graceful_shutdown=1,
+                ssl_certfile=place.certificate,
+                ssl_keyfile=place.key,
+            )
+        )
+
+    @property
+    def origin(self) -> str:
+        """Scheme, host and port as a browser opens them."""
+        return f"{self.address.scheme}://{self.address.shown_host}:{self.address.port}"
+
+    @property
+    def url(self) -> str:
+        """What to open, token and all."""
+        return f"{self.origin}/?token={self.token}"
+
+    def run(self) -> None:
+        """Serve in this thread until Ctrl-C."""
+        self.session.start()
+        try:
+            self._server.run(sockets=[self._socket])
+        finally:
+            self.session.stop()
+            self._socket.close()
+
+    def start(self) -> None:
+        """Serve in a thread."""
+        self._thread = threading.Thread(target=self.run, name="impulsar studio", daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Stop serving and end the session."""
+        self._server.should_exit = True
+        if self._thread is not None:
+            self._thread.join()
+
+    # routes -----------------------------------------------------------------------------------------------
+
+    def _routes(self) -> list[BaseRoute]:
+        found: list[BaseRoute] = [
+            WebSocketRoute("/ws", self._socket_of_client),
+            Route("/api/scenes", self._scenes),
+            Route("/api/scene-file", self._scene_file, methods=["POST"]),
+            Route("/api/mesh", self._mesh, methods=["POST"]),
+            Route("/api/journal", self._journal),
+            Route("/api/results.nc", self._results),
+            Route("/api/frame.png", self._picture),
+            Route("/api/scene.json", self._model),
+            Route("/", self._page),
+        ]
+        files = sorted(path for path in PAGE.glob("*") if path.is_file()) if PAGE.is_dir() else []
+        return [*found, *(Route(f"/{path.name}", _file(path)) for path in files if path.suffix != ".sha256")]
+
+    async def _page(self, request: Request) -> Response:
+        index = PAGE / "index.html"
+        if not index.is_file():
+            return HTMLResponse(NO_PAGE, status_code=503)
+        return FileResponse(index, media_type="text/html")
+
+    async def _scenes(self, request: Request) -> Response:
+        return _json(scene_entries())
+
+    async def _scene_file(self, request: Request) -> Response:
+        body = await request.body()
+
+        def read_model() -> Model:
+            return model_from_json(parse(body))
+
+        async def answer() -> Response:
+            model = await run_in_threadpool(read_model)
+            await self._ask(lambda: self.session.replace_world(model, model.name))
+            return _json(ms.Reply(id=0, ok=True, text=f"scene '{model.name}'"))
+
+        return await _refusing(answer)
+
+    async def _mesh(self, request: Request) -> Response:
+        name, body = request.query_params.get("name", ""), await request.body()
+
+        async def answer() -> Response:
+            hull, triangles = await run_in_threadpool(read_mesh, name, body)
+            points = [vector("mesh", "point", point, "m").tolist() for point in hull.points]
+            text = f"{triangles} triangles, a hull of {len(points)} corners"
+            shape = {"shape": "convex-hull", "points": points}
+            return _json(ms.MeshReply(ok=True, text=text, shape=shape, triangles=triangles))
+
+        return await _refusing(answer)
+
+    async def _journal(self, request: Request) -> Response:
+        async def answer() -> Response:
+            data = await self._ask(lambda: self.session.journal_bytes())
+            return _download(data, "application/octet-stream", "session.journal")
+
+        return await _refusing(answer)
+
+    async def _results(self, request: Request) -> Response:
+        session = self.session
+
+        async def answer() -> Response:
+            samples, make_world = await self._ask(lambda: (session.recording.copy(), session.scratch_maker()))
+            if not samples:
+                raise ModelError("results: nothing is recorded yet; let time run")
+            data = await run_in_threadpool(lambda: _netcdf(dataset(samples, make_world())))
+            return _download(data, "application/x-netcdf", "results.nc")
+
+        return await _refusing(answer)
+
+    async def _picture(self, request: Request) -> Response:
+        async def answer() -> Response:
+            model, pose = await self._ask(lambda: (self.session.world.model, pose_now(self.session.world)))
+            data = await run_in_threadpool(pose_png, model, pose)
+            return Response(data, media_type="image/png")
+
+        return await _refusing(answer)
+
+    async def _model(self, request: Request) -> Response:
+        async def answer() -> Response:
+            data = await self._ask(lambda: model_to_json(self.session.world.model))
+            return _download(f"{pretty(data)}\n".encode(), "application/json", "scene.json")
+
+        return await _refusing(answer)
+
+    async def _ask(self, function: Callable[[], Any]) -> Any:
+        """What a function finds in the session's thread."""
+        return await asyncio.wrap_future(self.session.call(function))
+
+    # the WebSocket ----------------------------------------------------------------------------------------
+
+    async def _socket_of_client(self, websocket: WebSocket) -> None:
+        if self._connected >= self.limits.clients:
+            log.warning("refused a client: %d are connected already", self._connected)
+            await websocket.close(1013, "too many clients; close another page")
+            return
+        self._connected += 1
+        try:
+            await websocket.accept()
+            await self._serve(websocket)
+        finally:
+            self._connected -= 1
+
+    async def _serve(self, websocket: WebSocket) -> None:
+        loop, something = asyncio.get_running_loop(), asyncio.Event()
+
+        def wake() -> None:
+            if not loop.is_closed():
+                loop.call_soon_threadsafe(something.set)
+
+        client = Client(f"client {next(self._names)}", Mailbox(wake))
+        self.session.add(client)
+        jobs = [
+            asyncio.create_task(job)
+            for job in (self._send(websocket, client, something), self._receive(websocket, client))
+        ]
+        try:
+            await asyncio.wait(jobs, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            self.session.remove(client)
+            for job in jobs:
+                job.cancel()
+            for error in await asyncio.gather(*jobs, return_exceptions=True):
+                if isinstance(error, Exception) and not isinstance(error, WebSocketDisconnect):
+                    log.error("%s: %r", client.name, error)
+
+    async def _send(self, websocket: WebSocket, client: Client, something: asyncio.Event) -> None:
+        while True:
+            await something.wait()
+            something.clear()
+            for item in client.mailbox.take():
+                sending = websocket.send_text(item) if isinstance(item, str) else websocket.send_bytes(item)
+                try:
+                    await asyncio.wait_for(sending, PAUSE_BEFORE_GIVING_UP)
+                except TimeoutError:
+                    log.warning("%s: takes nothing; closed", client.name)
+                    return
+            if client.mailbox.is_overfull:
+                log.warning("%s: sends without reading; closed", client.name)
+                await websocket.close(1008, "replies were not read")
+                return
+
+    async def _receive(self, websocket: WebSocket, client: Client) -> None:
+        bucket = Bucket(self.limits.messages_per_second, self.limits.burst)
+        while True:
+            message = await websocket.receive()
+            if message["type"] == "websocket.disconnect":
+                return
+            if not bucket.take():
+                log.warning("%s: more than %g messages per second; closed", client.name, bucket.rate)
+                await websocket.close(1008, "too many messages per second")
+                return
+            try:
+                text = message.get("text")
+                if text is None:
+                    raise WireError("message: is binary, expected text")
+                asked = read(text)
+                if not self.session.submit(client, asked):
+                    raise WireError("message: too many of yours are waiting; send slower", asked.id)
+            except WireError as error:
+                log.warning("%s: refused: %s", client.name, error)
+                client.mailbox.put({}, [to_text(ms.Reply(id=error.id, ok=False, text=str(error)))], None)
+
+
+def _bind(host: str, port: int) -> socket.socket:
+    """A listening socket, so that the port is known and taken before anything starts."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    found = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)  # named, or asyncio leaves Nagle on
+    try:
+        found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        found.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER)
+        found.bind((host, port))
+        found.listen(128)  # who comes before the server runs waits
+    except OSError as error:
+        found.close()
+        raise ModelError(f"studio: {host} port {port}: {error.strerror or error}; choose another --port") from error
+    return found
+
+
+def _own_names(host: str) -> frozenset[str]:
+    """Names of this machine, where it is to be reached from others."""
+    if is_loopback(host):
+        return frozenset()
+    name = socket.gethostname().lower()
+    return frozenset({name, f"{name}.local", socket.getfqdn().lower()} if is_wildcard(host) else {host.lower()})
+
+
+def _file(path: Path) -> Callable[[Request], Any]:
+    kind = mimetypes.guess_type(path.name)[0] or "application/octet-stream"
+
+    async def send(request: Request) -> Response:
+        return FileResponse(path, media_type=kind)
+
+    return send
+
+
+async def _refusing(answer: Callable[[], Any]) -> Response:
+    """An answer, or what is wrong in the engine's words."""
+    try:
+        return await answer()
+    except (ModelError, StepError) as error:
+        log.warning("refused an upload or download: %s", error)
+        return _json(ms.Reply(id=0, ok=False, text=str(error)), 422)
+
+
+def _json(message: Any, status: int = 200) -> Response:
+    return Response(to_text(message), status, media_type="application/json")
+
+
+def _download(data: bytes, kind: str, name: str) -> Response:
+    return Response(data, media_type=kind, headers={"content-disposition": f'attachment; filename="{name}"'})
+
+
+def _netcdf(found: Any) -> bytes:
+    with tempfile.TemporaryDirectory(prefix="impulsar-") as folder:
+        path = Path(folder) / "results.nc"
+        results.save(found, path)
+        return path.read_bytes()
+
+
+def ancestors(origins: Iterable[str]) -> tuple[str, ...]:
+    """Origins that may frame the page, checked to be origins and nothing else."""
+    found = tuple(origins)
+    for origin in found:
+        if any(c in origin for c in " ;,'\"\n\r") or not origin:
+            raise ModelError(f"view: origin is {origin!r}, expected such as 'https://hub.example.org'")
+    return found
