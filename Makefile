@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.stamp
 
-.PHONY: setup demo test lint bench verify clean distclean
+.PHONY: setup page demo test lint bench verify screenshots clean distclean
 
 setup: $(STAMP)
 
@@ -18,10 +18,13 @@ $(STAMP): pyproject.toml
 	fi
 	@touch $@
 
-demo: setup
-	$(BIN)/impulsar demo
+page: setup
+	$(BIN)/python hatch_build.py
 
-test: setup
+demo: page
+	$(BIN)/impulsar studio ten-pendula
+
+test: page
 	$(BIN)/python -m pytest -q -n 2 -m 'not timed'
 	$(BIN)/python -m pytest -q -m timed
 
@@ -29,6 +32,7 @@ lint: setup
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy src
+	$(BIN)/python hatch_build.py --check
 
 bench: setup
 	$(BIN)/impulsar bench
@@ -36,9 +40,12 @@ bench: setup
 verify: setup
 	$(BIN)/python -m impulsar.validate.verify
 
+screenshots: page
+	$(BIN)/python tools/screenshots.py
+
 clean:
 	rm -rf build dist out .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find src tests -type d -name __pycache__ -prune -exec rm -rf {} +
 
 distclean: clean
-	rm -rf .venv
+	rm -rf .venv client/node_modules src/impulsar/studio/page

@@ -1,0 +1,65 @@
+/** Sending edits: refusals are shown, streams of edits never pile up. */
+
+import type { Connection } from "./connection";
+import type { Reply } from "./messages";
+import { tellError } from "./toasts";
+
+export type EditData = { edit: string } & Record<string, unknown>;
+
+export class Actions {
+  constructor(readonly connection: Connection) {}
+
+  /** Apply an edit; a refusal is shown in the engine's words. Null: refused. */
+  async apply(edit: EditData): Promise<Reply | null> {
+    try {
+      return await this.connection.edit(edit);
+    } catch (error) {
+      tellError(error);
+      return null;
+    }
+  }
+
+  async control(...request: Parameters<Connection["control"]>): Promise<Reply | null> {
+    try {
+      return await this.connection.control(...request);
+    } catch (error) {
+      tellError(error);
+      return null;
+    }
+  }
+}
+
+/** A stream of edits of which only the newest matters: few are under way, the last one always arrives. */
+export class Stream {
+  private waiting: EditData | null = null;
+  private underWay = 0;
+
+  constructor(
+    private readonly actions: Actions,
+    private readonly most = 2,
+  ) {}
+
+  send(edit: EditData): void {
+    this.waiting = edit;
+    this.pump();
+  }
+
+  /** Send what still waits, ahead of anything that is sent after this call. */
+  flush(): void {
+    if (!this.waiting) return;
+    const edit = this.waiting;
+    this.waiting = null;
+    void this.actions.apply(edit);
+  }
+
+  private pump(): void {
+    if (!this.waiting || this.underWay >= this.most) return;
+    const edit = this.waiting;
+    this.waiting = null;
+    this.underWay += 1;
+    void this.actions.apply(edit).then(() => {
+      this.underWay -= 1;
+      this.pump();
+    });
+  }
+}

@@ -1,0 +1,165 @@
+/** Scenes and files: the picker, what can be opened by drag and drop, what can be saved. */
+
+import type { Actions } from "./actions";
+import { menuButton, openDialog } from "./dialogs";
+import { byId, download, h, setText } from "./dom";
+import { icon } from "./icons";
+import type { MeshReply, Reply, SceneEntry } from "./messages";
+import { parseNumber, roundVector } from "./numbers";
+import type { Plots } from "./plots";
+import type { Store } from "./store";
+import { tell, tellError } from "./toasts";
+import type { View } from "./view";
+
+const DENSITY = 1000; // of a mesh [kg/m³]
+
+export class Files {
+  constructor(
+    private readonly store: Store,
+    private readonly actions: Actions,
+    private readonly view: View,
+    plots: Plots,
+  ) {
+    const scenes = byId<HTMLButtonElement>("scene-button");
+    scenes.addEventListener("click", () => this.pickScene());
+    store.on("scene", (scene) => setText(scenes, `${scene.name} ▾`));
+    const files = byId<HTMLButtonElement>("files-button");
+    files.append(icon("files"));
+    files.title = "Open and save";
+    files.setAttribute("aria-label", "Open and save");
+    const save = (text: string, path: string, name: string): HTMLElement =>
+      h("button", { type: "button", onclick: () => void this.fetch(path, name) }, text);
+    menuButton(files, () => [
+      h("button", { type: "button", onclick: () => this.choose() }, "Open scene or mesh…"),
+      save("Save scene (JSON)", "api/scene.json", "scene.json"),
+      save("Save journal", "api/journal", "journal.jsonl"),
+      save("Save results (NetCDF)", "api/results.nc", "results.nc"),
+      h(
+        "button",
+        { type: "button", onclick: () => download("signals.csv", new Blob([plots.csv()], { type: "text/csv" })) },
+        "Save plots (CSV)",
+      ),
+      h("button", { type: "button", onclick: () => this.picture() }, "Save picture (PNG)"),
+    ]);
+    this.acceptDrops();
+  }
+
+  private pickScene(): void {
+    const form = (entry: SceneEntry): HTMLFormElement => {
+      const fields = Object.entries(entry.parameters).map(([name, value]) => ({
+        name,
+        value,
+        input: field(name, value),
+      }));
+      const made = h(
+        "form",
+        {},
+        h("div", {}, h("strong", {}, entry.name), h("div", { class: "muted" }, entry.description)),
+        h("button", { type: "submit", class: "primary", "aria-label": `Open ${entry.name}` }, "Open"),
+        h("div", { class: "parameters" }, ...fields.map(({ name, input }) => h("label", {}, name, input))),
+      );
+      made.addEventListener("submit", (event) => {
+        event.preventDefault();
+        const changed = fields
+          .map(({ name, value, input }) => [name, read(input, value), value] as const)
+          .filter(([, now, before]) => now !== before);
+        void this.actions
+          .control("scene", {
+            name: entry.name,
+            parameters: Object.fromEntries(changed.map(([name, now]) => [name, now])),
+          })
+          .then((reply) => {
+            if (reply) dialog.close();
+          });
+      });
+      return made;
+    };
+    const dialog = openDialog("Scenes", h("div", { class: "scenes" }, ...(this.store.scene?.scenes ?? []).map(form)));
+  }
+
+  private choose(): void {
+    const input = h("input", { type: "file", accept: ".json,.stl,.obj" });
+    input.addEventListener("change", () => {
+      if (input.files?.[0]) void this.open(input.files[0]);
+    });
+    input.click();
+  }
+
+  private acceptDrops(): void {
+    const sign = byId("drop");
+    let depth = 0;
+    addEventListener("dragenter", (event) => {
+      if (!event.dataTransfer?.types.includes("Files")) return;
+      depth += 1;
+      sign.hidden = false;
+    });
+    addEventListener("dragleave", () => {
+      depth = Math.max(0, depth - 1);
+      if (depth === 0) sign.hidden = true;
+    });
+    addEventListener("dragover", (event) => event.preventDefault());
+    addEventListener("drop", (event) => {
+      event.preventDefault();
+      depth = 0;
+      sign.hidden = true;
+      const file = event.dataTransfer?.files[0];
+      if (file) void this.open(file);
+    });
+  }
+
+  /** A scene file becomes the world; a mesh becomes a body of its convex hull. */
+  private async open(file: File): Promise<void> {
+    try {
+      if (/\.json$/i.test(file.name)) {
+        const reply = (await this.post("api/scene-file", file)) as Reply;
+        tell(reply.text);
+      } else if (/\.(stl|obj)$/i.test(file.name)) {
+        const reply = (await this.post(`api/mesh?name=${encodeURIComponent(file.name)}`, file)) as MeshReply;
+        const position = roundVector(this.view.controls.target.toArray(), 6);
+        await this.actions.apply({
+          edit: "Add",
+          kind: "body",
+          name: this.store.freeName("mesh"),
+          options: { shape: reply.shape, density: DENSITY, position },
+        });
+        tell(reply.text);
+      } else {
+        throw new Error(`'${file.name}': no scene file (.json) and no mesh (.stl, .obj)`);
+      }
+    } catch (error) {
+      tellError(error);
+    }
+  }
+
+  private async post(path: string, body: File): Promise<Reply | MeshReply> {
+    const answer = await fetch(path, { method: "POST", body, headers: { "Content-Type": "application/octet-stream" } });
+    const reply = (await answer.json()) as Reply | MeshReply;
+    if (!answer.ok || !reply.ok) throw new Error(reply.text);
+    return reply;
+  }
+
+  private async fetch(path: string, name: string): Promise<void> {
+    try {
+      const answer = await fetch(path);
+      if (!answer.ok) throw new Error(((await answer.json()) as Reply).text);
+      download(name, await answer.blob());
+    } catch (error) {
+      tellError(error);
+    }
+  }
+
+  private picture(): void {
+    this.view.canvas.toBlob((blob) => blob && download("impulsar.png", blob));
+  }
+}
+
+function field(name: string, value: unknown): HTMLInputElement {
+  if (typeof value === "boolean") return h("input", { type: "checkbox", name, checked: value });
+  return h("input", { name, value: value === null ? "" : String(value) });
+}
+
+function read(input: HTMLInputElement, before: unknown): unknown {
+  if (typeof before === "boolean") return input.checked;
+  if (typeof before === "number") return parseNumber(input.value) ?? input.value;
+  return input.value === "" && before === null ? null : input.value;
+}

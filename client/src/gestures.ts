@@ -1,0 +1,142 @@
+/** Pointers on the picture: a press goes to a handle, then to the tool in hand, else it turns the view. */
+
+import { byId } from "./dom";
+import type { Picking } from "./picking";
+import type { Store, Tool } from "./store";
+import type { View } from "./view";
+
+/** What a press has begun; pixels are counted from the canvas's corner. */
+export interface Drag {
+  move(x: number, y: number): void;
+  deepen?(pixels: number): void; // away from the viewer
+  end(moved: boolean): void;
+  cancel(): void;
+}
+
+export interface Press {
+  x: number;
+  y: number;
+  isTouch: boolean;
+}
+
+export interface Presser {
+  press(press: Press): Drag | null;
+  hover?(press: Press): void;
+}
+
+const STILL = 4; // pixels that a click may move
+
+export class Gestures {
+  private drag: Drag | null = null;
+  private pointer = -1;
+  private second = new Map<number, number>(); // other fingers: their y
+  private start = { x: 0, y: 0 };
+  private moved = false;
+  private stage = byId("stage");
+
+  constructor(
+    private readonly store: Store,
+    private readonly view: View,
+    private readonly picking: Picking,
+    private readonly handles: Presser,
+    private readonly tools: Record<Tool, Presser>,
+  ) {
+    const canvas = view.canvas;
+    this.stage.addEventListener("pointerdown", (event) => this.down(event), { capture: true });
+    this.stage.addEventListener("pointermove", (event) => this.over(event), { capture: true });
+    for (const name of ["pointerup", "pointercancel"] as const) {
+      this.stage.addEventListener(name, (event) => this.up(event, name === "pointercancel"), { capture: true });
+    }
+    this.stage.addEventListener("wheel", (event) => this.wheel(event), { capture: true, passive: false });
+    canvas.addEventListener("contextmenu", (event) => event.preventDefault());
+    addEventListener("keydown", (event) => {
+      if (event.key === "Escape") this.abort();
+    });
+    store.on("tool", (tool) => {
+      canvas.dataset.tool = tool;
+    });
+    store.on("line", (connected) => {
+      if (!connected) this.abort();
+    });
+  }
+
+  get isBusy(): boolean {
+    return this.drag !== null;
+  }
+
+  private place(event: MouseEvent & { pointerType?: string }): Press {
+    const box = this.view.canvas.getBoundingClientRect();
+    return { x: event.clientX - box.left, y: event.clientY - box.top, isTouch: event.pointerType === "touch" };
+  }
+
+  private down(event: PointerEvent): void {
+    if (event.target !== this.view.canvas) return;
+    if (this.drag) {
+      this.second.set(event.pointerId, event.clientY);
+      return;
+    }
+    this.view.canvas.focus({ preventScroll: true });
+    const press = this.place(event);
+    this.start = press;
+    this.moved = false;
+    this.pointer = event.pointerId;
+    if (event.button !== 0 || event.ctrlKey || event.shiftKey || event.metaKey) return;
+    this.drag = this.handles.press(press) ?? this.tools[this.store.tool].press(press);
+    if (!this.drag) return;
+    this.view.controls.enabled = false;
+    this.view.canvas.setPointerCapture(event.pointerId);
+    this.view.canvas.dataset.busy = "";
+  }
+
+  private over(event: PointerEvent): void {
+    const press = this.place(event);
+    if (this.second.has(event.pointerId)) {
+      this.drag?.deepen?.(this.second.get(event.pointerId)! - event.clientY);
+      this.second.set(event.pointerId, event.clientY);
+      return;
+    }
+    if (event.buttons && Math.hypot(press.x - this.start.x, press.y - this.start.y) > STILL) this.moved = true;
+    if (this.drag && event.pointerId === this.pointer) {
+      if (this.moved) this.drag.move(press.x, press.y);
+    } else if (!event.buttons && event.pointerType === "mouse" && event.target === this.view.canvas) {
+      const hit = this.picking.hit(press.x, press.y, ["body", "joint", "spring"]);
+      this.view.canvas.dataset.over = hit ? "body" : "";
+      this.tools[this.store.tool].hover?.(press);
+    }
+  }
+
+  private up(event: PointerEvent, cancelled: boolean): void {
+    this.second.delete(event.pointerId);
+    if (event.pointerId !== this.pointer) return;
+    this.pointer = -1;
+    if (this.drag) {
+      const drag = this.drag;
+      this.finish();
+      if (cancelled) drag.cancel();
+      else drag.end(this.moved);
+    } else if (!this.moved && !cancelled && event.button === 0 && event.target === this.view.canvas) {
+      this.store.setPick(null);
+    }
+  }
+
+  private abort(): void {
+    const drag = this.drag;
+    this.finish();
+    drag?.cancel();
+  }
+
+  private finish(): void {
+    this.drag = null;
+    this.second.clear();
+    this.view.controls.enabled = true;
+    delete this.view.canvas.dataset.busy;
+  }
+
+  private wheel(event: WheelEvent): void {
+    if (!this.drag) return;
+    event.preventDefault();
+    event.stopPropagation();
+    this.moved = true;
+    this.drag.deepen?.(-event.deltaY * (event.deltaMode === 1 ? 16 : 1) * 0.5);
+  }
+}

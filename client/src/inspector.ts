@@ -1,0 +1,439 @@
+/** The picked part: what it does now, and every parameter, live. */
+
+import type { Actions } from "./actions";
+import { byId, h, setText } from "./dom";
+import { group, inputRow, liveRow, parameterRow, selectRow } from "./fields";
+import { asVector, Loads, type Mode } from "./loads";
+import type { Body, Group, Joint, Load, Motor, Parameter, Scene } from "./messages";
+import type { MotorKind, Motions } from "./motions";
+import { exact, parseNumber, show } from "./numbers";
+import { quantitiesOf, type Signals } from "./signals";
+import type { Store } from "./store";
+import type { Traces } from "./traces";
+
+const LIVE: Record<string, string[]> = {
+  body: ["position", "velocity", "angular velocity", "force"],
+  joint: ["coordinate", "speed", "motor", "reaction force", "reaction torque"],
+  spring: ["force", "length"],
+  probe: ["position"],
+};
+
+interface LiveRow {
+  output: HTMLOutputElement;
+  names: string[];
+}
+
+export class Inspector {
+  private box = byId("inspector-body");
+  private rows: LiveRow[] = [];
+  private openNote = h(
+    "div",
+    { class: "note" },
+    "≈ redundant constraints leave this reaction open; the least one is shown",
+  );
+  private shown = "";
+
+  constructor(
+    private readonly store: Store,
+    private readonly actions: Actions,
+    private readonly signals: Signals,
+    private readonly loads: Loads,
+    private readonly motions: Motions,
+    private readonly traces: Traces,
+  ) {
+    store.on("pick", () => this.build());
+    store.on("scene", () => this.build());
+    store.on("live", () => this.build());
+    store.on("status", () => this.build());
+    store.on("frame", () => this.fill());
+    this.build();
+  }
+
+  private build(): void {
+    const { scene, pick, live, status } = this.store;
+    const what = pick ?? { kind: "model" as const, name: "" };
+    if (!scene) return;
+    const load = what.kind === "load" ? this.loads.find(what.name) : undefined;
+    const state = JSON.stringify([
+      what.kind,
+      what.name,
+      what.kind === "body" && scene.bodies.find((part) => part.name === what.name)?.parameters,
+      what.kind === "joint" && [scene.joints.find((part) => part.name === what.name), this.motions.of(what.name)],
+      what.kind === "spring" && scene.springs.find((part) => part.name === what.name),
+      load,
+      what.kind === "model" && [scene.parameters, scene.couplings, status?.method, status?.dt, scene.methods],
+      what.kind === "load" && this.loads.modeOf(what.name),
+      what.kind === "load" && live?.loads.length,
+    ]);
+    if (state === this.shown) return;
+    if (
+      this.box.contains(document.activeElement) &&
+      document.activeElement instanceof HTMLInputElement &&
+      this.shown.startsWith(`["${what.kind}","${what.name}"`)
+    ) {
+      this.keepFocus(() => this.rebuild(scene, what.kind, what.name));
+    } else {
+      this.rebuild(scene, what.kind, what.name);
+    }
+    this.shown = state;
+  }
+
+  /** Build anew and put the focus back into the field of the same label. */
+  private keepFocus(build: () => void): void {
+    const label = document.activeElement?.getAttribute("aria-label");
+    build();
+    const same = [...this.box.querySelectorAll("input")].find((input) => input.getAttribute("aria-label") === label);
+    same?.focus();
+  }
+
+  private rebuild(scene: Scene, kind: string, name: string): void {
+    this.rows = [];
+    const body = scene.bodies.find((part) => part.name === name);
+    const joint = scene.joints.find((part) => part.name === name);
+    let parts: (HTMLElement | null)[] = [];
+    if (kind === "body" && body) parts = this.body(body);
+    else if (kind === "joint" && joint) parts = this.joint(joint, scene);
+    else if (kind === "spring") parts = this.spring(name, scene);
+    else if (kind === "load") parts = this.load(name);
+    else if (kind === "probe") parts = [this.title(name, "probe"), this.now(scene)];
+    else parts = this.model(scene);
+    this.box.replaceChildren(...parts.filter((part) => part !== null));
+    this.signals.want(
+      "inspector",
+      this.rows.flatMap((row) => row.names),
+    );
+    this.fill();
+  }
+
+  private title(name: string, kind: string): HTMLElement {
+    return h("div", { class: "name" }, name, h("small", {}, kind));
+  }
+
+  /** What is measured of the picked part. */
+  private now(scene: Scene): HTMLElement | null {
+    const { pick } = this.store;
+    if (!pick) return null;
+    const wanted = LIVE[pick.kind] ?? [];
+    const rows = quantitiesOf(scene, pick)
+      .filter(({ title }) => wanted.some((name) => title.startsWith(name)))
+      .map(({ title, unit, signals }) => {
+        const names = signals.filter(({ name }) => !name.endsWith(".norm")).map(({ name }) => name);
+        const { row, output } = liveRow(title, unit, names.length > 1);
+        output.append(...names.map(() => h("span")));
+        this.rows.push({ output, names });
+        return row;
+      });
+    this.openNote.hidden = true;
+    return group("now", ...rows, this.openNote);
+  }
+
+  private fill(): void {
+    let isOpen = false;
+    for (const { output, names } of this.rows) {
+      names.forEach((name, k) => setText(output.children[k], show(this.signals.value(name), 4)));
+      const open = names.some((name) => this.signals.isOpen(name));
+      output.classList.toggle("open", open);
+      isOpen ||= open;
+    }
+    this.openNote.hidden = !isOpen;
+  }
+
+  private setParameter(parameter: Parameter): (value: unknown) => Promise<unknown> {
+    return (value) => this.actions.connection.edit({ edit: "SetParameter", path: parameter.path, value });
+  }
+
+  private body(body: Body): (HTMLElement | null)[] {
+    const { scene, pick } = this.store;
+    const position = (field: "position" | "velocity" | "angular_velocity", unit: string): HTMLElement =>
+      inputRow(field.replace("_", " "), unit, ["", "", ""], ["x", "y", "z"], async (texts) => {
+        if (texts.some((text) => text === "")) return;
+        const values = texts.map((text) => numberOf(text, field));
+        await this.actions.connection.edit({ edit: "SetState", bodies: { [body.name]: { [field]: values } } });
+      });
+    return [
+      this.title(body.name, "body"),
+      this.now(scene!),
+      group("parameters", ...body.parameters.map((parameter) => parameterRow(parameter, this.setParameter(parameter)))),
+      group(
+        "set the state",
+        position("position", "m"),
+        position("velocity", "m/s"),
+        position("angular_velocity", "rad/s"),
+      ),
+      h(
+        "div",
+        { class: "actions" },
+        this.button("Force", () => this.addLoad(body.name, "force")),
+        this.button("Torque", () => this.addLoad(body.name, "torque")),
+        this.button("Trace", () => this.traces.add(`point of ${body.name}`, body.name, pick?.at ?? [0, 0, 0])),
+        this.remove("body", body.name),
+      ),
+    ];
+  }
+
+  private addLoad(body: string, kind: "force" | "torque"): void {
+    const name = this.store.freeName(kind);
+    const scale = this.loads.scale();
+    const up = this.store.scene!.gravity.map((item) => Math.sign(item)) as [number, number, number];
+    const along = up.some((item) => item !== 0) ? up : [0, 0, -1];
+    const size = Number((kind === "force" ? 0.1 * scale.force : 0.02 * scale.torque).toPrecision(1));
+    const value = along.map((item) => item * size);
+    const load: Load = {
+      name,
+      body,
+      at: this.store.pick?.at ?? [0, 0, 0],
+      frame: "world",
+      force: [0, 0, 0],
+      torque: [0, 0, 0],
+    };
+    load[kind] = value;
+    void this.actions.apply(Loads.edit(load)).then((reply) => {
+      if (reply) this.pickWhenThere(name);
+    });
+  }
+
+  /** Pick a load as soon as the session says that it acts. */
+  private pickWhenThere(name: string): void {
+    const look = (): void => {
+      if (this.store.live?.loads.some((load) => load.name === name)) this.store.setPick({ kind: "load", name });
+      else setTimeout(look, 30);
+    };
+    look();
+  }
+
+  private joint(joint: Joint, scene: Scene): (HTMLElement | null)[] {
+    const kinds = scene.joint_kinds.map((kind) => kind.name);
+    const change = (changes: Record<string, unknown>): Promise<unknown> =>
+      this.actions.connection.edit({ edit: "ChangeJoint", joint: joint.name, changes });
+    const type = selectRow("type", kinds, joint.joint_type, (value) => {
+      const changes: Record<string, unknown> = { type: value };
+      if (value === "screw" && joint.pitch === null) changes.pitch = Number((0.02 * scene.size).toPrecision(2));
+      return change(changes);
+    });
+    const ends = h("div", { class: "muted" }, `${joint.first} → ${joint.second}`);
+    const rows: HTMLElement[] = [type];
+    if (joint.pitch !== null)
+      rows.push(
+        inputRow("pitch", "m/rad", [exact(joint.pitch)], [""], ([text]) => change({ pitch: numberOf(text, "pitch") })),
+      );
+    return [
+      this.title(joint.name, "joint"),
+      ends,
+      this.now(scene),
+      group("joint", ...rows),
+      ...joint.groups.map((entry) => this.features(joint, entry, change)),
+      ...joint.groups.map((entry) => this.motor(joint, entry)),
+      h("div", { class: "actions" }, this.remove("joint", joint.name)),
+    ];
+  }
+
+  private features(
+    joint: Joint,
+    entry: Group,
+    change: (changes: Record<string, unknown>) => Promise<unknown>,
+  ): HTMLElement {
+    const title = joint.groups.length > 1 ? entry.name : entry.kind;
+    const rows = entry.features.map((feature) => {
+      if (feature.set_by === "SetParameter" && feature.path) return parameterRow(feature, this.setParameter(feature));
+      return parameterRow(entry.kind === "ball" ? ballLimits(feature) : feature, (value) => {
+        if (joint.groups.length === 1) return change({ [feature.name]: value });
+        const all = Object.fromEntries(
+          joint.groups
+            .map((other) => [
+              other.name,
+              other === entry ? value : other.features.find((item) => item.name === feature.name)?.value,
+            ])
+            .filter(([, item]) => item !== null && item !== 0),
+        );
+        return change({ [feature.name]: Object.keys(all).length ? all : feature.name === "limits" ? null : 0 });
+      });
+    });
+    return group(title, ...rows);
+  }
+
+  private motor(joint: Joint, entry: Group): HTMLElement {
+    const title = joint.groups.length > 1 ? `motor of ${entry.name}` : "motor";
+    const found = this.motions.of(joint.name).find(({ motor }) => motor.group === entry.name);
+    if (!found) {
+      const kinds: MotorKind[] = entry.kind === "ball" ? ["speed", "torque"] : ["speed", "position", "torque"];
+      return group(
+        title,
+        h(
+          "div",
+          { class: "actions" },
+          ...kinds.map((kind) => this.button(`By ${kind}`, () => void this.motions.attach(joint, kind, entry))),
+        ),
+      );
+    }
+    const { motor, on } = found;
+    const units: Record<MotorKind, string> = {
+      speed: `${entry.unit}/s`,
+      position: entry.unit,
+      torque: entry.force_unit,
+    };
+    const rows = [
+      selectRow(
+        "drives",
+        entry.kind === "ball" ? ["speed", "torque"] : ["speed", "position", "torque"],
+        motor.quantity,
+        (kind) => this.motions.attach(joint, kind as MotorKind, entry),
+      ),
+      this.motorValue(motor, units[motor.quantity]),
+      inputRow(
+        "most",
+        entry.force_unit,
+        [motor.max_torque === null ? "inf" : exact(motor.max_torque)],
+        [""],
+        async ([text]) => {
+          const most = numberOf(text, "most");
+          const data: Record<string, unknown> = { motor: motor.quantity, value: motor.value };
+          if (Number.isFinite(most)) data.max_torque = most;
+          await this.actions.connection.edit({ edit: "SetMotor", joint: motor.joint, motor: data, group: motor.group });
+        },
+      ),
+      h(
+        "div",
+        { class: "actions" },
+        this.button(on ? "Switch off" : "Switch on", () => void this.motions.turn(motor, !on).then(() => this.again())),
+        this.button("Remove", () => void this.motions.remove(motor).then(() => this.again()), "danger"),
+      ),
+    ];
+    return group(title, ...rows);
+  }
+
+  private motorValue(motor: Motor, unit: string): HTMLElement {
+    const drive = (value: unknown): Promise<unknown> =>
+      this.actions.connection.edit({ edit: "Drive", joint: motor.joint, value, group: motor.group });
+    const vector = asVector(motor.value);
+    if (vector)
+      return inputRow("value", unit, vector.map(exact), ["x", "y", "z"], (texts) =>
+        drive(texts.map((text) => numberOf(text, "value"))),
+      );
+    const text = typeof motor.value === "number" ? exact(motor.value) : "";
+    return inputRow("value", typeof motor.value === "number" ? unit : `${unit}, profile`, [text], [""], ([typed]) =>
+      drive(numberOf(typed, "value")),
+    );
+  }
+
+  private spring(name: string, scene: Scene): (HTMLElement | null)[] {
+    const spring = scene.springs.find((part) => part.name === name);
+    if (!spring) return [];
+    return [
+      this.title(spring.name, "spring"),
+      h("div", { class: "muted" }, `${spring.first} → ${spring.second}`),
+      this.now(scene),
+      group(
+        "parameters",
+        ...spring.parameters.map((parameter) => parameterRow(parameter, this.setParameter(parameter))),
+      ),
+      h("div", { class: "actions" }, this.remove("spring", spring.name)),
+    ];
+  }
+
+  private load(name: string): (HTMLElement | null)[] {
+    const found = this.loads.find(name);
+    if (!found) return [];
+    const { load, on } = found;
+    const set = async (changes: Partial<Load>): Promise<void> => {
+      const next = { ...load, ...changes };
+      if (on) await this.actions.connection.edit(Loads.edit(next));
+      else this.loads.off.set(name, next);
+    };
+    const vectorRow = (what: "force" | "torque" | "at", unit: string): HTMLElement => {
+      const vector = asVector(load[what]);
+      const texts = vector ? vector.map(exact) : ["", "", ""];
+      return inputRow(what, vector ? unit : "profile", texts, ["x", "y", "z"], (typed) =>
+        set({ [what]: typed.map((text) => numberOf(text, what)) }),
+      );
+    };
+    const rows = [vectorRow("force", "N"), vectorRow("torque", "N m"), vectorRow("at", "m")];
+    for (const what of ["force", "torque"] as const) {
+      const vector = asVector(load[what]);
+      const size = vector ? Math.hypot(...vector) : 0;
+      if (!vector || size === 0) continue;
+      const row = inputRow(
+        `|${what}|`,
+        what === "force" ? "N" : "N m",
+        [String(Number(size.toPrecision(6)))],
+        [""],
+        ([text]) => {
+          const wanted = numberOf(text, what);
+          return set({ [what]: vector.map((item) => (item * wanted) / size) });
+        },
+      );
+      rows.push(row);
+    }
+    return [
+      this.title(name, on ? "load" : "load, off"),
+      h("div", { class: "muted" }, `on ${load.body}`),
+      group("values", ...rows),
+      group(
+        "icon",
+        selectRow("axes", ["world", "body"], load.frame, (frame) => set({ frame: frame as Load["frame"] })),
+        selectRow("arrow", ["push", "drag"], this.loads.modeOf(name), async (mode) =>
+          this.loads.setMode(name, mode as Mode),
+        ),
+      ),
+      h(
+        "div",
+        { class: "actions" },
+        this.button(on ? "Switch off" : "Switch on", () => void this.loads.turn(name, !on).then(() => this.again())),
+        this.button("Remove", () => void this.loads.remove(name), "danger"),
+      ),
+    ];
+  }
+
+  private model(scene: Scene): HTMLElement[] {
+    const { status } = this.store;
+    const methods = scene.methods;
+    return [
+      this.title(scene.name, "model"),
+      group(
+        "parameters",
+        ...scene.parameters.map((parameter) => parameterRow(parameter, this.setParameter(parameter))),
+      ),
+      group(
+        "method",
+        selectRow("method", methods, status?.method ?? methods[0], (method) =>
+          this.actions.connection.edit({ edit: "SetMethod", method }),
+        ),
+        inputRow("step", "s", [status ? exact(status.dt) : ""], [""], ([text]) =>
+          this.actions.connection.edit({ edit: "SetStep", dt: numberOf(text, "step") }),
+        ),
+      ),
+      ...scene.couplings.map((coupling) =>
+        group(
+          `${coupling.name}: ${coupling.coordinate_b} follows ${coupling.coordinate_a}`,
+          ...coupling.parameters.map((parameter) => parameterRow(parameter, this.setParameter(parameter))),
+        ),
+      ),
+      h("p", { class: "muted" }, "Pick a part in the picture or in the list to see and set its parameters."),
+    ];
+  }
+
+  private again(): void {
+    this.shown = "";
+    this.build();
+  }
+
+  private button(text: string, action: () => void, kind = ""): HTMLButtonElement {
+    return h("button", { type: "button", class: kind || undefined, onclick: action }, text);
+  }
+
+  private remove(kind: string, name: string): HTMLButtonElement {
+    return this.button("Remove", () => void this.actions.apply({ edit: "Remove", kind, name }), "danger");
+  }
+}
+
+function numberOf(text: string, what: string): number {
+  const value = parseNumber(text);
+  if (value === null) throw new Error(`${what}: ${text === "" ? "nothing" : `'${text}'`} is not a number`);
+  return value;
+}
+
+/** Limits of a ball have a form of their own even where there are none yet. */
+function ballLimits(feature: Parameter): Parameter {
+  return feature.name === "limits" && feature.value === null
+    ? { ...feature, value: { swing: null, twist: null } }
+    : feature;
+}

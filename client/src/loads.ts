@@ -1,0 +1,420 @@
+/**
+ * Forces and torques as icons (Wang 2011 §5.1): an arrow whose head (push) or tail (drag) is on the
+ * body, an arc whose radius is the torque. Numbers are rounded before they are shown and sent, so
+ * what is read is what acts.
+ */
+
+import * as THREE from "three";
+import { type Actions, Stream } from "./actions";
+import type { Drag, Press, Presser } from "./gestures";
+import { across, Arc, Arrow, handleBall, IconColours } from "./icons3d";
+import type { Labels } from "./labels";
+import type { Mechanism } from "./mechanism";
+import type { Load } from "./messages";
+import { roundVector, show, type Vec3 } from "./numbers";
+import type { Picking } from "./picking";
+import type { Store } from "./store";
+import { colour, onTheme } from "./theme";
+import type { View } from "./view";
+
+export type Mode = "push" | "drag";
+type HandleName = "force" | "rim" | "axis" | "base";
+
+interface Icon {
+  force: IconColours;
+  torque: IconColours;
+  arrow: Arrow;
+  arc: Arc;
+  handles: Record<HandleName, THREE.Mesh>;
+}
+
+const NEAR = 14; // pixels
+const FINGER = 26;
+
+export function asVector(value: unknown): Vec3 | null {
+  return Array.isArray(value) && value.length === 3 && value.every((item) => typeof item === "number")
+    ? (value as Vec3)
+    : null;
+}
+
+export class Loads implements Presser {
+  mode: Mode = "push"; // of the next force
+  frame: "world" | "body" = "world";
+  readonly off = new Map<string, Load>(); // switched off, kept by this page
+  private modes = new Map<string, Mode>();
+  private icons = new Map<string, Icon>();
+  private draft: Load | null = null; // what a handle says while it is held
+  private stream: Stream;
+  private frozen: { force: number; torque: number } | null = null;
+
+  constructor(
+    private readonly store: Store,
+    private readonly view: View,
+    private readonly mechanism: Mechanism,
+    private readonly picking: Picking,
+    private readonly actions: Actions,
+    private readonly labels: Labels,
+  ) {
+    this.stream = new Stream(actions);
+    onTheme(() => {
+      for (const icon of this.icons.values()) this.tint(icon);
+    });
+    store.on("live", () => {
+      for (const load of store.live!.loads) this.off.delete(load.name);
+      this.reserve();
+    });
+    store.on("topology", (scene) => {
+      for (const [name, load] of this.off)
+        if (!scene.bodies.some((body) => body.name === load.body)) this.off.delete(name);
+      this.reserve();
+    });
+    store.on("frame", () => this.draw());
+    store.on("pick", () => this.draw());
+    view.onDraw(() => this.draw());
+  }
+
+  /** All loads, those that are off too. */
+  all(): { load: Load; on: boolean }[] {
+    const live = (this.store.live?.loads ?? []).map((load) => ({ load, on: true }));
+    return [...live, ...[...this.off.values()].map((load) => ({ load, on: false }))];
+  }
+
+  find(name: string): { load: Load; on: boolean } | undefined {
+    return this.all().find(({ load }) => load.name === name);
+  }
+
+  modeOf(name: string): Mode {
+    return this.modes.get(name) ?? "drag";
+  }
+
+  setMode(name: string, mode: Mode): void {
+    this.modes.set(name, mode);
+    this.view.touch();
+  }
+
+  /** The edit that gives a load these values. */
+  static edit(load: Load): { edit: string } & Record<string, unknown> {
+    return {
+      edit: "ApplyLoad",
+      name: load.name,
+      body: load.body,
+      force: load.force,
+      torque: load.torque,
+      at: load.at,
+      frame: load.frame,
+    };
+  }
+
+  async turn(name: string, on: boolean): Promise<void> {
+    const found = this.find(name);
+    if (!found || found.on === on) return;
+    if (on) {
+      await this.actions.apply(Loads.edit(found.load));
+      return;
+    }
+    this.off.set(name, found.load);
+    this.reserve();
+    if (!(await this.actions.apply({ edit: "RemoveLoad", name }))) this.off.delete(name);
+    this.reserve();
+  }
+
+  async remove(name: string): Promise<void> {
+    const found = this.find(name);
+    this.off.delete(name);
+    this.reserve();
+    if (found?.on) await this.actions.apply({ edit: "RemoveLoad", name });
+    this.store.setPick(null);
+    this.view.touch();
+  }
+
+  /** Newtons per metre of arrow, and newton metres per metre of an arc's radius. */
+  scale(): { force: number; torque: number } {
+    if (this.frozen) return this.frozen;
+    const scene = this.store.scene;
+    const size = this.view.size;
+    const weight = 9.81 * (scene?.bodies.reduce((sum, body) => sum + body.mass, 0) ?? 1);
+    const most = (what: "force" | "torque"): number =>
+      Math.max(0, ...this.all().map(({ load }) => Math.hypot(...(asVector(load[what]) ?? [0]))));
+    return {
+      force: Math.max(weight / (0.4 * size), most("force") / (0.6 * size)),
+      torque: Math.max((0.1 * weight * size) / (0.25 * size), most("torque") / (0.4 * size)),
+    };
+  }
+
+  /** Place a force or a torque where a body is pressed; pulling away from there aims and scales it. */
+  place(kind: "force" | "torque", { x, y, isTouch }: Press): Drag | null {
+    const hit = this.picking.hit(x, y, ["body"], isTouch);
+    if (!hit) return null;
+    const name = this.store.freeName(kind);
+    const load: Load = {
+      name,
+      body: hit.name,
+      at: roundVector(hit.at, 6),
+      frame: this.frame,
+      force: [0, 0, 0],
+      torque: [0, 0, 0],
+    };
+    this.modes.set(name, this.mode);
+    const drag = this.dragHandle(load, kind === "force" ? "force" : "rim", true);
+    return {
+      ...drag,
+      end: (moved) => {
+        if (!moved) {
+          const size =
+            kind === "force" ? 0.25 * this.view.size * this.scale().force : 0.12 * this.view.size * this.scale().torque;
+          if (kind === "force")
+            this.draft = { ...load, force: this.inFrame(load, this.view.up.clone().negate(), size) };
+          else this.draft = { ...load, torque: this.inFrame(load, this.viewAxis(), size) };
+        }
+        drag.end(true);
+        this.store.setPick({ kind: "load", name });
+      },
+    };
+  }
+
+  /** Take a handle of a load. */
+  press({ x, y, isTouch }: Press): Drag | null {
+    let best: { load: Load; handle: HandleName; far: number } | null = null;
+    for (const { load } of this.all()) {
+      const icon = this.icons.get(load.name);
+      if (!icon) continue;
+      for (const [handle, ball] of Object.entries(icon.handles) as [HandleName, THREE.Mesh][]) {
+        if (!ball.visible || (handle === "base" && this.store.pick?.name !== load.name)) continue;
+        const pixel = this.view.project(ball.position);
+        const far = Math.hypot(pixel.x - x, pixel.y - y);
+        if (far < (isTouch ? FINGER : NEAR) && (!best || far < best.far)) best = { load, handle, far };
+      }
+    }
+    if (!best) return null;
+    const { load, handle } = best;
+    const drag = this.dragHandle(load, handle, this.find(load.name)!.on);
+    return {
+      ...drag,
+      end: (moved) => {
+        drag.end(moved);
+        this.store.setPick({ kind: "load", name: load.name });
+      },
+    };
+  }
+
+  /** Screen pixels of a load's handles. */
+  handlePixels(name: string): Record<string, { x: number; y: number }> {
+    const icon = this.icons.get(name);
+    const found: Record<string, { x: number; y: number }> = {};
+    if (icon)
+      for (const [handle, ball] of Object.entries(icon.handles))
+        if (ball.visible) found[handle] = this.view.project(ball.position);
+    return found;
+  }
+
+  private reserve(): void {
+    this.store.reserved = new Set(this.off.keys());
+  }
+
+  private dragHandle(load: Load, handle: HandleName, on: boolean): Drag {
+    this.frozen = this.scale();
+    const { force: perMetre, torque: perRadius } = this.frozen;
+    const original = load;
+    const axis = this.axis(load);
+    let now = load;
+    let through =
+      this.icons.get(load.name)?.handles[handle].position.clone() ?? this.mechanism.point(load.body, load.at)!;
+    let last: { x: number; y: number } | null = null;
+    const update = (x: number, y: number): void => {
+      last = { x, y };
+      const centre = this.mechanism.point(load.body, now.at);
+      if (!centre) return;
+      const point = this.view.unproject(x, y, through);
+      if (handle === "force") {
+        const along = this.modeOf(load.name) === "drag" ? point.sub(centre) : centre.sub(point);
+        now = { ...now, force: this.inFrame(load, along, along.length() * perMetre) };
+      } else if (handle === "rim") {
+        now = { ...now, torque: this.inFrame(load, axis, point.distanceTo(centre) * perRadius) };
+      } else if (handle === "axis") {
+        now = { ...now, torque: this.inFrame(load, point.sub(centre), this.size(now)) };
+      } else {
+        const hit = this.picking.hit(x, y, ["body"]);
+        if (hit?.name === load.body) now = { ...now, at: roundVector(hit.at, 6) };
+      }
+      this.draft = now;
+      if (on) this.stream.send(Loads.edit(now));
+      this.view.touch();
+    };
+    const finish = (): void => {
+      this.frozen = null;
+      const said = this.draft ?? now;
+      this.draft = null;
+      this.view.touch();
+      if (!on) this.off.set(load.name, said);
+      else this.stream.send(Loads.edit(said));
+    };
+    return {
+      move: update,
+      deepen: (pixels) => {
+        const away = this.view.camera.getWorldDirection(new THREE.Vector3());
+        through = through.clone().addScaledVector(away, pixels * this.view.pixel(through));
+        if (last) update(last.x, last.y);
+      },
+      end: (moved) => {
+        if (moved) finish();
+        else {
+          this.frozen = null;
+          this.draft = null;
+        }
+      },
+      cancel: () => {
+        this.frozen = null;
+        this.draft = null;
+        if (this.store.live?.loads.some((entry) => entry.name === load.name))
+          void this.actions.apply(Loads.edit(original));
+      },
+    };
+  }
+
+  /** A world direction times a size, in the axes the load is given in, rounded. */
+  private inFrame(load: Load, along: THREE.Vector3, size: number): Vec3 {
+    const vector = along.clone().normalize();
+    const pose = this.store.pose(load.body);
+    if (load.frame === "body" && pose) vector.applyQuaternion(new THREE.Quaternion(...pose.q).invert());
+    return roundVector(vector.multiplyScalar(size).toArray());
+  }
+
+  private size(load: Load): number {
+    return Math.hypot(...(asVector(load.torque) ?? [0]));
+  }
+
+  private axis(load: Load): THREE.Vector3 {
+    const torque = this.inWorld(load, load.torque);
+    return torque && torque.lengthSq() > 0 ? torque.normalize() : this.viewAxis();
+  }
+
+  /** The world axis nearest to the line of sight, towards the viewer. */
+  private viewAxis(): THREE.Vector3 {
+    const sight = this.view.camera.getWorldDirection(new THREE.Vector3()).negate();
+    const parts = sight.toArray().map(Math.abs);
+    const k = parts.indexOf(Math.max(...parts));
+    return new THREE.Vector3().setComponent(k, Math.sign(sight.getComponent(k)));
+  }
+
+  private inWorld(load: Load, value: unknown): THREE.Vector3 | null {
+    const given = asVector(value);
+    const pose = this.store.pose(load.body);
+    if (!given || !pose) return null;
+    const vector = new THREE.Vector3(...given);
+    return load.frame === "body" ? vector.applyQuaternion(new THREE.Quaternion(...pose.q)) : vector;
+  }
+
+  /** Force and torque of a load in the world, now. */
+  private now(load: Load, on: boolean): [THREE.Vector3, THREE.Vector3] {
+    const { live, frame } = this.store;
+    const k = live?.loads.indexOf(load) ?? -1;
+    if (on && this.draft?.name !== load.name && frame && live && frame.revision === live.revision && k >= 0) {
+      const [a, b, c, d, e, f] = frame.loads.subarray(6 * k, 6 * k + 6);
+      return [new THREE.Vector3(a, b, c), new THREE.Vector3(d, e, f)];
+    }
+    return [
+      this.inWorld(load, load.force) ?? new THREE.Vector3(),
+      this.inWorld(load, load.torque) ?? new THREE.Vector3(),
+    ];
+  }
+
+  private draw(): void {
+    const keep = new Set<string>();
+    const seen = this.all().filter(({ load }) => load.name !== this.draft?.name);
+    const found = this.draft ? [...seen, { load: this.draft, on: true }] : seen;
+    const scale = this.scale();
+    const { pin } = this.mechanism;
+    for (const { load, on } of found) {
+      const centre = this.mechanism.point(load.body, load.at);
+      if (!centre) continue;
+      const icon = this.icon(load.name);
+      keep.add(load.name);
+      icon.force.off = icon.torque.off = !on;
+      const [force, torque] = this.now(load, on);
+      const isPicked = this.store.pick?.kind === "load" && this.store.pick.name === load.name;
+      const arm = force.clone().divideScalar(scale.force);
+      const isForce = force.length() > 1e-9;
+      const isTorque = torque.length() > 1e-9;
+      const free = this.modeOf(load.name) === "drag" ? centre.clone().add(arm) : centre.clone().sub(arm);
+      if (this.modeOf(load.name) === "drag") icon.arrow.set(centre, free, 0.45 * pin);
+      else icon.arrow.set(free, centre, 0.45 * pin);
+      icon.arrow.group.visible = isForce;
+      const axis = this.axis({ ...load, frame: "world", torque: torque.toArray() });
+      const start = across(axis, new THREE.Vector3(1, 0, 0).applyQuaternion(this.view.camera.quaternion));
+      const radius = torque.length() / scale.torque;
+      const reach = 0.2 * this.view.size;
+      icon.arc.set(centre, axis, start, radius, 0.4 * pin, reach);
+      icon.arc.group.visible = isTorque && radius > 0;
+      const ball = Math.max((isPicked ? 6 : 4.5) * this.view.pixel(centre), 0);
+      this.put(icon.handles.force, free, ball, isForce);
+      this.put(icon.handles.rim, centre.clone().addScaledVector(start, radius), ball, isTorque);
+      this.put(icon.handles.axis, centre.clone().addScaledVector(axis, reach), ball, isTorque && isPicked);
+      this.put(icon.handles.base, centre, 0.8 * ball, isPicked);
+      if (isForce)
+        this.labels.set(
+          `load ${load.name} f`,
+          `${show(this.shown(load, "force", force))} N`,
+          free,
+          on ? "force" : "force off",
+        );
+      else this.labels.remove(`load ${load.name} f`);
+      const mark = centre.clone().addScaledVector(start, radius);
+      if (isTorque)
+        this.labels.set(
+          `load ${load.name} t`,
+          `${show(this.shown(load, "torque", torque))} N m`,
+          mark,
+          on ? "torque" : "torque off",
+        );
+      else this.labels.remove(`load ${load.name} t`);
+    }
+    for (const [name, icon] of this.icons) {
+      if (keep.has(name)) continue;
+      this.view.scene.remove(icon.arrow.group, icon.arc.group, ...Object.values(icon.handles));
+      this.icons.delete(name);
+      this.labels.remove(`load ${name} f`);
+      this.labels.remove(`load ${name} t`);
+    }
+  }
+
+  /** The size that is shown: of the numbers given, or of a profile's value now. */
+  private shown(load: Load, what: "force" | "torque", now: THREE.Vector3): number {
+    const given = asVector(load[what]);
+    return given ? Math.hypot(...given) : now.length();
+  }
+
+  private put(ball: THREE.Mesh, at: THREE.Vector3, radius: number, visible: boolean): void {
+    ball.position.copy(at);
+    ball.scale.setScalar(radius);
+    ball.visible = visible;
+  }
+
+  private icon(name: string): Icon {
+    let found = this.icons.get(name);
+    if (!found) {
+      const force = new IconColours();
+      const torque = new IconColours();
+      found = {
+        force,
+        torque,
+        arrow: new Arrow(force),
+        arc: new Arc(torque),
+        handles: {
+          force: handleBall(force),
+          rim: handleBall(torque),
+          axis: handleBall(torque),
+          base: handleBall(force),
+        },
+      };
+      this.tint(found);
+      this.icons.set(name, found);
+      this.view.scene.add(found.arrow.group, found.arc.group, ...Object.values(found.handles));
+    }
+    return found;
+  }
+
+  private tint(icon: Icon): void {
+    icon.force.set(colour("force"));
+    icon.torque.set(colour("torque"));
+  }
+}

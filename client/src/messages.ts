@@ -1,0 +1,342 @@
+// Generated from src/impulsar/studio/messages.py by `python -m impulsar.studio.typescript`. Do not edit.
+
+/**
+ * A value that may be set: by SetParameter(path, value) where there is a path, else as `set_by` says.
+ */
+export interface Parameter {
+  name: string;
+  value: unknown;
+  unit: string;
+  path: string | null;
+  set_by: "SetParameter" | "ChangeJoint" | "none";
+}
+
+/**
+ * A shape in its body's frame; `kind` says which of the sizes it has.
+ */
+export interface Shape {
+  kind: "box" | "sphere" | "cylinder" | "capsule" | "hull";
+  offset: number[];
+  orientation: number[];
+  size: number[] | null;
+  radius: number | null;
+  length: number | null;
+  points: number[][] | null;
+  triangles: number[][] | null;
+}
+
+export interface Body {
+  name: string;
+  mass: number;
+  shapes: Shape[];
+  parameters: Parameter[];
+}
+
+/**
+ * A named freedom of a joint, or the three of a ball, with its features.
+ */
+export interface Group {
+  name: string;
+  kind: "slide" | "angle" | "ball";
+  unit: string;
+  force_unit: string;
+  coordinates: string[];
+  features: Parameter[];
+}
+
+/**
+ * Frame F on `first` and frame M on `second` ("ground" is the world); z is the axis, x the second axis.
+ */
+export interface Joint {
+  name: string;
+  joint_type: string;
+  first: string;
+  second: string;
+  p_PF: number[];
+  q_PF: number[];
+  p_CM: number[];
+  q_CM: number[];
+  length: number | null;
+  pitch: number | null;
+  groups: Group[];
+}
+
+export interface Spring {
+  name: string;
+  first: string;
+  second: string;
+  at_first: number[];
+  at_second: number[];
+  parameters: Parameter[];
+}
+
+export interface Probe {
+  name: string;
+  body: string;
+  at: number[];
+}
+
+export interface Coupling {
+  name: string;
+  coordinate_a: string;
+  coordinate_b: string;
+  parameters: Parameter[];
+}
+
+/**
+ * A line of the joint catalogue, for drop-downs.
+ */
+export interface JointKind {
+  name: string;
+  groups: string[];
+  axes: number;
+}
+
+/**
+ * A built-in scene; parameters by name with their default values.
+ */
+export interface SceneEntry {
+  name: string;
+  description: string;
+  parameters: Record<string, unknown>;
+}
+
+/**
+ * Unit of a quantity, such as "velocity"; of coordinates it is that of their Group.
+ */
+export interface SignalUnit {
+  quantity: string;
+  unit: string;
+}
+
+export interface Scene {
+  generation: number;
+  topology: number;
+  name: string;
+  gravity: number[];
+  size: number;
+  reference_energy: number | null;
+  bodies: Body[];
+  joints: Joint[];
+  springs: Spring[];
+  probes: Probe[];
+  couplings: Coupling[];
+  parameters: Parameter[];
+  joint_kinds: JointKind[];
+  methods: string[];
+  units: SignalUnit[];
+  scenes: SceneEntry[];
+  type: "scene";
+}
+
+export interface Hand {
+  name: string;
+  body: string;
+  at: number[];
+  stiffness: number;
+  damping: number;
+}
+
+/**
+ * A load that acts; `force` and `torque` as given: 3 numbers, or a profile as in scene files, or null.
+ */
+export interface Load {
+  name: string;
+  body: string;
+  at: number[];
+  frame: "world" | "body";
+  force: unknown;
+  torque: unknown;
+}
+
+export interface Motor {
+  joint: string;
+  group: string;
+  quantity: "speed" | "position" | "torque";
+  value: unknown;
+  unit: string;
+  max_torque: number | null;
+}
+
+export interface Live {
+  revision: number;
+  hands: Hand[];
+  loads: Load[];
+  motors: Motor[];
+  type: "live";
+}
+
+/**
+ * Clock and history. Times are simulated [s].
+ */
+export interface Status {
+  paused: boolean;
+  replaying: boolean;
+  speed: number;
+  steps_per_frame: number;
+  dt: number;
+  method: string;
+  coordinates: string;
+  device: string;
+  scene: string;
+  first_time: number;
+  last_time: number;
+  undo: string | null;
+  redo: string | null;
+  journal: string | null;
+  clients: number;
+  type: "status";
+}
+
+/**
+ * What the numbers in the frames are made of.
+ */
+export interface Books {
+  time: number;
+  kinetic: number;
+  potential: number;
+  elastic: number;
+  start: number;
+  work: Record<string, number>;
+  losses: Record<string, number>;
+  imbalance: number;
+  imbalance_percent: number | null;
+  worst_joint: string | null;
+  ended_by: string;
+  indeterminate: string[];
+  type: "books";
+}
+
+export interface Reply {
+  id: number;
+  ok: boolean;
+  text: string;
+  merged: boolean;
+  energy: number;
+  momentum: number[];
+  angular_momentum: number[];
+  moved: number;
+  step: number;
+  time: number;
+  units: string[];
+  type: "reply";
+}
+
+/**
+ * An uploaded mesh as a convex hull, to be drawn and to stand in an edit.
+ */
+export interface MeshReply {
+  ok: boolean;
+  text: string;
+  shape: Record<string, unknown>;
+  triangles: number;
+}
+
+export interface Notice {
+  level: "info" | "warning" | "error";
+  text: string;
+  type: "notice";
+}
+
+export interface EditMessage {
+  id: number;
+  edit: Record<string, unknown>;
+  type: "edit";
+}
+
+/**
+ * The session's clock, history and scene.
+ *
+ * pause, run; step (value: how many, default 1); speed (value: times real time, 0.001 to 100);
+ * steps_per_frame (value); seek (value: time [s]); undo, redo; revert (the inverse of the last edit, applied now);
+ * reset (the scene anew, history dropped); scene (name, parameters: of /api/scenes); hash (the reply's
+ * text is the digest of the state's bits).
+ */
+export interface Control {
+  id: number;
+  action: "pause" | "run" | "step" | "speed" | "steps_per_frame" | "seek" | "undo" | "redo" | "revert" | "reset" | "scene" | "hash";
+  value?: number | null;
+  name?: string | null;
+  parameters?: Record<string, unknown> | null;
+  type: "control";
+}
+
+/**
+ * Have these signals in every frame from now on, instead of those before; at most 64.
+ */
+export interface Subscribe {
+  id: number;
+  signals: string[];
+  type: "subscribe";
+}
+
+export type ServerMessage = Scene | Live | Status | Books | Reply | Notice;
+
+export type ClientMessage = EditMessage | Control | Subscribe;
+
+export const MAGIC = 0x31504d49;
+export const HEADER_BYTES = 64;
+export const FLAGS = { paused: 1, slow: 2, broken: 4, replaying: 8 } as const;
+export const BOOKS = ["kinetic", "potential", "elastic", "work", "loss", "imbalance", "constraint_error", "iterations", "substeps", "step_time", "step_budget", "real_time_factor", "speed"] as const;
+export const BOOK_UNITS: Record<(typeof BOOKS)[number], string> = { kinetic: "J", potential: "J", elastic: "J", work: "J", loss: "J", imbalance: "J", constraint_error: "m and rad", iterations: "1", substeps: "1", step_time: "s", step_budget: "s", real_time_factor: "1", speed: "1" };
+
+export interface FrameHeader {
+  magic: number;
+  generation: number;
+  time: number;
+  wall: number;
+  step: number;
+  flags: number;
+  revision: number;
+  applied: number;
+  subscription: number;
+  bodies: number;
+  hands: number;
+  loads: number;
+  signals: number;
+  books: number;
+}
+
+export interface Frame extends Omit<FrameHeader, "bodies" | "hands" | "loads" | "signals" | "books"> {
+  books: Float32Array;
+  poses: Float32Array;
+  hands: Float32Array;
+  loads: Float32Array;
+  signals: Float32Array;
+  marks: Uint8Array;
+}
+
+/** Reads a binary frame; throws where it is not one. The arrays are views into the buffer. */
+export function decodeFrame(buffer: ArrayBuffer): Frame {
+  if (buffer.byteLength < HEADER_BYTES) throw new Error(`frame of ${buffer.byteLength} bytes`);
+  const view = new DataView(buffer);
+  const header: FrameHeader = {
+    magic: view.getUint32(0, true),
+    generation: view.getUint32(4, true),
+    time: view.getFloat64(8, true),
+    wall: view.getFloat64(16, true),
+    step: view.getUint32(24, true),
+    flags: view.getUint32(28, true),
+    revision: view.getUint32(32, true),
+    applied: view.getUint32(36, true),
+    subscription: view.getUint32(40, true),
+    bodies: view.getUint32(44, true),
+    hands: view.getUint32(48, true),
+    loads: view.getUint32(52, true),
+    signals: view.getUint32(56, true),
+    books: view.getUint32(60, true),
+  };
+  if (header.magic !== MAGIC) throw new Error("not a frame of this protocol");
+  let offset = HEADER_BYTES;
+  const take = (count: number): Float32Array => {
+    const block = new Float32Array(buffer, offset, count);
+    offset += 4 * count;
+    return block;
+  };
+  const books = take(header.books);
+  const poses = take(7 * header.bodies);
+  const hands = take(9 * header.hands);
+  const loads = take(6 * header.loads);
+  const signals = take(header.signals);
+  return { ...header, books, poses, hands, loads, signals, marks: new Uint8Array(buffer, offset, header.signals) };
+}

@@ -1,0 +1,323 @@
+/**
+ * Motion as an icon (Wang 2011 §5.1): a sphere beside a joint that drives its motor. Turning the
+ * sphere about the joint's axis, or sliding it along, sets the motor's position, speed or torque.
+ */
+
+import * as THREE from "three";
+import { type Actions, Stream } from "./actions";
+import type { Drag, Press, Presser } from "./gestures";
+import { handleBall, IconColours, path } from "./icons3d";
+import type { Labels } from "./labels";
+import type { Loads } from "./loads";
+import type { Mechanism } from "./mechanism";
+import type { Group, Joint, Motor } from "./messages";
+import { roundNumber, show } from "./numbers";
+import type { Picking } from "./picking";
+import type { Signals } from "./signals";
+import type { Store } from "./store";
+import { colour, onTheme } from "./theme";
+import { tell } from "./toasts";
+import type { View } from "./view";
+
+export type MotorKind = Motor["quantity"];
+const NEAR = 16; // pixels
+const FINGER = 26;
+const POINTS = 48;
+const SPEED_PER_TURN = 4; // [1/s]: handle at 1 rad is 4 rad/s, at 0.1 m is 0.4 m/s
+const PATIENCE = 3000; // [ms]
+
+interface Icon {
+  colours: IconColours;
+  ball: THREE.Mesh;
+  line: THREE.Line;
+}
+
+export class Motions implements Presser {
+  kind: MotorKind = "speed"; // of the next motor
+  readonly off = new Map<string, Motor>(); // switched off, kept by this page
+  private icons = new Map<string, Icon>();
+  private draft: { key: string; value: number } | null = null;
+  private stream: Stream;
+
+  constructor(
+    private readonly store: Store,
+    private readonly view: View,
+    private readonly mechanism: Mechanism,
+    private readonly picking: Picking,
+    private readonly actions: Actions,
+    private readonly labels: Labels,
+    private readonly signals: Signals,
+    private readonly loads: Loads,
+  ) {
+    this.stream = new Stream(actions, 3);
+    onTheme(() => {
+      for (const icon of this.icons.values()) icon.colours.set(colour("motion"));
+    });
+    store.on("live", (live) => {
+      for (const motor of live.motors) this.off.delete(key(motor));
+      view.touch();
+    });
+    store.on("topology", (scene) => {
+      for (const [name, motor] of this.off)
+        if (!scene.joints.some((joint) => joint.name === motor.joint)) this.off.delete(name);
+    });
+    view.onDraw(() => this.draw());
+  }
+
+  /** The motors of a joint, those that are off too. */
+  of(joint: string): { motor: Motor; on: boolean }[] {
+    return this.all().filter(({ motor }) => motor.joint === joint);
+  }
+
+  /** Put a motor into the joint that is pressed. */
+  place({ x, y, isTouch }: Press): Drag | null {
+    const hit = this.picking.hit(x, y, ["joint"], isTouch);
+    if (!hit) return null;
+    const joint = this.store.joint(hit.name)!;
+    return {
+      move: () => {},
+      cancel: () => {},
+      end: () => {
+        this.store.setPick({ kind: "joint", name: joint.name });
+        void this.attach(joint, this.kind);
+      },
+    };
+  }
+
+  /** Give a joint's first freedom a motor that keeps it as it is. */
+  async attach(joint: Joint, kind: MotorKind, group = joint.groups[0]): Promise<void> {
+    if (!group) {
+      tell(`joint '${joint.name}': a ${joint.joint_type} joint has no freedom to drive; change its type`, "error");
+      return;
+    }
+    let value: number | number[] = group.kind === "ball" ? [0, 0, 0] : 0;
+    if (kind === "position" && group.kind !== "ball") value = await this.coordinate(group);
+    await this.set({ joint: joint.name, group: group.name, quantity: kind, value, unit: "", max_torque: null });
+  }
+
+  async set(motor: Motor): Promise<boolean> {
+    const data: Record<string, unknown> = { motor: motor.quantity, value: motor.value };
+    if (motor.max_torque !== null) data.max_torque = motor.max_torque;
+    return (
+      (await this.actions.apply({ edit: "SetMotor", joint: motor.joint, motor: data, group: motor.group })) !== null
+    );
+  }
+
+  async turn(motor: Motor, on: boolean): Promise<void> {
+    if (on) {
+      await this.set(motor);
+      return;
+    }
+    this.off.set(key(motor), motor);
+    const done = await this.actions.apply({ edit: "SetMotor", joint: motor.joint, motor: null, group: motor.group });
+    if (!done) this.off.delete(key(motor));
+    this.view.touch();
+  }
+
+  async remove(motor: Motor): Promise<void> {
+    const isOff = this.off.delete(key(motor));
+    if (!isOff) await this.actions.apply({ edit: "SetMotor", joint: motor.joint, motor: null, group: motor.group });
+    this.view.touch();
+  }
+
+  /** Take a sphere. */
+  press({ x, y, isTouch }: Press): Drag | null {
+    for (const { motor, on } of this.all()) {
+      const icon = this.icons.get(key(motor));
+      const joint = this.store.joint(motor.joint);
+      const group = joint?.groups.find((entry) => entry.name === motor.group);
+      if (!icon?.ball.visible || !joint || !group) continue;
+      const pixel = this.view.project(icon.ball.position);
+      if (Math.hypot(pixel.x - x, pixel.y - y) < (isTouch ? FINGER : NEAR))
+        return this.dragBall(motor, joint, group, on);
+    }
+    return null;
+  }
+
+  /** Pixel of a motor's sphere. */
+  pixel(joint: string): { x: number; y: number } | null {
+    const found = this.of(joint)[0];
+    const icon = found && this.icons.get(key(found.motor));
+    return icon?.ball.visible ? this.view.project(icon.ball.position) : null;
+  }
+
+  private dragBall(motor: Motor, joint: Joint, group: Group, on: boolean): Drag {
+    const start = typeof motor.value === "number" ? motor.value : 0;
+    let value = start;
+    return {
+      move: (x, y) => {
+        const F = this.mechanism.frameF(joint);
+        if (!F || group.kind === "ball" || !on) return;
+        value = roundNumber(this.read(group, motor, F, x, y, value));
+        this.draft = { key: key(motor), value };
+        this.stream.send({ edit: "Drive", joint: joint.name, value, group: group.name });
+        this.view.touch();
+      },
+      end: (moved) => {
+        if (moved && value !== start) this.stream.send({ edit: "Drive", joint: joint.name, value, group: group.name });
+        this.draft = null;
+        this.store.setPick({ kind: "joint", name: joint.name });
+      },
+      cancel: () => {
+        this.draft = null;
+        if (value !== start) this.stream.send({ edit: "Drive", joint: joint.name, value: start, group: group.name });
+      },
+    };
+  }
+
+  /** Value that the sphere says when it is held at a pixel; whole turns are counted from `before`. */
+  private read(
+    group: Group,
+    motor: Motor,
+    F: { p: THREE.Vector3; q: THREE.Quaternion },
+    x: number,
+    y: number,
+    before: number,
+  ): number {
+    const per = this.perHandle(group, motor);
+    if (group.kind === "slide") {
+      const along = this.slideAxis(group, F.q);
+      const ray = this.view.ray(x, y);
+      const p = new THREE.Vector3();
+      ray.distanceSqToSegment(
+        F.p.clone().addScaledVector(along, -20 * this.view.size),
+        F.p.clone().addScaledVector(along, 20 * this.view.size),
+        undefined,
+        p,
+      );
+      return p.sub(F.p).dot(along) * per;
+    }
+    const { axis, zero } = this.angleAxes(group, F.q);
+    const plane = new THREE.Plane().setFromNormalAndCoplanarPoint(axis, F.p);
+    const p = this.view.ray(x, y).intersectPlane(plane, new THREE.Vector3()) ?? this.view.unproject(x, y, F.p);
+    const arm = p.sub(F.p);
+    const angle = Math.atan2(arm.dot(axis.clone().cross(zero)), arm.dot(zero));
+    const last = before / per;
+    return (angle + 2 * Math.PI * Math.round((last - angle) / (2 * Math.PI))) * per;
+  }
+
+  /** Motor value per radian or metre of the handle. */
+  private perHandle(group: Group, motor: Motor): number {
+    if (motor.quantity === "position") return 1;
+    if (motor.quantity === "speed") return SPEED_PER_TURN;
+    return group.kind === "slide" ? this.loads.scale().force : 0.1 * this.loads.scale().torque * this.view.size;
+  }
+
+  private slideAxis(group: Group, q: THREE.Quaternion): THREE.Vector3 {
+    const joint = this.store.scene?.joints.find((entry) => entry.groups.includes(group));
+    const isX = group.name === "x" || joint?.joint_type === "pin-slot";
+    const axis = isX
+      ? new THREE.Vector3(1, 0, 0)
+      : group.name === "y"
+        ? new THREE.Vector3(0, 1, 0)
+        : new THREE.Vector3(0, 0, 1);
+    return axis.applyQuaternion(q);
+  }
+
+  private angleAxes(group: Group, q: THREE.Quaternion): { axis: THREE.Vector3; zero: THREE.Vector3 } {
+    const isSecond = group.name === "second"; // of a universal joint: about M's x
+    const axis = (isSecond ? new THREE.Vector3(1, 0, 0) : new THREE.Vector3(0, 0, 1)).applyQuaternion(q);
+    const zero = (isSecond ? new THREE.Vector3(0, 0, 1) : new THREE.Vector3(1, 0, 0)).applyQuaternion(q);
+    return { axis, zero };
+  }
+
+  /** The joint's coordinate now, from the stream. */
+  private async coordinate(group: Group): Promise<number> {
+    const name = `coordinate.${group.coordinates[0]}.position`;
+    this.signals.want("motion", [name]);
+    const until = performance.now() + PATIENCE;
+    while (Number.isNaN(this.signals.value(name)) && performance.now() < until)
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    const value = this.signals.value(name);
+    this.signals.want("motion", []);
+    if (Number.isNaN(value))
+      throw new Error(`motion: the coordinate of '${group.coordinates[0]}' did not arrive; try again`);
+    return roundNumber(value, 7);
+  }
+
+  private all(): { motor: Motor; on: boolean }[] {
+    const live = (this.store.live?.motors ?? []).map((motor) => ({ motor, on: true }));
+    return [...live, ...[...this.off.values()].map((motor) => ({ motor, on: false }))];
+  }
+
+  private draw(): void {
+    const keep = new Set<string>();
+    for (const { motor, on } of this.all()) {
+      const joint = this.store.joint(motor.joint);
+      const group = joint?.groups.find((entry) => entry.name === motor.group);
+      const F = joint && this.mechanism.frameF(joint);
+      if (!joint || !group || !F) continue;
+      const name = key(motor);
+      keep.add(name);
+      const icon = this.icon(name);
+      icon.colours.off = !on;
+      const value = this.draft?.key === name ? this.draft.value : typeof motor.value === "number" ? motor.value : 0;
+      const points = this.track(group, motor, F, value);
+      icon.line.geometry.setFromPoints(points);
+      icon.ball.position.copy(points[points.length - 1]);
+      icon.ball.scale.setScalar(Math.max(1.1 * this.mechanism.pin, 6 * this.view.pixel(F.p)));
+      icon.ball.visible = icon.line.visible = true;
+      const isPicked = this.store.pick?.kind === "joint" && this.store.pick.name === joint.name;
+      const isProfile = typeof motor.value !== "number" && !Array.isArray(motor.value);
+      if (isProfile && !isPicked) {
+        this.labels.remove(`motion ${name}`);
+        continue;
+      }
+      const text =
+        typeof motor.value === "number"
+          ? `${show(value)} ${motor.unit}`
+          : Array.isArray(motor.value)
+            ? `(${(motor.value as number[]).map((item) => show(item)).join(", ")}) ${motor.unit}`
+            : "profile";
+      this.labels.set(`motion ${name}`, on ? text : `${text} off`, icon.ball.position, on ? "motion" : "motion off");
+    }
+    for (const [name, icon] of this.icons) {
+      if (keep.has(name)) continue;
+      this.view.scene.remove(icon.ball, icon.line);
+      this.icons.delete(name);
+    }
+    this.labels.keepOnly("motion ", new Set([...keep].map((name) => `motion ${name}`)));
+  }
+
+  /** From zero to the sphere: an arc about the axis, or a line along it. */
+  private track(
+    group: Group,
+    motor: Motor,
+    F: { p: THREE.Vector3; q: THREE.Quaternion },
+    value: number,
+  ): THREE.Vector3[] {
+    const reach = value / this.perHandle(group, motor);
+    const radius = 0.14 * this.view.size;
+    if (group.kind === "slide") {
+      const along = this.slideAxis(group, F.q);
+      return [F.p.clone(), F.p.clone().addScaledVector(along, reach)];
+    }
+    const { axis, zero } = this.angleAxes(group, F.q);
+    if (group.kind === "ball") return [F.p.clone(), F.p.clone().addScaledVector(zero, 0.6 * radius)];
+    const other = axis.clone().cross(zero);
+    const arc = Array.from({ length: POINTS }, (_, k) => {
+      const angle = (k / (POINTS - 1)) * reach;
+      return F.p
+        .clone()
+        .addScaledVector(zero, radius * Math.cos(angle))
+        .addScaledVector(other, radius * Math.sin(angle));
+    });
+    return [F.p.clone(), ...arc];
+  }
+
+  private icon(name: string): Icon {
+    let found = this.icons.get(name);
+    if (!found) {
+      const colours = new IconColours();
+      colours.set(colour("motion"));
+      found = { colours, ball: handleBall(colours), line: path(colours) };
+      this.icons.set(name, found);
+      this.view.scene.add(found.ball, found.line);
+    }
+    return found;
+  }
+}
+
+function key(motor: Motor): string {
+  return `${motor.joint} ${motor.group}`;
+}

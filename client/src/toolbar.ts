@@ -1,0 +1,157 @@
+/** The tools, and beside the picture what the tool in hand does and takes. */
+
+import type { Adding, BodyShape } from "./adding";
+import { byId, h } from "./dom";
+import type { Grab } from "./grab";
+import { icon, type IconName } from "./icons";
+import type { Loads, Mode } from "./loads";
+import type { MotorKind, Motions } from "./motions";
+import { exact, parseNumber } from "./numbers";
+import { type Store, type Tool, TOOLS } from "./store";
+
+const TITLES: Record<Tool, { label: string; key: string; title: string }> = {
+  grab: { label: "Grab", key: "G", title: "Pick and pull bodies" },
+  force: { label: "Force", key: "F", title: "Put a force on a body" },
+  torque: { label: "Torque", key: "T", title: "Put a torque on a body" },
+  motion: { label: "Motion", key: "M", title: "Drive a joint" },
+  body: { label: "Body", key: "B", title: "Add a body" },
+  joint: { label: "Joint", key: "J", title: "Add a joint" },
+  spring: { label: "Spring", key: "S", title: "Add a spring" },
+  trace: { label: "Trace", key: "P", title: "Trace the path of a point" },
+};
+
+export class Toolbar {
+  private hint = byId("hint");
+  private said: string | null = null;
+
+  constructor(
+    private readonly store: Store,
+    private readonly options: { grab: Grab; loads: Loads; motions: Motions; adding: () => Adding },
+  ) {
+    const box = byId("tools");
+    const buttons = TOOLS.map((tool) => {
+      const { label, key, title } = TITLES[tool];
+      const button = h(
+        "button",
+        {
+          type: "button",
+          "data-tool": tool,
+          title: `${title} (${key})`,
+          "aria-pressed": "false",
+          onclick: () => store.setTool(tool),
+        },
+        icon(tool as IconName),
+        h("span", {}, label),
+      );
+      return button;
+    });
+    box.append(buttons[0], h("hr"), ...buttons.slice(1, 4), h("hr"), ...buttons.slice(4));
+    box.addEventListener("keydown", (event) => {
+      const step = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1 }[event.key];
+      const place = buttons.indexOf(document.activeElement as HTMLButtonElement);
+      if (!step || place < 0) return;
+      buttons[(place + step + buttons.length) % buttons.length].focus();
+      event.preventDefault();
+      event.stopPropagation();
+    });
+    store.on("tool", (tool) => {
+      for (const button of buttons) button.setAttribute("aria-pressed", String(button.dataset.tool === tool));
+      this.show();
+    });
+    store.on("status", () => this.show());
+    store.on("topology", () => this.show());
+  }
+
+  /** Say something in place of the usual hint, until null. */
+  say(text: string | null): void {
+    this.said = text;
+    this.show();
+  }
+
+  private shownFor = "";
+
+  private show(): void {
+    const { tool, status } = this.store;
+    const state = `${tool} ${status?.paused} ${this.said} ${this.store.scene?.joint_kinds.length}`;
+    if (state === this.shownFor) return;
+    this.shownFor = state;
+    this.hint.replaceChildren(...this.content(tool, status?.paused ?? false));
+  }
+
+  private content(tool: Tool, isPaused: boolean): (Node | string)[] {
+    const { grab, loads, motions } = this.options;
+    if (this.said) return [this.said];
+    switch (tool) {
+      case "grab":
+        if (isPaused) return ["Time is stopped: drag a body and the others follow their joints."];
+        return [
+          `Press on a body and pull; ${matchMedia("(pointer: coarse)").matches ? "a second finger" : "the wheel"} moves in depth.`,
+          number("stiffness", "N/m", grab.stiffness, (value) => (grab.stiffness = value)),
+          number("damping", "N s/m", grab.damping, (value) => (grab.damping = value)),
+        ];
+      case "force":
+        return [
+          "Press on a body and pull the arrow out.",
+          choice("", ["push", "drag"], loads.mode, (value) => (loads.mode = value as Mode)),
+          choice("axes", ["world", "body"], loads.frame, (value) => (loads.frame = value as "world" | "body")),
+        ];
+      case "torque":
+        return [
+          "Press on a body and pull the arc wide.",
+          choice("axes", ["world", "body"], loads.frame, (value) => (loads.frame = value as "world" | "body")),
+        ];
+      case "motion":
+        return [
+          "Click a joint, then turn or slide its sphere.",
+          choice("", ["speed", "position", "torque"], motions.kind, (value) => (motions.kind = value as MotorKind)),
+        ];
+      case "body": {
+        const adding = this.options.adding();
+        return [
+          "Press and drag from end to end.",
+          choice("", ["link", "ball", "box"], adding.shape, (value) => (adding.shape = value as BodyShape)),
+          number("density", "kg/m³", adding.density, (value) => (adding.density = value)),
+        ];
+      }
+      case "joint": {
+        const adding = this.options.adding();
+        const kinds = (this.store.scene?.joint_kinds ?? []).map((kind) => kind.name);
+        return [
+          "Drag from a body to another, or to empty space for the ground.",
+          choice("", kinds, adding.jointType, (value) => (adding.jointType = value)),
+        ];
+      }
+      case "spring": {
+        const adding = this.options.adding();
+        return [
+          "Drag from a body to another, or to empty space for the ground.",
+          number("stiffness", "N/m", adding.stiffness, (value) => (adding.stiffness = value)),
+          number("damping", "N s/m", adding.damping, (value) => (adding.damping = value)),
+        ];
+      }
+      case "trace":
+        return ["Click a point of a body to draw its path; click it again to stop."];
+    }
+  }
+}
+
+function number(label: string, unit: string, value: number, set: (value: number) => void): HTMLElement {
+  const input = h("input", { inputmode: "decimal", value: exact(value), "aria-label": `${label} in ${unit}` });
+  input.addEventListener("change", () => {
+    const typed = parseNumber(input.value);
+    const isGood = typed !== null && typed >= 0 && Number.isFinite(typed);
+    input.setAttribute("aria-invalid", String(!isGood));
+    if (isGood) set(typed);
+  });
+  return h("label", {}, label, input, unit);
+}
+
+function choice(label: string, names: string[], value: string, set: (value: string) => void): HTMLElement {
+  const select = h(
+    "select",
+    { "aria-label": label || names.join(" or ") },
+    ...names.map((name) => h("option", { value: name, selected: name === value }, name)),
+  );
+  select.addEventListener("change", () => set(select.value));
+  return h("label", {}, label, select);
+}

@@ -1,0 +1,167 @@
+"""A browser, a studio in a process of its own, and the page as a test sees it."""
+
+import fcntl
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import Locator, Page
+
+FLAGS = ["--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--hide-scrollbars"]
+NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
+PATIENCE = 30.0  # [s], on a loaded machine with two cores
+
+
+def find_chromium() -> str:
+    """Path of a Chromium; installs Debian's where we may; there is no test of the page without one."""
+    named = os.environ.get("CHROMIUM")
+    if named:
+        assert Path(named).is_file(), f"CHROMIUM is {named!r}, which is no file; give the path of a Chromium"
+        return named
+    found = next((path for name in NAMES if (path := shutil.which(name))), None)
+    if found:
+        return found
+    assert shutil.which("apt-get") and os.geteuid() == 0, (
+        "the page's tests need a browser and found none; install Chromium or set CHROMIUM to its path"
+    )
+    with (Path(tempfile.gettempdir()) / "impulsar-chromium.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # several test processes come here at once
+        if not shutil.which("chromium"):
+            for command in (["apt-get", "update"], ["apt-get", "install", "-y", "--no-install-recommends", "chromium"]):
+                done = subprocess.run(command, capture_output=True, text=True)
+                problem = f"{' '.join(command)} failed, so there is no browser:\n{done.stderr[-2000:]}"
+                assert done.returncode == 0, problem
+    path = shutil.which("chromium")
+    assert path, "apt-get installed Chromium, but it is not on the PATH; set CHROMIUM to its path"
+    return path
+
+
+class Server:
+    """`impulsar studio` as a user starts it."""
+
+    def __init__(self, *arguments: str, program: tuple[str, ...] = (sys.executable, "-m", "impulsar")) -> None:
+        command = [*program, "studio", *arguments, "--no-browser"]
+        environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
+        self.started = time.perf_counter()
+        self.process = subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment
+        )
+        assert self.process.stdout is not None
+        lines = []
+        for line in self.process.stdout:
+            lines.append(line)
+            link = re.search(r"https?://\S+", line)
+            if link:
+                self.link = link.group(0)
+                return
+        raise AssertionError(f"{' '.join(command)} ended without a link:\n{''.join(lines)}")
+
+    def stop(self) -> None:
+        self.process.terminate()
+        self.process.wait(timeout=20)
+
+
+class Studio:
+    """The page in a browser, and what it says of itself by `window.impulsar`."""
+
+    def __init__(self, page: Page) -> None:
+        self.page = page
+        self.problems: list[str] = []
+        page.on("pageerror", lambda error: self.problems.append(f"error: {error}"))
+        page.on("console", lambda line: self.problems.append(line.text) if line.type == "error" else None)
+
+    def open(self, link: str) -> "Studio":
+        self.page.goto(link)
+        self.until("() => window.impulsar && impulsar.frames() > 1 && impulsar.drawn() > 1")
+        return self
+
+    def ask(self, script: str, argument: Any = None) -> Any:
+        """Value of a function of the page."""
+        return self.page.evaluate(script, argument)
+
+    def get(self, name: str, *arguments: Any) -> Any:
+        """What `impulsar.NAME(...)` says."""
+        return self.ask("([name, list]) => impulsar[name](...list)", [name, list(arguments)])
+
+    def until(self, script: str, argument: Any = None, patience: float = PATIENCE) -> Any:
+        """Wait for a function of the page to be true. (Playwright's own waiting needs eval, which the page forbids.)"""
+        end = time.perf_counter() + patience
+        while True:
+            value = self.ask(script, argument)
+            if value:
+                return value
+            assert time.perf_counter() < end, f"waited {patience:g} s for {script}; {self.said()}"
+            time.sleep(0.02)
+
+    def said(self) -> str:
+        toasts = self.ask("() => [...document.querySelectorAll('.toast')].map((toast) => toast.textContent)")
+        return f"toasts {toasts}, problems {self.problems}, {self.get('summary')}"
+
+    def frame(self) -> dict[str, Any]:
+        return self.get("frame")
+
+    def position(self, body: str) -> list[float]:
+        return self.frame()["poses"][body][:3]
+
+    def fresh(self, scene: str = "ten-pendula") -> "Studio":
+        """Open a built-in scene by the picker, with time running and nothing picked."""
+        before = self.get("scene")["topology"]
+        self.page.click("#scene-button")
+        self.page.click(f"button[aria-label='Open {scene}']")
+        self.until("(before) => impulsar.scene().topology !== before && impulsar.frame().time < 1", before)
+        self.until("() => document.querySelector('dialog') === null")
+        if self.get("status")["paused"]:
+            self.page.click("#play")
+        self.until("() => !impulsar.status().paused && impulsar.frame().generation === impulsar.scene().generation")
+        return self
+
+    def settle(self) -> None:
+        """Wait until the session has answered everything and the page shows what came of it."""
+        self.until("() => impulsar.settled()")
+
+    def tool(self, name: str) -> None:
+        self.page.click(f"#tools button[data-tool={name}]")
+
+    def pause(self) -> None:
+        if not self.get("status")["paused"]:
+            self.page.click("#play")
+        self.until("() => impulsar.status().paused")
+
+    def run(self) -> None:
+        if self.get("status")["paused"]:
+            self.page.click("#play")
+        self.until("() => !impulsar.status().paused")
+
+    def wait_time(self, seconds: float) -> None:
+        """Let simulated time pass."""
+        end = self.frame()["time"] + seconds
+        self.until("(end) => impulsar.frame().time >= end", end)
+
+    def pick(self, kind: str, name: str) -> None:
+        self.page.click(f"#parts-list [data-kind='{kind}'][data-name='{name}']")
+        self.until("(name) => impulsar.pick()?.name === name", name)
+
+    def drag(self, start: dict[str, float], end: dict[str, float], steps: int = 8, release: bool = True) -> None:
+        mouse = self.page.mouse
+        mouse.move(start["x"], start["y"])
+        mouse.down()
+        for k in range(1, steps + 1):
+            s = k / steps
+            mouse.move(start["x"] + s * (end["x"] - start["x"]), start["y"] + s * (end["y"] - start["y"]))
+        if release:
+            mouse.up()
+
+    def field(self, row: str, index: int = 0, within: str = "#inspector-body") -> Locator:
+        return self.page.locator(f"{within} [data-row='{row}'] input").nth(index)
+
+    def type(self, row: str, text: str, index: int = 0) -> None:
+        """Type into a field of the inspector as a user does."""
+        field = self.field(row, index)
+        field.fill(text)
+        field.press("Enter")

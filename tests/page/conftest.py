@@ -1,0 +1,53 @@
+"""The page's tests run in a real browser (Chromium, software WebGL) on a real studio."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, sync_playwright
+
+from .browser import FLAGS, Server, Studio, find_chromium
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=find_chromium(), args=FLAGS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="session")
+def server() -> Iterator[Server]:
+    """A studio for the tests of this process, on the ten pendula hanging at rest."""
+    server = Server("ten-pendula")
+    yield server
+    server.stop()
+
+
+@pytest.fixture
+def open_page(browser: Browser) -> Iterator[Callable[..., Studio]]:
+    """Opens links in contexts of their own; whatever the page complains of fails the test."""
+    contexts: list[BrowserContext] = []
+    studios: list[Studio] = []
+
+    def open_page(link: str, **options: Any) -> Studio:
+        context = browser.new_context(
+            **{"viewport": {"width": 1000, "height": 680}, "accept_downloads": True, **options}
+        )
+        contexts.append(context)
+        studio = Studio(context.new_page())
+        studios.append(studio)
+        return studio.open(link)
+
+    yield open_page
+    problems = [problem for studio in studios for problem in studio.problems]
+    for context in contexts:
+        context.close()
+    assert problems == []
+
+
+@pytest.fixture
+def studio(server: Server, open_page: Callable[..., Studio]) -> Studio:
+    """The page on the ten pendula, fresh."""
+    return open_page(server.link).fresh()
