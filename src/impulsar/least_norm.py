@@ -24,10 +24,9 @@ from .system import SystemArrays
 from .system.tree import span
 
 if TYPE_CHECKING:
-    from .state import State
     from .system import System
 
-RANK = 1e-9  # singular value that counts as zero, of the largest
+RANK = 1e-9  # pivot that counts as zero, of the largest
 
 
 @wp.kernel(enable_backward=False)
@@ -57,7 +56,7 @@ def pairs_kernel(
 class LeastNorm:
     """Chooses the reactions of a system with loops."""
 
-    def __init__(self, system: "System", state: "State", work: WorkArrays):
+    def __init__(self, system: "System", work: WorkArrays):
         self._system, self._work = system, work
         self.joints = list(system.model.joints.values())
         rows = [(j, code) for j, joint in enumerate(self.joints) for code in (*joint.kind.locks, *joint.kind.freedoms)]
@@ -73,6 +72,8 @@ class LeastNorm:
         self._bodies = [
             [system.body_index.get(name, -1) for name in (joint.first, joint.second)] for joint in self.joints
         ]
+        self._ends = np.array(self._bodies, int).reshape(-1, 2)[self._owner]
+        self._rows_of = [np.flatnonzero(self._owner == j) for j in range(len(self.joints))]
         tree = span(system.model)
         number = {joint.name: j for j, joint in enumerate(self.joints)}
         self._inward = [
@@ -102,35 +103,35 @@ class LeastNorm:
 
     def _choose(self, raw, pairs, point, p_WB) -> tuple[np.ndarray, np.ndarray]:
         """One world: raw [joint, 6], pairs [row, 6] about M's origins."""
-        locks = self._is_lock
-        rows = np.flatnonzero(locks)
+        from scipy.linalg import qr  # 0.3 s to import
+
+        rows = np.flatnonzero(self._is_lock)
         multipliers = np.zeros(len(pairs))
-        for j in range(len(self.joints)):
-            own = self._owner == j
+        for j, own in enumerate(self._rows_of):
             multipliers[own] = np.linalg.lstsq(pairs[own].T, raw[j], rcond=None)[0]
         J = np.zeros((len(rows), p_WB.shape[0], 6))
-        for k, r in enumerate(rows):
-            for sign, body in zip((-1.0, 1.0), self._bodies[self._owner[r]], strict=True):
-                if body >= 0:
-                    arm = point[r] - p_WB[body]
-                    J[k, body, :3] = sign * (pairs[r, :3] + np.cross(arm, pairs[r, 3:]))
-                    J[k, body, 3:] = sign * pairs[r, 3:]
+        for sign, bodies in zip((-1.0, 1.0), self._ends[rows].T, strict=True):
+            own = np.flatnonzero(bodies >= 0)
+            body, pair = bodies[own], pairs[rows[own]]
+            J[own, body, :3] = sign * (pair[:, :3] + _cross(point[rows[own]] - p_WB[body], pair[:, 3:]))
+            J[own, body, 3:] = sign * pair[:, 3:]
         # torques over the length: rows without a force part count in N m
         is_torque = ~pairs[rows, 3:].any(axis=1)
         scale = np.where(is_torque, self.length, 1.0)
         J = scale[:, None] * J.reshape(len(rows), -1)
         # body equations in like units, so that the rank does not depend on the choice of metre
         J[:, np.tile([True] * 3 + [False] * 3, p_WB.shape[0])] /= self.length
-        U, sigma, _ = np.linalg.svd(J, full_matrices=True)
-        rank = int((sigma > RANK * sigma[0]).sum())
-        null = U[:, rank:]
+        Q, R, _ = qr(J, pivoting=True, check_finite=False)
+        pivots = np.abs(np.diag(R))
+        null = Q[:, int((pivots > RANK * pivots[0]).sum()) :]
         change = np.zeros(len(pairs))
         change[rows] = -scale * (null @ (null.T @ (multipliers[rows] / scale)))
         free = np.abs(null).max(axis=1, initial=0.0) > 1e-6
-        chosen = raw + [change[self._owner == j] @ pairs[self._owner == j] for j in range(len(self.joints))]
-        origin = np.array([point[np.argmax(self._owner == j)] for j in range(len(self.joints))])
+        chosen = raw + [change[own] @ pairs[own] for own in self._rows_of]
+        origin = np.array([point[own[0]] if len(own) else np.zeros(3) for own in self._rows_of])
         self._balance(chosen, raw, origin, p_WB)
-        determinate = np.array([not free[self._owner[rows] == j].any() for j in range(len(self.joints))])
+        determinate = np.ones(len(self.joints), bool)
+        determinate[self._owner[rows[free]]] = False
         return chosen, determinate
 
     def _balance(self, chosen: np.ndarray, raw: np.ndarray, origin: np.ndarray, p_WB: np.ndarray) -> None:
@@ -149,4 +150,9 @@ class LeastNorm:
 
 def _about(wrench: np.ndarray, old: np.ndarray, new: np.ndarray) -> np.ndarray:
     """A wrench [torque, force] about another point."""
-    return np.concatenate([wrench[:3] + np.cross(old - new, wrench[3:]), wrench[3:]])
+    return np.concatenate([wrench[:3] + _cross(old - new, wrench[3:]), wrench[3:]])
+
+
+def _cross(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Cross product [..., 3]; np.cross takes longer than all else here."""
+    return a[..., [1, 2, 0]] * b[..., [2, 0, 1]] - a[..., [2, 0, 1]] * b[..., [1, 2, 0]]

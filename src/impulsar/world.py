@@ -126,6 +126,7 @@ class World:
         self.coordinates = self.system.coordinates
         self.readout = bench.readout
         self._loops = any(slot.kind in (CLOSURE, IDLE) for slot in self.system.slots)
+        self._least_norm: LeastNorm | None = None
         self._guard = Guard(self)
         self._forget()
         self._equip()
@@ -551,7 +552,9 @@ class World:
             raw = self._work.reaction.numpy()[order]
             self._reactions = raw.copy(), np.ones(raw.shape[:2], bool)
             if self._loops and raw.any() and len(self.readout.lock_names) <= MOST_LOCKS:
-                self._reactions = LeastNorm(self.system, self.state, self._work).reactions(raw)
+                if self._least_norm is None:
+                    self._least_norm = LeastNorm(self.system, self._work)
+                self._reactions = self._least_norm.reactions(raw)
             self._reactions_at = self._count
         return self._reactions
 
