@@ -1,7 +1,9 @@
 """Impulsar: interactive multibody dynamics. Take hold of a running mechanism and read engineering results."""
 
 from .edits import ApplyLoad, EditError, Grab, Move, Release, RemoveLoad, SetParameter, SetStep
+from .edits.history import History
 from .inputs import Harmonic, Ramp, Table
+from .io import load_model, save_model
 from .methods import METHODS, Direct, Simgc, Simmc
 from .model import Box, Capsule, ConvexHull, Cylinder, Model, ModelError, Motor, Sphere
 from .reports import StepError
@@ -22,6 +24,7 @@ __all__ = [
     "EditError",
     "Grab",
     "Harmonic",
+    "History",
     "Model",
     "ModelError",
     "Motor",
@@ -37,5 +40,7 @@ __all__ = [
     "StepError",
     "Table",
     "World",
+    "load_model",
+    "save_model",
     "scene",
 ]
