@@ -503,7 +503,7 @@ def doctor(args: argparse.Namespace) -> int:
     print(f"cache     {cache}")
     trouble = []
     for device in wp.get_devices():
-        state = "compiled" if is_compiled(kernel, str(device)) else "not compiled yet: about 10 s now"
+        state = "compiled" if is_compiled(kernel, str(device)) else "not compiled yet: about 15 s now"
         print(f"device    {device} ({device.name}), step kernel of {DEFAULT_METHOD} {state}", flush=True)
         try:
             measured, exact, bound = _period(str(device))

@@ -56,7 +56,7 @@ def announce_compilation(kernel: wp.Kernel, device: str) -> None:
     folder = Path(wp.config.kernel_cache_dir) / kernel.module.get_module_identifier(block)
     if not folder.exists():
         name = kernel.module.name.rpartition(".")[2]
-        wait = "10 to 20 s" if block == 1 else "several minutes"
+        wait = "10 to 20 s" if block == 1 else "about a minute"
         print(f"impulsar: compiling the {name} kernel for {device} ({wait}, once)", file=sys.stderr, flush=True)
 
 
