@@ -448,32 +448,30 @@ def choose_pair(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkA
 def step(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], is_last: bool, w: int):
     """One nominal step of one world."""
     p = begin(m, s, w)
-    reported = not is_last
-    while p.left > ZERO or not reported:
+    if m.live_slots[0] > 0 and m.options[FIXED] == ZERO:
+        refresh_geometry(m, s, x, w)  # as after a launch, so that step(n) is n times step to the bit
+    while p.left > ZERO:
         if p.evaluations >= int(m.options[LIMIT]):
             p.stiff = int(1)
         p = change_pair(m, s, p, w)
         size = wished_size(m, p, w)
         impulsive = m.options[FIXED] > ZERO or p.stiff != 0 or p.mode == MUST_BE_IMPULSIVE
-        at_end = p.left <= ZERO
-        if at_end:  # accelerations and forces of the instant where the step ends
-            reported = True
-            p.ready = int(0)
-            impulsive = p.mode != SMOOTH
-        elif not impulsive:
-            impulsive = needs_impulses(m, s, x, p.t, size, w)
         if not impulsive:
-            p = take_smooth(m, s, x, p, size, w)
-            if at_end:
-                instant_reactions(m, s, x, w)
-        elif not at_end:
+            impulsive = needs_impulses(m, s, x, p.t, size, w)
+        if impulsive:
             p = take_impulsive(m, s, x, p, is_last, w)
+        else:
+            p = take_smooth(m, s, x, p, size, w)
     s.next_h[0, w] = p.h
     if p.cut != 0:
         s.next_h[0, w] = -RETRY * p.h
     elif m.options[PAIR] == ZERO:
         s.next_h[0, w] = choose_pair(m, s, x, p, w)
     report_substeps(x, p.sub_steps, p.evaluations, p.cut, p.error, w)
+    if is_last and p.mode == SMOOTH:  # accelerations and forces of the instant where the step ends
+        p.ready = int(0)
+        take_smooth(m, s, x, p, ZERO, w)
+        instant_reactions(m, s, x, w)
 
 
 @wp.kernel(enable_backward=False)
