@@ -84,6 +84,7 @@ class Guard:
         wp.copy(world.state.array, state)
         world._work.v_pseudo.zero_()
         world._work.a_WB.zero_()
+        world._work.report.zero_()
         world._refresh()
 
     def _broken_bodies(self) -> list[str]:

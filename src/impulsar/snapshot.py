@@ -30,6 +30,7 @@ class Snapshot:
     hands: list
     loads: list
     acceleration: np.ndarray
+    reaction: np.ndarray | None  # None: in a journal of version 1, which did not keep it
     dt: float
     clock: float
     steps: int
@@ -53,6 +54,7 @@ def take(world: "World") -> Snapshot:
         list(system.hand_names),
         list(system.load_names),
         world._work.a_WB.numpy().copy(),
+        world._work.reaction.numpy().copy(),
         world.dt,
         world._clock,
         world._count,
@@ -95,10 +97,15 @@ def put_back(world: "World", snapshot: Snapshot) -> None:
     world._clock, world._count = snapshot.clock, snapshot.steps
     world._script_position = snapshot.script_position
     world.paused = snapshot.paused
-    world._record()
+    world._equip()
     world._forget()
     world._refresh()
+    world._work.report.zero_()  # of steps that are undone
     world._work.a_WB.assign(snapshot.acceleration)
+    if snapshot.reaction is None:
+        world._work.reaction.zero_()
+    else:
+        world._work.reaction.assign(snapshot.reaction)
 
 
 def idle_slots(system: System) -> tuple[int, ...]:

@@ -21,6 +21,7 @@ from .edits.present import present_model
 from .edits.rebuild import Rebuilt, plan_of, rebuild
 from .edits.topology import Plan
 from .guard import Guard
+from .inputs import Component, Harmonic, Ramp, Scalar, Table
 from .least_norm import LeastNorm
 from .measure import constraint_error_kernel
 from .methods import METHODS
@@ -37,10 +38,7 @@ from .views import BodyView, Hand, JointView
 
 DEFAULT_METHOD = "direct"
 LONGEST_STEP = 1e9  # [s]
-INPUT_ARRAYS = (
-    *("parent", "dof_kind", "first", "second", "slot_kind", "slot_part", "slot_code"),
-    *("channel_kind", "channel_a", "channel_b", "channel_c", "channel_d"),
-)
+INPUT_ARRAYS = ("parent", "dof_kind", "first", "second", "slot_kind", "slot_part", "slot_code")
 MOST_LOCKS = 1500  # beyond so many joint equations the solver's own reactions stand, taken as determinate
 
 
@@ -201,19 +199,17 @@ class World:
             raise ModelError(f"budget is {budget!r}, expected a time > 0 [s]")
         before = self.snapshot()
         cost = {}
-        epsilon = self.method
         for sweeps in (1, 33):
-            self.method = replace(epsilon, epsilon=0.0, iterations=sweeps)
-            self._write_options(sweeps)
+            method = replace(self.method, epsilon=0.0, iterations=sweeps)
+            trial = replace(before, method=method, work_limit=sweeps)
             times = []
             for _ in range(7):
-                self.restore(before)
+                self.restore(trial)
                 start = wall.perf_counter()
                 self._launch()
                 wp.synchronize_device(self.device)
                 times.append(wall.perf_counter() - start)
             cost[sweeps] = float(np.median(times))
-        self.method = epsilon
         self.restore(before)
         per_sweep = max((cost[33] - cost[1]) / 32, 1e-9)
         self._write_options(max(1, min(self.method.iterations, 1 + int((budget - cost[1]) / per_sweep))))
@@ -419,13 +415,13 @@ class World:
         if coordinates != self.coordinates:
             new = rebuild(self._bench, Plan(self.model, ""), self.model, coordinates)
         self.method, self.work_limit = method, method.iterations
-        self.state.write("last_h", np.zeros((1, self.worlds)))  # its impulses are another method's
         if new is not None:
             self._swap(new)
         else:
             self._equip()
             self._write_options(self.work_limit)
             self._set_dt(self.dt)
+        self.state.write("last_h", np.zeros((1, self.worlds)))  # its impulses are another method's
         return edits.Answer(f"method is {method.name}, in {coordinates} coordinates", inverse=inverse)
 
     def _reset(self) -> edits.Answer:
@@ -499,6 +495,8 @@ class World:
                 digest.update(system.parameter(name).data)
             for name in (*TOPOLOGY_OF_EDITS, *INPUT_ARRAYS):
                 digest.update(np.ascontiguousarray(getattr(system.arrays, name).numpy()).data)
+            for item in system.channels.items:
+                digest.update(_channel_bits(item, self.worlds))
             options = (self.method, self.work_limit, self.dt, self.coordinates, self._script_position)
             clamps = (self.clamps.max_speed, self.clamps.max_hand_force)
             digest.update(repr((*options, *clamps, system.hand_names, system.load_names)).encode())
@@ -594,6 +592,16 @@ def _method(method: Any, **options: float | None) -> Any:
     except ValueError as error:
         raise ModelError(str(error)) from error
     return method
+
+
+def _channel_bits(item: Scalar, worlds: int) -> bytes:
+    """Bits of what a channel follows; of a callable there are none but which component it is."""
+    if isinstance(item, Component):
+        return f"Component {item.index}".encode()
+    if isinstance(item, Ramp | Harmonic | Table):
+        numbers = [np.ravel(getattr(item, entry.name)) for entry in fields(item)]
+        return type(item).__name__.encode() + np.concatenate(numbers).astype(float).tobytes()
+    return np.broadcast_to(np.ravel(np.asarray(item, float)), worlds).tobytes()
 
 
 def _device(device: str) -> str:

@@ -274,6 +274,51 @@ def test_the_hash_covers_what_decides_the_future():
     assert len(seen) == 11
 
 
+@pytest.mark.parametrize("profile", [im.Table, im.Ramp, im.Harmonic])
+def test_the_hash_covers_what_loads_follow(profile):
+    """Two worlds alike but for one number of a profile."""
+    numbers = {im.Table: ((0.0, 1.0), (0.0, 1.0)), im.Ramp: (0.0, 1.0, 0.0, 1.0), im.Harmonic: (1.0, 2.0)}[profile]
+    changed = {im.Table: ((0.0, 1.0), (0.0, 2.0)), im.Ramp: (0.0, 1.0, 0.0, 2.0), im.Harmonic: (1.0, 3.0)}[profile]
+    hashes = set()
+    for given in (numbers, changed, numbers):
+        model = im.scene("four-bar")
+        model.load("push", next(iter(model.bodies)), force=(profile(*given), 0.0, 0.0))
+        hashes.add(im.World(model).hash())
+    assert len(hashes) == 2
+
+
+@pytest.mark.parametrize("method", im.METHODS)
+def test_a_snapshot_has_the_reactions_of_its_moment(method):
+    world = im.World(im.scene("four-bar"), method)
+    world.step(3)
+    moment = world.snapshot()
+    then = world.reactions()[0].copy()
+    world.step(50)
+    assert not np.array_equal(world.reactions()[0], then)
+    world.restore(moment)
+    assert np.array_equal(world.reactions()[0], then)
+
+
+def test_the_inverse_of_a_first_bound_on_a_motor_takes_it_away():
+    model = im.scene("peaucellier")
+    world = im.World(model)
+    answer = world.apply(edits.SetParameter("crank.max_torque", 5.0))
+    assert answer.inverse == edits.SetParameter("crank.max_torque", np.inf)
+    before = im.World(model).system.parameter("slot_a")
+    world.apply(answer.inverse)
+    assert np.array_equal(world.system.parameter("slot_a"), before)
+
+
+def test_another_method_does_not_take_over_impulses():
+    """Over a change of coordinates too: those of the one would be a wrong start and wrong readings of the other."""
+    world = im.World(im.scene("four-bar"), method="simmc")
+    world.step(3)
+    assert world.state.read("last_h").all()
+    world.apply(edits.SetMethod("simgc"))
+    assert world.coordinates == "generalized"
+    assert not world.state.read("last_h").any()
+
+
 def test_edits_compile_nothing(monkeypatch):
     """Every kind of edit on a running world: Warp builds no module."""
     world = im.World(im.scene("ten-pendula", start="30deg"), dt=0.005)

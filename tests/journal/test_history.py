@@ -6,8 +6,11 @@ import numpy as np
 import pytest
 
 import impulsar as im
-from impulsar.edits import ChangeJoint, EditError, Pause, Reset, SetParameter
+from impulsar import measure
+from impulsar.edits import Add, ChangeJoint, DragTo, EditError, Pause, Reset, SetMethod, SetParameter
+from impulsar.edits import history as module
 from impulsar.edits.history import History
+from impulsar.reports import StepReport
 from impulsar.validate.sessions import TIP, pendula, session
 
 
@@ -193,6 +196,84 @@ def test_a_world_that_breaks_stays_at_its_last_good_step_and_history_goes_on():
     history.step(100)
 
 
+def test_a_break_that_is_told_late_leaves_history_where_the_world_is(monkeypatch):
+    """As on a GPU, where a step does not wait to know."""
+    world = im.World(pendula(), "simgc", dt=0.01)
+    history = History(world)
+    history.step(20)
+    history.apply(im.ApplyLoad("blast", "link3", force=im.Ramp((0, 0, 0), (1e49, 0, 0), 0.3, 0.4)))
+
+    def late(n=1):
+        with monkeypatch.context() as unchecked:
+            unchecked.setattr(StepReport, "check", lambda *_: None)
+            return world._many_steps(n)
+
+    monkeypatch.setattr(world, "step", late)
+    with pytest.raises(im.StepError):
+        history.step(1000)
+    assert history.count == history._last == world._count
+    assert not world._work.report.numpy()[measure.BROKEN].any()
+    here = world.hash()
+    history.undo()
+    history.redo()
+    assert world.hash() == here
+
+
+def test_seek_over_a_change_of_method_and_of_the_model():
+    """`direct` reads a table of its pair, which the arrays of a system built for another method do not have."""
+    world = im.World(pendula(), "simgc")
+    history = History(world)
+    history.step(150)
+    history.apply(SetMethod("direct"))
+    history.step(250)
+    expected, clock = world.hash(), world._clock
+    history.step(50)
+    history.apply(Add("body", "extra", {"mass": 1.0, "inertia": (1, 1, 1)}))
+    history.step(10)
+    history.seek(0.5)
+    history.seek(clock)
+    assert len(world.system.arrays.tableau) == len(world.method.tableau)
+    assert world.hash() == expected
+
+
+def test_revert_takes_a_whole_drag_back():
+    """Of drags of one point with no time between only the first has poses to go back to."""
+    world = im.World(pendula())
+    history = History(world)
+    start = world.body("link3").position.copy()
+    for k in range(4):
+        history.apply(DragTo("link3", (0.1, 0.0, -0.01 * k)))
+    assert [event.inverse is not None for event in history._events] == [True, False, False, False]
+    history.step()
+    there = world.body("link3").position.copy()
+    history.apply(DragTo("link3", (0.1, 0.0, 0.02)))
+    history.revert()
+    assert world.body("link3").position == pytest.approx(there, abs=1e-9)
+    history.revert()
+    assert world.body("link3").position == pytest.approx(start, abs=1e-9)
+    with pytest.raises(EditError, match="nothing to revert"):
+        history.revert()
+
+
+def test_samples_of_callables_are_bounded(monkeypatch):
+    monkeypatch.setattr(module, "MOST_SAMPLED", 60)
+    monkeypatch.setattr(module, "MARK_STEPS", 20)
+    model = pendula()
+    model.load("controller", "link3", force=lambda t: (0.0, 0.0, 0.1 * math.sin(3 * t)))
+    world = im.World(model)
+    history = History(world)
+    seen = {}
+    for _ in range(50):
+        history.step(10)
+        seen[world._clock] = world.hash()
+    (recorded,) = history._recorder.items
+    assert len(recorded.values) <= 2 * 60 + 1
+    first, _ = history.span
+    for clock in [clock for clock in seen if clock >= first]:
+        history.seek(clock)
+        assert world.hash() == seen[clock]
+
+
 def test_callables_are_asked_once():
     """A controller with a memory of its own: replaying gives the bits of the first time without asking it."""
     asked = []
@@ -218,8 +299,6 @@ def test_callables_are_asked_once():
 
 def test_memory_is_bounded():
     """Marks and events do not grow without end, and the first edit can be gone back to while it is kept."""
-    from impulsar.edits import history as module
-
     world = im.World(pendula(1), "simgc", dt=0.001)
     history = History(world)
     first = world.hash()

@@ -104,6 +104,8 @@ def _(edit: Move, bench: Bench) -> Answer:
     if all(isinstance(item, float) for item in items):
         return Answer(f"{owner} moves", set_target(bench, hand, np.array([items])), inverse=inverse)
     first = int(system.arrays.hand_channel.numpy()[hand])
+    if isinstance(target, Ramp) and system.channels.rewrite(system.arrays, first, items):
+        return Answer(f"{owner} moves", inverse=inverse)
     system.channels.items[first : first + 3] = items
     system.channels.write(system.arrays)
     return Answer(f"{owner} moves", True, inverse=inverse)
@@ -269,6 +271,8 @@ def _(edit: SetParameter, bench: Bench) -> Answer:
     value = checked_parameter(edit, what, width, worlds)
     before = system.parameter(array)[first]
     before = before[0] if len(before) == 1 or (before == before[0]).all() else before
+    if what in UNBOUNDED:
+        before = np.where(before < UNLIMITED, before, np.inf)
     inverse = SetParameter(edit.path, float(before) if before.ndim == 0 else before)
     if what in ("lower", "upper"):
         check_limits(system, edit, places, value, what)

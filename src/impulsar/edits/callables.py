@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..inputs import Harmonic, Ramp, Table
-from ..io.kinds import Callables, wrong
+from ..io.kinds import Callables, FileError, wrong
 
 if TYPE_CHECKING:
     from ..model import Model
@@ -48,6 +48,8 @@ class Recorder:
         for item in self.items:
             if function is item or function == item.function:
                 return item
+        if len(self.items) >= MOST:
+            raise FileError(f"callable {function!r}: a session keeps the values of {MOST}; give a profile")
         self.items.append(Recorded(len(self.items), function, self))
         return self.items[-1]
 

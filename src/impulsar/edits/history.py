@@ -10,9 +10,10 @@ on the timeline: it changes no state.
 """
 
 import math
+import warnings
 from bisect import bisect_right
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -36,10 +37,15 @@ MARK_STEPS = 200  # between snapshots in memory
 MARK_EVENTS = 200
 MOST_MARKS = 64
 MOST_EVENTS = 100_000  # kept at least; older ones can no longer be undone
+MOST_SAMPLED = 50_000  # steps of which the values of callables are kept at least; earlier ones cannot be sought
 HASH_STEPS = 250  # between hashes in a journal
 SNAPSHOT_STEPS = 10_000  # between snapshots in a journal
 SNAPSHOT_EVENTS = 2_000
 LARGEST_JOURNAL = 64 * 2**20  # bytes; then it is written anew from its last snapshot
+
+
+class JournalWarning(UserWarning):
+    """The journal could not be written and is no longer kept; its file holds the session up to there."""
 
 
 @dataclass(frozen=True)
@@ -89,8 +95,10 @@ class Undone:
 class History:
     """A world's timeline: every edit and step goes through it.
 
-    journal: the file to keep it in; None keeps it in memory only. A hash of the state is written every
-    `hash_steps`; beyond `largest` bytes the file is written anew from its last snapshot.
+    journal: the file to keep it in, a new one; None keeps it in memory only. A hash of the state is written
+    every `hash_steps`; beyond `largest` bytes the file is written anew from its last snapshot. Where it cannot
+    be written (the disk is full) a JournalWarning is given once, `lost` says why, and the session goes on
+    without.
     """
 
     def __init__(
@@ -105,6 +113,7 @@ class History:
         self.count = 0  # steps of the session
         self.position = 0  # edits applied
         self.journal: Journal | None = None
+        self.lost: Exception | None = None  # what ended the journal before its time
         self.hash_steps, self.largest = hash_steps, largest
         self._lag = -world._count
         self._events: list[Event] = []
@@ -120,6 +129,7 @@ class History:
         self._mark()
         if journal is not None:
             self.journal = Journal(journal, self._records())
+            self._written.size = self.journal.size
 
     # changing -------------------------------------------------------------------------------------
 
@@ -140,8 +150,7 @@ class History:
         if limit != self.world.work_limit:
             self._cut()
             self._set_limit(limit)
-            self._append(Event(self.count, Limit(limit), limit, self.world._clock, self.world.dt))
-            self._write({"record": "limit", "step": self.count, "limit": limit})
+            self._record_event(Event(self.count, Limit(limit), limit, self.world._clock, self.world.dt))
 
     def step(self, n: int = 1) -> StepReport:
         """Take n steps, along the recording where it goes on.
@@ -209,6 +218,8 @@ class History:
             event = self._event(k)
             if isinstance(event.edit, Limit) or event.reverts is not None or k in taken_back:
                 continue
+            if event.inverse is None and k > self._first and _goes_on(event, self._event(k - 1)):
+                continue  # the inverse of the first one takes all of them back
             if event.inverse is None:
                 raise EditError(f"{type(event.edit).__name__}: has no inverse; use undo to go back to before it")
             return self._apply(event.inverse, reverts=k)
@@ -248,6 +259,7 @@ class History:
         if self.journal is not None:
             if not self._has_future():
                 self._write_hash(sync=True)
+        if self.journal is not None:
             self.journal.close()
             self.journal = None
 
@@ -300,8 +312,11 @@ class History:
         self.position += 1
         self._last = self.count
         if len(self._events) > 2 * MOST_EVENTS:
-            later = [mark for mark in self._marks if mark.position >= self._end - MOST_EVENTS]
-            self._forget_before((later or self._marks)[0])
+            self._forget_but(lambda mark: mark.position >= self._end - MOST_EVENTS)
+
+    def _forget_but(self, is_near: Callable[[Mark], bool]) -> None:
+        """Let the timeline begin at the first mark that is near."""
+        self._forget_before(next(filter(is_near, self._marks), self._marks[-1]))
 
     def _forget_before(self, mark: Mark) -> None:
         """Let the timeline begin at a mark."""
@@ -418,8 +433,11 @@ class History:
         """Take n steps of the world; one by one where callables are sampled, by whose step they are kept."""
         for part in [1] * n if self._recorder.items else [n]:
             self._recorder.step = self.count
-            report = self.world.step(part)
-            self.count = self.world._count + self._lag
+            try:
+                report = self.world.step(part)
+                report.check(self.world.strict)  # on a GPU a step does not wait to know
+            finally:  # a script's edit may be refused on the way
+                self.count = self.world._count + self._lag
         return report
 
     def _apply(self, edit: edits.Edit, reverts: int | None = None) -> Answer:
@@ -438,9 +456,9 @@ class History:
         self._cut()
         world = self.world
         event = Event(self.count, edit, world.work_limit, world._clock, world.dt, answer.inverse, reverts)
-        self._append(event)
-        if self.journal is not None:
-            self._write(*self._event_record(event, written))
+        if self.position > self._first and _goes_on(event, self._event(self.position - 1)):
+            event.inverse = None
+        self._record_event(event, written)
         return answer
 
     @contextmanager
@@ -496,7 +514,8 @@ class History:
         before = world.snapshot()
         model = before.model
         if model_holds_callable(model):
-            model = model_from_json(model_to_json(model, self._recorder.callables), self._recorder.callables)
+            callables = self._recorder.callables
+            model = model_from_json(model_to_json(model, callables), callables, most=math.inf)
             world._script = sorted(model.script, key=lambda entry: entry[0])
         items = [
             Component(self._recorder.recorded(item.function), item.index) if isinstance(item, Component) else item
@@ -519,6 +538,8 @@ class History:
     def _record_step(self) -> None:
         """Keep what is due after a step."""
         self._mark_when_due()
+        if self._recorder.items and self.count > self._marks[0].step + 2 * MOST_SAMPLED:
+            self._forget_but(lambda mark: mark.step >= self.count - MOST_SAMPLED)
         if self.journal is None:
             return
         for recorded in self._recorder.items:
@@ -526,12 +547,32 @@ class History:
                 self._write(*samples_record(self.count - 1, recorded.number, values))
         if self.count % self.hash_steps == 0:
             self._write_hash()
-        if self._is_far(Mark(self.count, self.position, 0)):
-            self._write_snapshot()
+        self._write_snapshot_when_due()
+
+    def _record_event(self, event: Event, written: dict[str, Any] | None = None) -> None:
+        """Keep an event that was carried out."""
+        self._append(event)
+        if self.journal is not None:
+            self._write(*self._event_record(event, written))
+            self._write_snapshot_when_due()
 
     def _write(self, data: dict[str, Any], arrays: bytes = b"", sync: bool = False) -> None:
         if self.journal is not None:
-            self.journal.append(data, arrays, sync)
+            with self._journal_lost_on_failure():
+                self.journal.append(data, arrays, sync)
+
+    @contextmanager
+    def _journal_lost_on_failure(self) -> Iterator[None]:
+        """End the journal where it cannot be written: what came later would not fit what it has."""
+        assert self.journal is not None
+        try:
+            yield
+        except (OSError, FileError) as error:
+            path = self.journal.path
+            self.journal.close()
+            self.journal, self.lost = None, error
+            why = getattr(error, "strerror", None) or error
+            warnings.warn(f"'{path}': the journal is no longer kept: {why}", JournalWarning, stacklevel=2)
 
     def _write_place(self, kind: str) -> None:
         self._write({"record": kind, "step": self.count, "position": self.position})
@@ -540,20 +581,28 @@ class History:
         data = {"record": "hash", "step": self.count, "position": self.position, "hash": self.world.hash()}
         self._write(data, sync=sync)
 
+    def _write_snapshot_when_due(self) -> None:
+        """Write where the world is if the snapshot before is many steps, edits or bytes behind."""
+        if self.journal is not None and (
+            self._is_far(Mark(self.count, self.position, 0)) or self.journal.size > self._written.size + self.largest
+        ):
+            self._write_snapshot()
+
     def _write_snapshot(self) -> None:
         """Write where the world is; where the file has grown too large, the last half of it anew."""
         self._mark()
         if self.journal is not None and self.journal.size > self.largest:
             size = self.journal.size
             half = next(mark for mark in self._marks if size - mark.size <= self.largest // 2)
-            for base in (half, self._marks[-1]):
-                self._forget_before(base)
-                self._packer.models.clear()
-                self.journal.replace(self._records())
-                if self.journal.size <= self.largest * 3 // 4:
-                    break
-            for mark in self._marks:
-                mark.size = max(0, mark.size - size + self.journal.size)
+            with self._journal_lost_on_failure():
+                for base in (half, self._marks[-1]):
+                    self._forget_before(base)
+                    self._packer.models.clear()
+                    self.journal.replace(self._records())
+                    if self.journal.size <= self.largest * 3 // 4:
+                        break
+                for mark in self._marks:
+                    mark.size = max(0, mark.size - size + self.journal.size)
             return
         for data, arrays in self._snapshot_records(self._marks[-1]):
             self._write(data, arrays, sync=data["record"] == "snapshot")
@@ -604,10 +653,21 @@ class History:
         data = {"record": "edit", "step": event.step, "limit": event.limit, "clock": event.clock, "dt": event.dt}
         data["edit"] = written or edit_to_json(event.edit, self._recorder.callables)
         if event.inverse is not None:
-            data["inverse"] = edit_to_json(event.inverse, self._recorder.callables)
+            with suppress(FileError):  # torques of which some worlds have no bound
+                data["inverse"] = edit_to_json(event.inverse, self._recorder.callables)
         if event.reverts is not None:
             data["reverts"] = event.reverts
         return data, b""
+
+
+def _goes_on(event: Event, before: Event) -> bool:
+    """Whether an event drags on what the one before it dragged, with no time between them."""
+    now, was = event.edit, before.edit
+    return (
+        isinstance(now, edits.DragTo)
+        and isinstance(was, edits.DragTo)
+        and (now.body, tuple(now.at), event.step) == (was.body, tuple(was.at), before.step)
+    )
 
 
 def samples_record(step: int, number: int, samples: Samples) -> Record:

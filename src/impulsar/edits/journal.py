@@ -1,20 +1,24 @@
 """The journal of a session: one file that is only ever appended to, and survives `kill -9` at any moment.
 
-    impulsar journal 1\\n              the first line: format and version
+    impulsar journal 2\\n              the first line: format and version
     length  crc  payload             a record: two little-endian uint32, then `length` bytes
     size  JSON  arrays               its payload: uint32 length of the JSON, and raw little-endian arrays
 
 The crc is that of the payload, begun from the crc of the record before, so that a record holds only in its
 place. A record is written by one call: a process that is killed leaves whole records and at most one torn
 at the end, which is recognised (it reaches beyond the file, or its crc is wrong and nothing follows) and
-dropped. A wrong crc with records behind it is damage, and refused.
+dropped: opening cuts it off, into a file beside, because a damaged length in the middle looks the same. A
+wrong crc with records behind it is damage, and refused.
 
-The first record is the header: versions, machine, model, and the options of the world. The others are a
-snapshot of the state, the model as an edit made it, an edit with its step and limit of work, a limit of
+The first record is the header: versions, machine, and the options of the world. The others are a model, the
+first one or as an edit made it, a snapshot of the state, an edit with its step and limit of work, a limit of
 work, a hash of the state, samples of callables, a pause, and the moves along the timeline (see `history`).
+
+What is read is bounded by the size of the file alone, because a session may be of any size.
 """
 
 import json
+import math
 import os
 import struct
 import zlib
@@ -38,15 +42,26 @@ try:
 except ImportError:  # Windows, where a file that is open for writing cannot be replaced anyway
     fcntl = None  # type: ignore[assignment]
 
-VERSION = 1
+VERSION = 2
 FIRST_LINE = b"impulsar journal %d\n"
 FRAME = struct.Struct("<II")
 SIZE = struct.Struct("<I")
-MOST_ENTRIES = 10_000_000  # numbers in one array of a snapshot
+LONGEST = 2**32 - 1  # bytes of a record
+LONGEST_SIDE = 2**31  # of an array
 Record = tuple[dict[str, Any], bytes]  # JSON and raw arrays
 DTYPES = ("<f8", "<i4", "<i8", "|b1", "|u1")
 
-MIGRATIONS: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {}  # by version: a record of the next one
+
+def from_1(data: dict[str, Any]) -> dict[str, Any]:
+    """A record of version 1, which had no reactions, and hashes that did not cover tables."""
+    if data["record"] == "hash":
+        return data | {"hash": None}
+    if data["record"] == "snapshot" and isinstance(data.get("snapshot"), dict):
+        return data | {"snapshot": {"reaction": None} | data["snapshot"]}
+    return data
+
+
+MIGRATIONS: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {1: from_1}  # by version: to the next one
 
 
 @dataclass(frozen=True)
@@ -70,6 +85,7 @@ class Reader:
         self.entries: list[Entry] = []
         self.end = 0  # of the last whole record
         self.crc = 0
+        self.version = VERSION
         try:
             raw = self.path.read_bytes()
         except OSError as error:
@@ -85,7 +101,7 @@ class Reader:
         words = line.split()
         if words[:2] != [b"impulsar", b"journal"] or len(words) != 3 or not words[2].isdigit():
             raise FileError("is no journal of impulsar; give another file")
-        version = int(words[2][:9])
+        version = self.version = int(words[2][:9])
         if version > VERSION or (version < VERSION and version not in MIGRATIONS):
             raise FileError(f"is a journal of version {version}; this program reads {VERSION}")
         self.end = len(line) + 1
@@ -123,7 +139,7 @@ def _payload(payload: bytes, place: str) -> tuple[dict[str, Any], bytes]:
     size = SIZE.unpack_from(payload)[0] if len(payload) >= SIZE.size else -1
     if not 0 <= size <= len(payload) - SIZE.size:
         raise FileError(f"{place} is not one of a journal")
-    data = parse(payload[SIZE.size : SIZE.size + size])
+    data = parse(payload[SIZE.size : SIZE.size + size], most=math.inf)
     if not isinstance(data, dict) or not isinstance(data.get("record"), str):
         raise wrong(place, data, 'an object with "record"')
     return data, payload[SIZE.size + size :]
@@ -136,17 +152,38 @@ class Journal:
         """A new file of these records, or without any an old file, cut after its last whole record."""
         self.path = Path(path)
         self._file = -1
-        if records is not None:
-            self.replace(records)
-            return
-        self._open()
         try:
-            reader = Reader(self.path)
-            os.ftruncate(self._file, reader.end)
+            if records is None:
+                self._resume()
+            else:
+                self._claim()
+                self.replace(records)
+        except OSError as error:
+            self.close()
+            raise FileError(f"'{path}': cannot be opened: {error.strerror or error}; check the name") from error
         except FileError:
             self.close()
             raise
+
+    def _claim(self) -> None:
+        """Refuse a file that holds something, or that another session is about to write."""
+        if self.path.exists():
+            self._open()
+            if os.fstat(self._file).st_size > 0:
+                raise FileError(f"'{self.path}': is there already; open it with History.open, or give another name")
+
+    def _resume(self) -> None:
+        """Go on with an old file."""
+        self._open()
+        reader = Reader(self.path)
+        if reader.torn:
+            with self.path.open("rb") as file, self.path.with_name(f"{self.path.name}.torn").open("ab") as beside:
+                file.seek(reader.end)
+                beside.write(file.read())
+            os.ftruncate(self._file, reader.end)
         self.size, self._crc = reader.end, reader.crc
+        if reader.version != VERSION:
+            self.replace([(entry.data, entry.arrays) for entry in reader.entries])
 
     def _open(self) -> None:
         self.close()
@@ -179,11 +216,14 @@ class Journal:
     def append(self, data: dict[str, Any], arrays: bytes = b"", sync: bool = False) -> None:
         """Write a record; with `sync` it is on the disk when this returns."""
         record = frame(data, arrays, self._crc)
-        written = os.write(self._file, record)
-        if written != len(record):  # the disk is full: take back what is torn
-            os.ftruncate(self._file, self.size)
-            raise OSError(f"'{self.path}': the disk is full")
-        self.size += written
+        left = memoryview(record)
+        try:
+            while left:  # one call takes all that is shorter than 2 GiB
+                left = left[os.write(self._file, left) :]
+        except OSError:
+            os.ftruncate(self._file, self.size)  # take back what is torn
+            raise
+        self.size += len(record)
         self._crc = FRAME.unpack_from(record)[1]
         if sync:
             os.fsync(self._file)
@@ -198,6 +238,8 @@ class Journal:
 def frame(data: dict[str, Any], arrays: bytes, before: int) -> bytes:
     """A record as bytes; `before` is the crc of the record before."""
     text = json.dumps(data, allow_nan=False, ensure_ascii=False, separators=(",", ":")).encode()
+    if SIZE.size + len(text) + len(arrays) > LONGEST:
+        raise FileError(f"a {data['record']} of {len(text) + len(arrays)} bytes is too long for a journal; keep none")
     payload = SIZE.pack(len(text)) + text + arrays
     return FRAME.pack(len(payload), zlib.crc32(payload, before)) + payload
 
@@ -289,13 +331,16 @@ class Arrays:
             raise wrong(place, data, f"an array of one of {', '.join(DTYPES)}")
         count = 1
         for size in shape:
-            if isinstance(size, bool) or not isinstance(size, int) or not 0 <= size <= MOST_ENTRIES:
+            if isinstance(size, bool) or not isinstance(size, int) or not 0 <= size <= LONGEST_SIDE:
                 raise wrong(f"{place}.shape", shape, "sizes >= 0")
             count *= size
         bytes_ = count * np.dtype(dtype).itemsize
-        if count > MOST_ENTRIES or self.at + bytes_ > len(self.raw):
+        if self.at + bytes_ > len(self.raw):
             raise FileError(f"{place}: the record holds less than {tell(shape)} numbers")
-        array = np.frombuffer(self.raw, dtype, count, self.at).reshape(shape).copy()
+        try:
+            array = np.frombuffer(self.raw, dtype, count, self.at).reshape(shape).copy()
+        except ValueError as error:  # of no numbers, but with sides whose product overflows
+            raise wrong(f"{place}.shape", shape, "sizes of an array") from error
         self.at += bytes_
         return array
 

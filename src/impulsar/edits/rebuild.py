@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..joints import SCREW, SLIDE_Z, TURN_X, TURN_Z
+from ..joints import SCREW, TURN_X, TURN_Z
 from ..model import Model
 from ..shapes import shape_list, show, unit_quaternion, vector
 from ..system import System
@@ -200,7 +200,7 @@ def turns(bench: Bench, plan: Plan) -> dict[tuple[str, int], np.ndarray]:
     before = {
         key: (q[at] if at >= 0 else loop_q[-1 - at]).copy()
         for key, at in bench.system.coordinate.items()
-        if key[1] in (TURN_Z, TURN_X, SCREW) and key[1] > SLIDE_Z
+        if key[1] in (TURN_Z, TURN_X, SCREW)
     }
     kept = {key: values for key, values in before.items() if key not in plan.forgotten}
     kept |= {now: before[was] for now, was in plan.renumbered.items() if was in before}

@@ -356,7 +356,7 @@ def model_to_json(model: Model, callables: Callables = REFUSED) -> dict[str, Any
     return data
 
 
-def model_from_json(data: Any, callables: Callables = REFUSED) -> Model:
+def model_from_json(data: Any, callables: Callables = REFUSED, most: float = MOST_PARTS) -> Model:
     """The model of an object, checked as a model is, but for joints whose frames do not meet; raises FileError."""
     data = migrate(data)
     for key in data:
@@ -369,8 +369,8 @@ def model_from_json(data: Any, callables: Callables = REFUSED) -> Model:
         setattr(model, name, kind.read(data.get(name), name))
     model.ground.shapes = List(SHAPE).read(data.get("ground_shapes", []), "ground_shapes")
     count = sum(len(_items(data, name)) for name in (*PARTS, "script"))
-    if count > MOST_PARTS:
-        raise FileError(f"scene: has {count} parts and edits, expected at most {MOST_PARTS}; build it in Python")
+    if count > most:
+        raise FileError(f"scene: has {count} parts and edits, expected at most {most}; build it in Python")
     for name, record_ in PARTS.items():
         parts = getattr(model, name)
         for i, item in enumerate(_items(data, name)):

@@ -189,6 +189,8 @@ class Array(Kind):
         )
         if not fits or not np.isfinite(array).all():
             raise wrong(place, value, f"{self._expected()}, all finite")
+        if len(array) > self.most:
+            raise FileError(f"{place} is a list of {len(array)}, expected at most {self.most}")
         return array
 
     def _check(self, data: Any, place: str, shape: tuple[int | None, ...]) -> None:

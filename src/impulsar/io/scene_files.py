@@ -53,10 +53,10 @@ def read_bounded(path: Path, largest: int = LARGEST_FILE) -> bytes:
     return data
 
 
-def parse(data: bytes) -> Any:
-    """JSON of bounded size, nesting and number of values, without duplicate keys or NaN."""
-    if data.count(b",") + data.count(b"[") + data.count(b"{") > MOST_VALUES:
-        raise FileError(f"has more than {MOST_VALUES} values, too many for a scene; divide it")
+def parse(data: bytes, most: float = MOST_VALUES) -> Any:
+    """JSON of bounded nesting and number of values, without duplicate keys or NaN."""
+    if data.count(b",") + data.count(b"[") + data.count(b"{") > most:
+        raise FileError(f"has more than {most} values, too many for a scene; divide it")
     if data.count(b"[") + data.count(b"{") > DEEPEST_FILE:
         bare = np.frombuffer(STRINGS.sub(b"", data), np.uint8)
         if np.cumsum(DEPTH[bare], dtype=np.int64).max(initial=0) > DEEPEST_FILE:

@@ -148,6 +148,21 @@ class Channels:
         arrays.table_time = wp.array(np.array(times or [0.0]), dtype=f64, device=device)
         arrays.table_value = wp.array(np.array(values or [0.0]), dtype=f64, device=device)
 
+    def rewrite(self, arrays: SystemArrays, first: int, ramps: Sequence[Ramp]) -> bool:
+        """Put ramps in the place of ramps, in the arrays that are there; False where there are none."""
+        rows = slice(first, first + len(ramps))
+        if (arrays.channel_kind.numpy()[rows] != RAMP).any():
+            return False
+        self.items[rows] = ramps
+        numbers = np.array([[item.start, item.end, item.t0, item.t1] for item in ramps], float)
+        for name, column in zip(("channel_a", "channel_b", "channel_c", "channel_d"), numbers.T, strict=True):
+            array = getattr(arrays, name)
+            data = array.numpy()
+            data[rows] = column[:, None]
+            if not array.device.is_cpu:
+                array.assign(data)
+        return True
+
     def sample_callables(self, arrays: SystemArrays, t: float, h: float, steps: int) -> None:
         """Evaluate the callables at the ends of the next steps; between them they are linear."""
         time, value = arrays.table_time.numpy(), arrays.table_value.numpy()

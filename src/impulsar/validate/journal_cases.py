@@ -183,6 +183,7 @@ def edits_replayed(device: str, count: int = 10_000) -> float:
             history.close()
             found = replay(path, verify=True)
             differ += bool(found.wrong) or found.history.world.hash() != here
+            path.unlink()
 
         campaign(count, wrap=lambda world: History(world, path, hash_steps=20), finish=finish, device=device)
     return float(differ)
