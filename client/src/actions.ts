@@ -39,6 +39,11 @@ export class Stream {
     private readonly most = 2,
   ) {}
 
+  /** Has everything been answered? */
+  get isIdle(): boolean {
+    return this.underWay === 0 && this.waiting === null;
+  }
+
   send(edit: EditData): void {
     this.waiting = edit;
     this.pump();

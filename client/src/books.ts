@@ -26,19 +26,19 @@ export class Books {
   private cells = new Map<string, { box: HTMLElement; value: HTMLElement }>();
 
   constructor(private readonly store: Store) {
-    const footer = byId("books");
+    const entries = h("div", {});
     for (const name of ROWS) {
       const value = h("b", {}, "–");
       const box = h("span", { "data-book": name }, h("small", {}, name), value);
       this.cells.set(name, { box, value });
-      footer.append(box);
+      entries.append(box);
     }
     const all = h(
       "button",
       { type: "button", title: "Every entry of the energy books", onclick: () => this.open() },
       "All entries",
     );
-    footer.append(all);
+    byId("books").append(entries, all);
     store.on("frame", () => this.fill());
     store.on("books", ({ indeterminate }) => {
       const count = indeterminate.length;

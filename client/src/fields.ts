@@ -51,7 +51,9 @@ export function inputRow(
     for (const input of inputs) input.setAttribute("aria-invalid", String(text !== null));
   };
   for (const input of inputs) {
-    input.addEventListener("change", () => void send());
+    input.addEventListener("blur", () => {
+      if (!row.closest("[inert]")) void send();
+    });
     input.addEventListener("keydown", (event) => {
       if (event.key === "Enter") void send();
       if (event.key === "Escape") {
@@ -72,7 +74,26 @@ export function selectRow(label: string, names: string[], value: string, apply: 
     { "aria-label": label },
     ...names.map((name) => h("option", { value: name, selected: name === value }, name)),
   );
-  select.addEventListener("change", async () => {
+  const unit = h("span", { class: "unit" });
+  let isWalking = false; // arrow keys on a closed list choose every entry on the way; Enter or leaving it says which
+  select.addEventListener("keydown", (event) => {
+    isWalking = /^(Arrow|Page|Home|End|[^ ]$)/.test(event.key) && !event.altKey;
+    if (event.key === "Enter" && select.value !== value) {
+      void send();
+      event.preventDefault();
+    }
+  });
+  select.addEventListener("pointerdown", () => (isWalking = false));
+  select.addEventListener("change", () => {
+    setText(unit, isWalking && select.value !== value ? "Enter ↵" : "");
+    if (!isWalking) void send();
+  });
+  select.addEventListener("blur", () => {
+    if (isWalking && select.value !== value && !select.closest("[inert]")) void send();
+  });
+  const send = async (): Promise<void> => {
+    isWalking = false;
+    setText(unit, "");
     try {
       await apply(select.value);
       error.hidden = true;
@@ -81,13 +102,13 @@ export function selectRow(label: string, names: string[], value: string, apply: 
       setText(error, problem instanceof Error ? problem.message : String(problem));
       select.value = value;
     }
-  });
+  };
   return h(
     "div",
     { class: "row", "data-row": label },
     h("span", {}, label),
     h("span", { class: "values" }, select),
-    h("span", { class: "unit" }),
+    unit,
     error,
   );
 }

@@ -111,8 +111,7 @@ export class Files {
   private async open(file: File): Promise<void> {
     try {
       if (/\.json$/i.test(file.name)) {
-        const reply = (await this.post("api/scene-file", file)) as Reply;
-        tell(reply.text);
+        await this.post("api/scene-file", file); // all are told of the new scene
       } else if (/\.(stl|obj)$/i.test(file.name)) {
         const reply = (await this.post(`api/mesh?name=${encodeURIComponent(file.name)}`, file)) as MeshReply;
         const position = roundVector(this.view.controls.target.toArray(), 6);

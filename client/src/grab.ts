@@ -56,12 +56,7 @@ export class Hold {
 
   /** Move the target by pixels: right, up, away. */
   nudge(right: number, up: number, away: number): void {
-    const pixel = this.view.pixel(this.target);
-    const basis = this.view.camera.matrixWorld.elements;
-    const target = this.target.clone();
-    target.addScaledVector(new THREE.Vector3(basis[0], basis[1], basis[2]), right * pixel);
-    target.addScaledVector(new THREE.Vector3(basis[4], basis[5], basis[6]), up * pixel);
-    target.addScaledVector(new THREE.Vector3(basis[8], basis[9], basis[10]), -away * pixel);
+    const target = this.target.clone().add(this.view.across(right, up, away, this.target));
     this.through.copy(target);
     this.to(target);
   }

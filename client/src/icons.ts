@@ -22,6 +22,7 @@ const PATHS = {
   spring: "M3 12h3l1.5-5 3 10 3-10 3 10 1.5-5h3",
   trace: "M3 17c3 0 3-10 7-10s3 10 6 10c2 0 2.5-3 5-3",
   video: "M3 7.5h11.5v9H3zM14.5 11l6-3v8l-6-3",
+  record: "M12 5a7 7 0 1 0 0 14 7 7 0 0 0 0-14",
   add: "M12 5v14M5 12h14",
 } as const;
 

@@ -5,7 +5,7 @@ import { byId, h, setText } from "./dom";
 import { group, inputRow, liveRow, parameterRow, selectRow } from "./fields";
 import { asVector, Loads, type Mode } from "./loads";
 import type { Body, Group, Joint, Load, Motor, Parameter, Scene } from "./messages";
-import type { MotorKind, Motions } from "./motions";
+import { type MotorKind, type Motions, motorUnit } from "./motions";
 import { exact, parseNumber, show } from "./numbers";
 import { quantitiesOf, type Signals } from "./signals";
 import type { Store } from "./store";
@@ -32,6 +32,7 @@ export class Inspector {
     "≈ redundant constraints leave this reaction open; the least one is shown",
   );
   private shown = "";
+  private part = "";
 
   constructor(
     private readonly store: Store,
@@ -66,24 +67,35 @@ export class Inspector {
       what.kind === "load" && live?.loads.length,
     ]);
     if (state === this.shown) return;
-    if (
-      this.box.contains(document.activeElement) &&
-      document.activeElement instanceof HTMLInputElement &&
-      this.shown.startsWith(`["${what.kind}","${what.name}"`)
-    ) {
-      this.keepFocus(() => this.rebuild(scene, what.kind, what.name));
-    } else {
-      this.rebuild(scene, what.kind, what.name);
+    const build = (): void => this.rebuild(scene, what.kind, what.name);
+    const part = `${what.kind} ${what.name}`;
+    if (part === this.part) this.keepFocus(build);
+    else {
+      build();
+      byId("inspector").scrollTop = 0;
     }
     this.shown = state;
+    this.part = part;
   }
 
-  /** Build anew and put the focus back into the field of the same label. */
+  /** Build anew, put the focus back to the control of the same label, and leave there what is being typed. */
   private keepFocus(build: () => void): void {
-    const label = document.activeElement?.getAttribute("aria-label");
+    const before = this.box.contains(document.activeElement) ? (document.activeElement as HTMLElement) : null;
+    this.box.inert = true; // what loses the focus now was not left by the user
     build();
-    const same = [...this.box.querySelectorAll("input")].find((input) => input.getAttribute("aria-label") === label);
-    same?.focus();
+    this.box.inert = false;
+    const label = before && labelOf(before);
+    const controls = [...this.box.querySelectorAll<HTMLElement>("input, select, button")];
+    const now = controls.find((control) => labelOf(control) === label);
+    if (!before || !now) return;
+    now.focus();
+    if (!(before instanceof HTMLInputElement && now instanceof HTMLInputElement)) return;
+    if (before.value === before.defaultValue) {
+      now.select();
+      return;
+    }
+    now.value = before.value;
+    now.setSelectionRange(before.selectionStart, before.selectionEnd);
   }
 
   private rebuild(scene: Scene, kind: string, name: string): void {
@@ -163,42 +175,12 @@ export class Inspector {
       h(
         "div",
         { class: "actions" },
-        this.button("Force", () => this.addLoad(body.name, "force")),
-        this.button("Torque", () => this.addLoad(body.name, "torque")),
+        this.button("Force", () => void this.loads.attach("force", body.name, pick?.at ?? [0, 0, 0])),
+        this.button("Torque", () => void this.loads.attach("torque", body.name, pick?.at ?? [0, 0, 0])),
         this.button("Trace", () => this.traces.add(`point of ${body.name}`, body.name, pick?.at ?? [0, 0, 0])),
         this.remove("body", body.name),
       ),
     ];
-  }
-
-  private addLoad(body: string, kind: "force" | "torque"): void {
-    const name = this.store.freeName(kind);
-    const scale = this.loads.scale();
-    const up = this.store.scene!.gravity.map((item) => Math.sign(item)) as [number, number, number];
-    const along = up.some((item) => item !== 0) ? up : [0, 0, -1];
-    const size = Number((kind === "force" ? 0.1 * scale.force : 0.02 * scale.torque).toPrecision(1));
-    const value = along.map((item) => item * size);
-    const load: Load = {
-      name,
-      body,
-      at: this.store.pick?.at ?? [0, 0, 0],
-      frame: "world",
-      force: [0, 0, 0],
-      torque: [0, 0, 0],
-    };
-    load[kind] = value;
-    void this.actions.apply(Loads.edit(load)).then((reply) => {
-      if (reply) this.pickWhenThere(name);
-    });
-  }
-
-  /** Pick a load as soon as the session says that it acts. */
-  private pickWhenThere(name: string): void {
-    const look = (): void => {
-      if (this.store.live?.loads.some((load) => load.name === name)) this.store.setPick({ kind: "load", name });
-      else setTimeout(look, 30);
-    };
-    look();
   }
 
   private joint(joint: Joint, scene: Scene): (HTMLElement | null)[] {
@@ -266,11 +248,6 @@ export class Inspector {
       );
     }
     const { motor, on } = found;
-    const units: Record<MotorKind, string> = {
-      speed: `${entry.unit}/s`,
-      position: entry.unit,
-      torque: entry.force_unit,
-    };
     const rows = [
       selectRow(
         "drives",
@@ -278,7 +255,7 @@ export class Inspector {
         motor.quantity,
         (kind) => this.motions.attach(joint, kind as MotorKind, entry),
       ),
-      this.motorValue(motor, units[motor.quantity]),
+      this.motorValue(motor, motorUnit(entry, motor.quantity)),
       inputRow(
         "most",
         entry.force_unit,
@@ -337,7 +314,7 @@ export class Inspector {
     const set = async (changes: Partial<Load>): Promise<void> => {
       const next = { ...load, ...changes };
       if (on) await this.actions.connection.edit(Loads.edit(next));
-      else this.loads.off.set(name, next);
+      else await this.loads.keep(next);
     };
     const vectorRow = (what: "force" | "torque" | "at", unit: string): HTMLElement => {
       const vector = asVector(load[what]);
@@ -363,6 +340,10 @@ export class Inspector {
       );
       rows.push(row);
     }
+    const hasForce = Math.hypot(...(asVector(load.force) ?? [1])) > 0;
+    const arrow = selectRow("arrow", ["push", "drag"], this.loads.modeOf(name), async (mode) =>
+      this.loads.setMode(name, mode as Mode),
+    );
     return [
       this.title(name, on ? "load" : "load, off"),
       h("div", { class: "muted" }, `on ${load.body}`),
@@ -370,9 +351,7 @@ export class Inspector {
       group(
         "icon",
         selectRow("axes", ["world", "body"], load.frame, (frame) => set({ frame: frame as Load["frame"] })),
-        selectRow("arrow", ["push", "drag"], this.loads.modeOf(name), async (mode) =>
-          this.loads.setMode(name, mode as Mode),
-        ),
+        ...(hasForce ? [arrow] : []),
       ),
       h(
         "div",
@@ -423,6 +402,11 @@ export class Inspector {
   private remove(kind: string, name: string): HTMLButtonElement {
     return this.button("Remove", () => void this.actions.apply({ edit: "Remove", kind, name }), "danger");
   }
+}
+
+/** By which a control is known again; one that switches is the same whether on or off. */
+function labelOf(control: HTMLElement): string {
+  return control.getAttribute("aria-label") ?? control.textContent.replace(/ o(n|ff)$/, "");
 }
 
 function numberOf(text: string, what: string): number {

@@ -3,11 +3,14 @@
 import { openDialog } from "./dialogs";
 import { h } from "./dom";
 import type { Grab } from "./grab";
+import type { Loads } from "./loads";
+import type { Motions } from "./motions";
 import type { Parts } from "./parts";
 import type { Store, Tool } from "./store";
 import type { Timeline } from "./timeline";
 
 const STEP = 12; // pixels of one press of an arrow
+const SCALE = 1.1; // of one press of + or −
 const TOOL_KEYS: Record<string, Tool> = {
   f: "force",
   t: "torque",
@@ -24,9 +27,13 @@ const HELP: [string, string][] = [
   ["Ctrl+Z, Ctrl+Shift+Z", "undo, redo"],
   ["[ ]", "pick the previous, the next part"],
   ["G", "take the picked body; again: let go; without one: the grab tool"],
-  ["Arrows, Page Up, Page Down", "move the hand; Shift: further"],
-  ["Escape", "let go, drop what is picked"],
-  ["F, T, M", "force, torque, motion"],
+  ["F, T, M", "force, torque, motion; Enter puts it on the picked body or joint"],
+  [
+    "Arrows, Page Up, Page Down",
+    "move the hand; pull the picked force's arrow, tilt the torque, turn the motion's sphere; Shift: further",
+  ],
+  ["+, −", "scale the picked force, torque or motion"],
+  ["Escape", "let go, leave a field, drop what is picked"],
   ["B, J, S, P", "add a body, joint, spring; trace a point"],
   ["Enter", "go to the first field of the inspector"],
   ["0, O", "fit the view, follow the picked part"],
@@ -44,8 +51,10 @@ export function keyboard(
   store: Store,
   timeline: Timeline,
   grab: Grab,
+  loads: Loads,
+  motions: Motions,
   parts: Parts,
-  view: { fit(): void; follow(): void },
+  view: { fit(): void; follow(): void; focus(): void },
 ): void {
   addEventListener("pointerdown", () => delete document.body.dataset.keys, { capture: true });
   addEventListener("keydown", (event) => {
@@ -60,8 +69,10 @@ export function keyboard(
       event.preventDefault();
       return;
     }
+    if (isTyping && event.key === "Escape" && !target.closest("dialog")) view.focus();
     if (isTyping || event.altKey || event.ctrlKey || event.metaKey) return;
-    if (moveHand(grab, event)) return;
+    const takesArrows = target.closest("input, #tools, [role=listbox], .menu") !== null;
+    if (moveHand(grab, event) || (!takesArrows && moveIcon(loads, motions, event))) return;
     const onButton = target.closest("button, a, [role=listbox]") !== null;
     switch (event.key) {
       case " ":
@@ -90,7 +101,8 @@ export function keyboard(
         return;
       case "Enter":
         if (onButton && !target.closest("[role=listbox]")) return;
-        document.querySelector<HTMLElement>("#inspector-body input, #inspector-body select")?.focus();
+        if (place(store, loads, motions)) view.focus();
+        else document.querySelector<HTMLElement>("#inspector-body input, #inspector-body select")?.focus();
         break;
       default: {
         const key = event.key.toLowerCase();
@@ -106,23 +118,51 @@ export function keyboard(
   });
 }
 
-function moveHand(grab: Grab, event: KeyboardEvent): boolean {
-  if (!grab.holdsByKeys) return false;
+/** Put the tool in hand on the picked part. */
+function place(store: Store, loads: Loads, motions: Motions): boolean {
+  const { tool, pick } = store;
+  if ((tool === "force" || tool === "torque") && pick?.kind === "body")
+    void loads.attach(tool, pick.name, pick.at ?? [0, 0, 0]);
+  else if (tool === "motion" && pick?.kind === "joint" && motions.of(pick.name).length === 0)
+    void motions.attach(store.joint(pick.name)!, motions.kind);
+  else return false;
+  return true;
+}
+
+const WAYS: Record<string, [number, number, number]> = {
+  ArrowRight: [1, 0, 0],
+  ArrowLeft: [-1, 0, 0],
+  ArrowUp: [0, 1, 0],
+  ArrowDown: [0, -1, 0],
+  PageUp: [0, 0, 1],
+  PageDown: [0, 0, -1],
+};
+
+/** Way in pixels that a key stands for: right, up, away. */
+function wayOf(event: KeyboardEvent): [number, number, number] | null {
   const far = event.shiftKey ? 5 * STEP : STEP;
-  const moves: Record<string, [number, number, number]> = {
-    ArrowRight: [far, 0, 0],
-    ArrowLeft: [-far, 0, 0],
-    ArrowUp: [0, far, 0],
-    ArrowDown: [0, -far, 0],
-    PageUp: [0, 0, far],
-    PageDown: [0, 0, -far],
-  };
-  const move = moves[event.key];
-  if (!move) return false;
-  grab.nudge(...move);
+  const way = WAYS[event.key];
+  return way ? [far * way[0], far * way[1], far * way[2]] : null;
+}
+
+function moveHand(grab: Grab, event: KeyboardEvent): boolean {
+  const way = wayOf(event);
+  if (!way || !grab.holdsByKeys) return false;
+  grab.nudge(...way);
   event.preventDefault();
   event.stopPropagation();
   return true;
+}
+
+/** Aim and scale the icon of the picked load or motor. */
+function moveIcon(loads: Loads, motions: Motions, event: KeyboardEvent): boolean {
+  const way = wayOf(event);
+  const more = { "+": 1, "=": 1, "-": -1, "−": -1 }[event.key];
+  const isDone = way
+    ? loads.nudge(...way) || motions.nudge(way[0] + way[1] + way[2])
+    : more !== undefined && (loads.scaleBy(SCALE ** more) || motions.nudge(more * STEP));
+  if (isDone) event.preventDefault();
+  return isDone;
 }
 
 export function showHelp(): void {

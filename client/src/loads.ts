@@ -29,6 +29,7 @@ interface Icon {
 }
 
 const NEAR = 14; // pixels
+const AXIS_REACH = 0.2; // of the mechanism's size, from which keys turn a torque's axis
 const FINGER = 26;
 
 export function asVector(value: unknown): Vec3 | null {
@@ -40,10 +41,10 @@ export function asVector(value: unknown): Vec3 | null {
 export class Loads implements Presser {
   mode: Mode = "push"; // of the next force
   frame: "world" | "body" = "world";
-  readonly off = new Map<string, Load>(); // switched off, kept by this page
   private modes = new Map<string, Mode>();
   private icons = new Map<string, Icon>();
   private draft: Load | null = null; // what a handle says while it is held
+  private keyed: Load | null = null; // what keys said last
   private stream: Stream;
   private frozen: { force: number; torque: number } | null = null;
 
@@ -59,15 +60,7 @@ export class Loads implements Presser {
     onTheme(() => {
       for (const icon of this.icons.values()) this.tint(icon);
     });
-    store.on("live", () => {
-      for (const load of store.live!.loads) this.off.delete(load.name);
-      this.reserve();
-    });
-    store.on("topology", (scene) => {
-      for (const [name, load] of this.off)
-        if (!scene.bodies.some((body) => body.name === load.body)) this.off.delete(name);
-      this.reserve();
-    });
+    store.on("live", () => view.touch());
     store.on("frame", () => this.draw());
     store.on("pick", () => this.draw());
     view.onDraw(() => this.draw());
@@ -75,8 +68,15 @@ export class Loads implements Presser {
 
   /** All loads, those that are off too. */
   all(): { load: Load; on: boolean }[] {
-    const live = (this.store.live?.loads ?? []).map((load) => ({ load, on: true }));
-    return [...live, ...[...this.off.values()].map((load) => ({ load, on: false }))];
+    const { live, scene } = this.store;
+    const loads = live?.loads ?? [];
+    const off = ((live?.off ?? []) as unknown as (Load & { edit: string })[]).filter(
+      ({ edit, name, body }) =>
+        edit === "ApplyLoad" &&
+        !loads.some((load) => load.name === name) &&
+        scene?.bodies.some((part) => part.name === body),
+    );
+    return [...loads.map((load) => ({ load, on: true })), ...off.map((load) => ({ load, on: false }))];
   }
 
   find(name: string): { load: Load; on: boolean } | undefined {
@@ -112,17 +112,19 @@ export class Loads implements Presser {
       await this.actions.apply(Loads.edit(found.load));
       return;
     }
-    this.off.set(name, found.load);
-    this.reserve();
-    if (!(await this.actions.apply({ edit: "RemoveLoad", name }))) this.off.delete(name);
-    this.reserve();
+    if (await this.keep(found.load)) await this.actions.apply({ edit: "RemoveLoad", name });
+  }
+
+  /** Have the session keep a load for all pages, to be switched on again. */
+  keep(load: Load): Promise<unknown> {
+    return this.actions.control("keep", { parameters: Loads.edit(load) });
   }
 
   async remove(name: string): Promise<void> {
     const found = this.find(name);
-    this.off.delete(name);
-    this.reserve();
-    if (found?.on) await this.actions.apply({ edit: "RemoveLoad", name });
+    if (!found) return;
+    await this.actions.control("forget", { parameters: Loads.edit(found.load) });
+    if (found.on) await this.actions.apply({ edit: "RemoveLoad", name });
     this.store.setPick(null);
     this.view.touch();
   }
@@ -145,31 +147,84 @@ export class Loads implements Presser {
   place(kind: "force" | "torque", { x, y, isTouch }: Press): Drag | null {
     const hit = this.picking.hit(x, y, ["body"], isTouch);
     if (!hit) return null;
-    const name = this.store.freeName(kind);
-    const load: Load = {
-      name,
-      body: hit.name,
-      at: roundVector(hit.at, 6),
-      frame: this.frame,
-      force: [0, 0, 0],
-      torque: [0, 0, 0],
-    };
-    this.modes.set(name, this.mode);
+    const load = this.fresh(kind, hit.name, hit.at);
     const drag = this.dragHandle(load, kind === "force" ? "force" : "rim", true);
     return {
       ...drag,
       end: (moved) => {
-        if (!moved) {
-          const size =
-            kind === "force" ? 0.25 * this.view.size * this.scale().force : 0.12 * this.view.size * this.scale().torque;
-          if (kind === "force")
-            this.draft = { ...load, force: this.inFrame(load, this.view.up.clone().negate(), size) };
-          else this.draft = { ...load, torque: this.inFrame(load, this.viewAxis(), size) };
-        }
+        if (!moved) this.draft = this.usual(kind, load);
         drag.end(true);
-        this.store.setPick({ kind: "load", name });
+        this.store.setPick({ kind: "load", name: load.name });
       },
     };
+  }
+
+  /** Put a force or a torque of the usual size on a body, and pick it as soon as the session says that it acts. */
+  async attach(kind: "force" | "torque", body: string, at: Vec3): Promise<void> {
+    const load = this.usual(kind, this.fresh(kind, body, at));
+    if (!(await this.actions.apply(Loads.edit(load)))) return;
+    const look = (): void => {
+      if (this.find(load.name)) this.store.setPick({ kind: "load", name: load.name });
+      else setTimeout(look, 30);
+    };
+    look();
+  }
+
+  /** Move the picked load's handle by pixels: right, up, away. A force is aimed and scaled by it, a torque aimed. */
+  nudge(right: number, up: number, away: number): boolean {
+    return this.byKeys((load) => {
+      const centre = this.mechanism.point(load.body, load.at);
+      const handle = Math.hypot(...(asVector(load.force) ?? [0])) > 0 ? "force" : "axis";
+      const along = this.inWorld(load, handle === "force" ? load.force : load.torque);
+      if (!centre || !along) return null;
+      const { force: perMetre } = this.scale();
+      const way = this.view.across(right, up, away, centre);
+      if (handle === "force") {
+        along.addScaledVector(way, (this.modeOf(load.name) === "drag" ? 1 : -1) * perMetre);
+        return { ...load, force: this.inFrame(load, along, along.length()) };
+      }
+      const size = along.length();
+      along.normalize().multiplyScalar(AXIS_REACH * this.view.size).add(way);
+      return { ...load, torque: this.inFrame(load, along, size) };
+    });
+  }
+
+  /** Scale the picked load. */
+  scaleBy(factor: number): boolean {
+    return this.byKeys((load) => {
+      const scaled = (value: unknown): unknown => {
+        const vector = asVector(value);
+        return vector ? roundVector(vector.map((item) => factor * item) as Vec3) : value;
+      };
+      return { ...load, force: scaled(load.force), torque: scaled(load.torque) };
+    });
+  }
+
+  /** Change the picked load; keys may come faster than the session answers. */
+  private byKeys(change: (load: Load) => Load | null): boolean {
+    const { pick } = this.store;
+    const found = pick?.kind === "load" ? this.find(pick.name) : undefined;
+    if (!found) return false;
+    const isAhead = !this.stream.isIdle && this.keyed?.name === found.load.name;
+    this.keyed = change(isAhead ? this.keyed! : found.load);
+    if (!this.keyed) return false;
+    if (found.on) this.stream.send(Loads.edit(this.keyed));
+    else void this.keep(this.keyed);
+    return true;
+  }
+
+  private fresh(kind: "force" | "torque", body: string, at: Vec3): Load {
+    const name = this.store.freeName(kind);
+    this.modes.set(name, this.mode);
+    return { name, body, at: roundVector(at, 6), frame: this.frame, force: [0, 0, 0], torque: [0, 0, 0] };
+  }
+
+  /** A force downwards or a torque about the line of sight, of a size that is well seen. */
+  private usual(kind: "force" | "torque", load: Load): Load {
+    const { force, torque } = this.scale();
+    if (kind === "force")
+      return { ...load, force: this.inFrame(load, this.view.up.clone().negate(), 0.25 * this.view.size * force) };
+    return { ...load, torque: this.inFrame(load, this.viewAxis(), 0.12 * this.view.size * torque) };
   }
 
   /** Take a handle of a load. */
@@ -207,10 +262,6 @@ export class Loads implements Presser {
     return found;
   }
 
-  private reserve(): void {
-    this.store.reserved = new Set(this.off.keys());
-  }
-
   private dragHandle(load: Load, handle: HandleName, on: boolean): Drag {
     this.frozen = this.scale();
     const { force: perMetre, torque: perRadius } = this.frozen;
@@ -245,7 +296,7 @@ export class Loads implements Presser {
       const said = this.draft ?? now;
       this.draft = null;
       this.view.touch();
-      if (!on) this.off.set(load.name, said);
+      if (!on) void this.keep(said);
       else this.stream.send(Loads.edit(said));
     };
     return {

@@ -187,7 +187,7 @@ function openSheet(sheet: string): void {
 byId("tabs").append(...tabs);
 
 store.setTool("grab");
-keyboard(store, timeline, grab, parts, { fit, follow });
+keyboard(store, timeline, grab, loads, motions, parts, { fit, follow, focus: () => view.canvas.focus() });
 exposeState({
   store,
   view,

@@ -163,6 +163,7 @@ export interface Live {
   hands: Hand[];
   loads: Load[];
   motors: Motor[];
+  off: Record<string, unknown>[];
   type: "live";
 }
 
@@ -181,6 +182,7 @@ export interface Status {
   scene: string;
   first_time: number;
   last_time: number;
+  recorded_since: number;
   undo: string | null;
   redo: string | null;
   journal: string | null;
@@ -249,12 +251,13 @@ export interface EditMessage {
  *
  * pause, run; step (value: how many, default 1); speed (value: times real time, 0.001 to 100);
  * steps_per_frame (value); seek (value: time [s]); undo, redo; revert (the inverse of the last edit, applied now);
- * reset (the scene anew, history dropped); scene (name, parameters: of /api/scenes); hash (the reply's
- * text is the digest of the state's bits).
+ * reset (the scene anew, history dropped); scene (name, parameters: of /api/scenes); record (the results
+ * begin here); keep (parameters: an ApplyLoad or SetMotor edit: show it to all clients as switched off while no
+ * such load or motor acts), forget (the same: no longer); hash (the reply's text is the digest of the state's bits).
  */
 export interface Control {
   id: number;
-  action: "pause" | "run" | "step" | "speed" | "steps_per_frame" | "seek" | "undo" | "redo" | "revert" | "reset" | "scene" | "hash";
+  action: "pause" | "run" | "step" | "speed" | "steps_per_frame" | "seek" | "undo" | "redo" | "revert" | "reset" | "scene" | "record" | "keep" | "forget" | "hash";
   value?: number | null;
   name?: string | null;
   parameters?: Record<string, unknown> | null;

@@ -4,7 +4,7 @@
  */
 
 import * as THREE from "three";
-import { type Actions, Stream } from "./actions";
+import { type Actions, type EditData, Stream } from "./actions";
 import type { Drag, Press, Presser } from "./gestures";
 import { handleBall, IconColours, path } from "./icons3d";
 import type { Labels } from "./labels";
@@ -23,6 +23,7 @@ export type MotorKind = Motor["quantity"];
 const NEAR = 16; // pixels
 const FINGER = 26;
 const POINTS = 48;
+const RADIUS = 0.14; // of the track, in sizes of the mechanism
 const SPEED_PER_TURN = 4; // [1/s]: handle at 1 rad is 4 rad/s, at 0.1 m is 0.4 m/s
 const PATIENCE = 3000; // [ms]
 
@@ -34,9 +35,9 @@ interface Icon {
 
 export class Motions implements Presser {
   kind: MotorKind = "speed"; // of the next motor
-  readonly off = new Map<string, Motor>(); // switched off, kept by this page
   private icons = new Map<string, Icon>();
   private draft: { key: string; value: number } | null = null;
+  private keyed: { key: string; value: number } | null = null; // what keys said last
   private stream: Stream;
 
   constructor(
@@ -53,14 +54,7 @@ export class Motions implements Presser {
     onTheme(() => {
       for (const icon of this.icons.values()) icon.colours.set(colour("motion"));
     });
-    store.on("live", (live) => {
-      for (const motor of live.motors) this.off.delete(key(motor));
-      view.touch();
-    });
-    store.on("topology", (scene) => {
-      for (const [name, motor] of this.off)
-        if (!scene.joints.some((joint) => joint.name === motor.joint)) this.off.delete(name);
-    });
+    store.on("live", () => view.touch());
     view.onDraw(() => this.draw());
   }
 
@@ -96,28 +90,28 @@ export class Motions implements Presser {
   }
 
   async set(motor: Motor): Promise<boolean> {
+    return (await this.actions.apply(Motions.edit(motor))) !== null;
+  }
+
+  /** The edit that gives a joint this motor. */
+  static edit(motor: Motor): EditData {
     const data: Record<string, unknown> = { motor: motor.quantity, value: motor.value };
     if (motor.max_torque !== null) data.max_torque = motor.max_torque;
-    return (
-      (await this.actions.apply({ edit: "SetMotor", joint: motor.joint, motor: data, group: motor.group })) !== null
-    );
+    return { edit: "SetMotor", joint: motor.joint, motor: data, group: motor.group };
   }
 
   async turn(motor: Motor, on: boolean): Promise<void> {
-    if (on) {
-      await this.set(motor);
-      return;
-    }
-    this.off.set(key(motor), motor);
-    const done = await this.actions.apply({ edit: "SetMotor", joint: motor.joint, motor: null, group: motor.group });
-    if (!done) this.off.delete(key(motor));
-    this.view.touch();
+    if (on) await this.set(motor);
+    else if (await this.actions.control("keep", { parameters: Motions.edit(motor) })) await this.detach(motor);
   }
 
   async remove(motor: Motor): Promise<void> {
-    const isOff = this.off.delete(key(motor));
-    if (!isOff) await this.actions.apply({ edit: "SetMotor", joint: motor.joint, motor: null, group: motor.group });
-    this.view.touch();
+    await this.actions.control("forget", { parameters: Motions.edit(motor) });
+    if (this.store.live?.motors.some((other) => key(other) === key(motor))) await this.detach(motor);
+  }
+
+  private detach(motor: Motor): Promise<unknown> {
+    return this.actions.apply({ edit: "SetMotor", joint: motor.joint, motor: null, group: motor.group });
   }
 
   /** Take a sphere. */
@@ -132,6 +126,23 @@ export class Motions implements Presser {
         return this.dragBall(motor, joint, group, on);
     }
     return null;
+  }
+
+  /** Move the sphere of the picked joint by pixels, onward for more. */
+  nudge(pixels: number): boolean {
+    const { pick } = this.store;
+    const joint = pick?.kind === "joint" ? this.store.joint(pick.name) : undefined;
+    const motor = joint && this.of(joint.name).find(({ motor, on }) => on && typeof motor.value === "number")?.motor;
+    const group = joint?.groups.find((entry) => entry.name === motor?.group);
+    const F = joint && this.mechanism.frameF(joint);
+    if (!motor || !group || !F) return false;
+    const isAhead = !this.stream.isIdle && this.keyed?.key === key(motor); // of the session's answer
+    const before = isAhead ? this.keyed!.value : (motor.value as number);
+    const way = (pixels * this.view.pixel(F.p)) / (group.kind === "slide" ? 1 : RADIUS * this.view.size);
+    const value = roundNumber(before + way * this.perHandle(group, motor));
+    this.keyed = { key: key(motor), value };
+    this.stream.send({ edit: "Drive", joint: motor.joint, value, group: group.name });
+    return true;
   }
 
   /** Pixel of a motor's sphere. */
@@ -236,8 +247,22 @@ export class Motions implements Presser {
   }
 
   private all(): { motor: Motor; on: boolean }[] {
-    const live = (this.store.live?.motors ?? []).map((motor) => ({ motor, on: true }));
-    return [...live, ...[...this.off.values()].map((motor) => ({ motor, on: false }))];
+    const { live } = this.store;
+    const motors = live?.motors ?? [];
+    const off = (live?.off ?? [])
+      .filter(({ edit }) => edit === "SetMotor")
+      .map((edit) => this.fromEdit(edit))
+      .filter((motor) => motor !== null && !motors.some((other) => key(other) === key(motor))) as Motor[];
+    return [...motors.map((motor) => ({ motor, on: true })), ...off.map((motor) => ({ motor, on: false }))];
+  }
+
+  /** The motor of a SetMotor edit; null where its joint has no such freedom. */
+  private fromEdit({ joint, group, motor }: Record<string, any>): Motor | null {
+    const entry = this.store.joint(joint)?.groups.find((other) => other.name === group);
+    if (!entry) return null;
+    const quantity = motor.motor as MotorKind;
+    const max_torque = typeof motor.max_torque === "number" ? motor.max_torque : null;
+    return { joint, group, quantity, value: motor.value, unit: motorUnit(entry, quantity), max_torque };
   }
 
   private draw(): void {
@@ -287,7 +312,7 @@ export class Motions implements Presser {
     value: number,
   ): THREE.Vector3[] {
     const reach = value / this.perHandle(group, motor);
-    const radius = 0.14 * this.view.size;
+    const radius = RADIUS * this.view.size;
     if (group.kind === "slide") {
       const along = this.slideAxis(group, F.q);
       return [F.p.clone(), F.p.clone().addScaledVector(along, reach)];
@@ -316,6 +341,11 @@ export class Motions implements Presser {
     }
     return found;
   }
+}
+
+/** Unit of what a motor of a freedom sets. */
+export function motorUnit(group: Group, quantity: MotorKind): string {
+  return { speed: `${group.unit}/s`, position: group.unit, torque: group.force_unit }[quantity];
 }
 
 function key(motor: Motor): string {

@@ -137,13 +137,10 @@ export class Store {
       ...(this.scene?.joints ?? []).map((part) => part.name),
       ...(this.scene?.springs ?? []).map((part) => part.name),
       ...(this.live?.loads ?? []).map((part) => part.name),
-      ...this.reserved,
+      ...(this.live?.off ?? []).map((edit) => edit.name),
     ]);
     for (let k = 1; ; k++) if (!taken.has(`${stem} ${k}`)) return `${stem} ${k}`;
   }
-
-  /** Names that the page keeps for itself: loads that are switched off. */
-  reserved = new Set<string>();
 
   private exists(pick: Pick): boolean {
     const scene = this.scene;
@@ -162,7 +159,7 @@ export class Store {
       case "coupling":
         return scene.couplings.some((part) => part.name === pick.name);
       case "load":
-        return this.reserved.has(pick.name) || (this.live?.loads ?? []).some((part) => part.name === pick.name);
+        return [...(this.live?.loads ?? []), ...(this.live?.off ?? [])].some((part) => part.name === pick.name);
     }
   }
 }

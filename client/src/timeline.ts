@@ -1,7 +1,7 @@
 /** Time: run, stop, step, speed, seek, undo and redo, and a video of the picture. */
 
 import type { Actions } from "./actions";
-import { byId, download, setText } from "./dom";
+import { byId, download, h, setText } from "./dom";
 import { icon, type IconName } from "./icons";
 import { FLAGS } from "./messages";
 import type { Store } from "./store";
@@ -16,6 +16,8 @@ export class Timeline {
   private speed = byId<HTMLSelectElement>("speed");
   private undo = byId<HTMLButtonElement>("undo");
   private redo = byId<HTMLButtonElement>("redo");
+  private record = byId<HTMLButtonElement>("record");
+  private since = h("span");
   private video = byId<HTMLButtonElement>("video");
   private recorder: MediaRecorder | null = null;
   private isSeeking = false;
@@ -31,6 +33,8 @@ export class Timeline {
     this.button(byId("reset"), "revert", "Back to the start", () => void actions.control("reset"));
     this.button(this.undo, "undo", "Undo (Ctrl+Z)", () => this.undoLast());
     this.button(this.redo, "redo", "Redo (Ctrl+Shift+Z)", () => this.redoLast());
+    this.button(this.record, "record", "Record anew", () => void actions.control("record"));
+    this.record.append(h("small", {}, "since "), this.since);
     this.button(this.video, "video", "Record a video of the picture", () => this.toggleVideo());
     this.play.addEventListener("click", () => this.toggle());
     this.speed.append(...SPEEDS.map((value) => new Option(`×${value}`, String(value), false, value === 1)));
@@ -100,6 +104,9 @@ export class Timeline {
       this.speed.value = String(status.speed);
     }
     this.span(status.first_time, status.last_time);
+    const since = `${status.recorded_since.toFixed(2)} s`;
+    setText(this.since, since);
+    this.label(this.record, `Record anew: the results that can be saved begin at ${since}`);
   }
 
   private span(first: number, last: number): void {

@@ -88,8 +88,16 @@ export class View {
     this.controls.target.copy(ball.center).addScaledVector(this.up, -0.1 * radius); // room for the hint below
     this.camera.position.copy(this.controls.target).addScaledVector(away, (1.2 * radius) / tan);
     this.controls.update();
+    this.camera.updateMatrixWorld(); // a press may come before the next picture
     this.low = Math.min(...points.map((p) => p.dot(this.up)), 0);
     this.touch();
+  }
+
+  /** World vector of a way in pixels at a point: right, up, away. */
+  across(right: number, up: number, away: number, at: THREE.Vector3): THREE.Vector3 {
+    return new THREE.Vector3(right, up, -away).transformDirection(this.camera.matrixWorld).multiplyScalar(
+      Math.hypot(right, up, away) * this.pixel(at),
+    );
   }
 
   private low = 0;

@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import Locator, Page
+from playwright.sync_api import CDPSession, Locator, Page
 
 FLAGS = ["--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--hide-scrollbars"]
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
@@ -73,6 +73,7 @@ class Studio:
     def __init__(self, page: Page) -> None:
         self.page = page
         self.problems: list[str] = []
+        self._touch: CDPSession | None = None
         page.on("pageerror", lambda error: self.problems.append(f"error: {error}"))
         page.on("console", lambda line: self.problems.append(line.text) if line.type == "error" else None)
 
@@ -156,6 +157,20 @@ class Studio:
             mouse.move(start["x"] + s * (end["x"] - start["x"]), start["y"] + s * (end["y"] - start["y"]))
         if release:
             mouse.up()
+
+    def finger(self, kind: str, *points: dict[str, float]) -> None:
+        """A touch event: touchStart, touchMove or touchEnd, with the fingers that are down."""
+        if self._touch is None:
+            self._touch = self.page.context.new_cdp_session(self.page)
+        self._touch.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": list(points)})
+
+    def slide(self, start: dict[str, float], end: dict[str, float], steps: int = 6) -> None:
+        """Drag with a finger."""
+        self.finger("touchStart", start)
+        for k in range(1, steps + 1):
+            s = k / steps
+            self.finger("touchMove", {name: start[name] + s * (end[name] - start[name]) for name in ("x", "y")})
+        self.finger("touchEnd")
 
     def field(self, row: str, index: int = 0, within: str = "#inspector-body") -> Locator:
         return self.page.locator(f"{within} [data-row='{row}'] input").nth(index)

@@ -29,6 +29,12 @@ def target_leaves(studio: Studio, before: np.ndarray) -> None:
     )
 
 
+def target_arrives(studio: Studio) -> None:
+    """Wait until the hand's target has gone where it was sent: it takes up to 0.05 s of wall time."""
+    studio.settle()
+    studio.wait_time(0.1)
+
+
 def test_mouse_pulls_the_last_pendulum(studio: Studio) -> None:
     """The body follows the pointer; the drawn force is k·d + c·ḋ of the positions in the stream to 1 %;
     let go, it swings, and the books close within 1 %."""
@@ -76,10 +82,12 @@ def test_wheel_moves_the_hand_in_depth(studio: Studio) -> None:
     """While a body is held the wheel moves the target along the line of sight and nothing across it."""
     grip = tip_pixel(studio)
     studio.drag(grip, {"x": grip["x"] + 40, "y": grip["y"] - 20}, release=False)
+    target_arrives(studio)
     before = np.array(only_hand(studio)["values"][3:6])
     pixel_before = studio.get("pixel", "ground", before.tolist())
     studio.page.mouse.wheel(0, -240)
     target_leaves(studio, before)
+    target_arrives(studio)
     after = np.array(only_hand(studio)["values"][3:6])
     pixel_after = studio.get("pixel", "ground", after.tolist())
     assert math.dist(pixel_before.values(), pixel_after.values()) < 1.5
@@ -105,12 +113,8 @@ def test_drag_with_time_stopped(studio: Studio) -> None:
 def test_touch_pulls(server: Server, open_page: Callable[..., Studio]) -> None:
     """A finger on a body pulls it, one beside it turns the view."""
     studio = open_page(server.link, viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True).fresh()
-    touch = studio.page.context.new_cdp_session(studio.page)
+    send = studio.finger
     grip = tip_pixel(studio)
-
-    def send(kind: str, *points: dict[str, float]) -> None:
-        touch.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": list(points)})
-
     send("touchStart", grip)
     for k in range(1, 7):
         send("touchMove", {"x": grip["x"] + 8 * k, "y": grip["y"] - 6 * k})
@@ -163,7 +167,7 @@ def test_keys_rule_time(studio: Studio, key: str, control: str) -> None:
     studio.page.keyboard.press(key)
     studio.until("() => impulsar.status().paused")
     if control == "step":
-        studio.until("() => (impulsar.frame().flags & 1) === 1")
+        studio.settle()  # stopped, and the one step made
         step = studio.frame()["step"]
         studio.page.keyboard.press(".")
         studio.until("(step) => impulsar.frame().step === step + 1", step)

@@ -59,6 +59,40 @@ def test_two_pages_see_one_world(server: Server, open_page: Callable[..., Studio
     assert one.get("live")["loads"] == two.get("live")["loads"]
 
 
+def test_what_one_page_switches_off_the_other_can_switch_on(server: Server, open_page: Callable[..., Studio]) -> None:
+    one = open_page(server.link).fresh()
+    one.pick("body", "link4")
+    one.page.click("#inspector-body .actions button:has-text('Force')")
+    one.until("() => impulsar.pick()?.kind === 'load'")
+    force = one.get("live")["loads"][0]["force"]
+    one.page.click("#inspector-body button:has-text('Switch off')")
+    one.until("() => impulsar.live().loads.length === 0")
+    two = open_page(server.link)
+    two.pick("load", "force 1")
+    two.page.click("#inspector-body button:has-text('Switch on')")
+    one.until("() => impulsar.live().loads.length === 1")
+    assert one.get("live")["loads"][0]["force"] == force
+    two.page.click("#inspector-body button:has-text('Remove')")
+    one.until("() => impulsar.live().loads.length === 0 && impulsar.live().off.length === 0")
+    assert one.page.locator("#parts-list [data-kind='load']").count() == 0
+
+
+def test_recording_begins_anew(studio: Studio) -> None:
+    """The results that are saved begin where the control was pressed, and it says since when."""
+    studio.wait_time(0.5)
+    studio.pause()
+    before = studio.frame()["time"]
+    studio.page.click("#record")
+    studio.until("(text) => document.querySelector('#record').textContent === text", f"since {before:.2f} s")
+    studio.run()
+    studio.wait_time(0.3)
+    studio.page.click("#files-button")
+    with studio.page.expect_download() as found:
+        studio.page.click(".menu button:has-text('Save results')")
+    with xr.open_dataset(found.value.path(), engine="h5netcdf") as results:
+        assert before < float(results["time"][0]) < before + 0.2
+
+
 def test_refused_edits_are_told(studio: Studio) -> None:
     """A refusal that belongs to no field is told in the engine's words until it is read."""
     studio.tool("joint")

@@ -201,6 +201,24 @@ def test_the_link_becomes_a_strict_cookie_and_a_clean_address(studio: Studio) ->
     assert ask(studio, "POST", f"/?token={studio.token}", token=None)[0] == 401
 
 
+def test_a_query_of_many_fields_is_refused(studio: Studio) -> None:
+    for query in ("&".join("abcdefghi"), "&".join(["a=1"] * 9)):
+        assert ask(studio, "GET", f"/?{query}", token=None, origin=None)[0] == 400
+    assert ask(studio, "GET", "/?a&b", token=None, origin=None)[0] == 401
+
+
+@pytest.mark.parametrize(
+    "cookie",
+    ['x={"a":1}; OURS', "a b=c; OURS", "OURS;other=[1, 2]", "=;;OURS;", "é=ü; OURS", "NAME=x; OURS", "OURS; NAME="],
+)
+def test_cookies_of_other_servers_of_this_host_do_no_harm(studio: Studio, cookie: str) -> None:
+    """Browsers send those of every port along, whatever is in them."""
+    name = studio.gate.cookie
+    for token, status in ((studio.token, 200), ("x" * 32, 401)):
+        line = cookie.replace("OURS", f"{name}={token}").replace("NAME", name)
+        assert ask(studio, "GET", "/api/scenes", token=None, Cookie=line)[0] == status
+
+
 def test_the_page_may_run_no_inline_script_and_stand_in_no_frame(studio: Studio) -> None:
     policy = ask(studio, "GET", "/")[1]["content-security-policy"]
     directives = dict(part.strip().partition(" ")[::2] for part in policy.split(";"))

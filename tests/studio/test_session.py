@@ -2,15 +2,22 @@
 
 import socket
 import time as wall
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import impulsar as im
 from impulsar import edits
+from impulsar.edits.history import History
+from impulsar.studio import messages as ms
 from impulsar.studio.client import StudioClient, decode
+from impulsar.studio.gestures import Pace
+from impulsar.studio.mailbox import Mailbox
+from impulsar.studio.publisher import Client
 from impulsar.studio.security import Limits
 from impulsar.studio.server import Studio
+from impulsar.studio.session import Session
 
 
 def steps_and_time(client: StudioClient) -> tuple[int, float]:
@@ -135,6 +142,80 @@ def test_moves_that_wait_for_one_step_are_merged_into_the_newest(page: StudioCli
     assert not replies[-1]["merged"]
     assert sum(reply["merged"] for reply in replies) >= 15
     page.edit(edits.Release("pointer"))
+
+
+def test_a_hand_goes_evenly_to_where_it_is_sent(tmp_path: Path) -> None:
+    """A pointer comes at a slower beat than steps: the target takes 1/60 s, rounded up to two steps of 10 ms, so that
+    it is half way after one; the journal has it so and replays to the bit, and undo gives the bits as before."""
+    world = im.World(im.scene("ten-pendula", start="30deg"))
+    session = Session(History(world, tmp_path / "journal"))
+    client = Client("test", Mailbox(lambda: None))
+    before = world.hash()
+    session._edit(client, edits.Grab("pointer", "link10"))
+    start = world.state.read("hand_target")[:3, 0].copy()
+    way = np.array([0.0, 0.02, 0.01])
+    for k in range(3):
+        session._pace = Pace()
+        session._edit(client, edits.Move("pointer", tuple((start + (k + 1) * way).tolist())))
+        for share in (0.5, 1.0):
+            session.history.step()
+            target = world.state.read("hand_target")[:3, 0]
+            assert target == pytest.approx(start + (k + share) * way, abs=1e-12)
+    after = world.hash()
+    session._do_undo(ms.Control(id=1, action="undo"), client)
+    assert world.hash() == before
+    session._do_redo(ms.Control(id=2, action="redo"), client)
+    assert world.hash() == after
+    session.stop()
+    assert History.open(tmp_path / "journal").world.hash() == after
+
+
+@pytest.mark.parametrize("interval, span", [(0.001, 1 / 60), (0.03, 0.03), (0.2, 0.05)])
+def test_a_hand_takes_the_time_between_its_moves(interval: float, span: float) -> None:
+    pace = Pace()
+    assert pace.span("pointer", 10.0) == pytest.approx(1 / 60)
+    assert pace.span("other", 10.0 + interval) == pytest.approx(1 / 60)
+    assert pace.span("pointer", 10.0 + interval) == pytest.approx(span)
+
+
+def test_what_is_switched_off_is_seen_by_all(studio: Studio, page: StudioClient) -> None:
+    """The edits that switch loads and motors on again are kept by the session until they are forgotten."""
+    load = {"edit": "ApplyLoad", "name": "push", "body": "link3", "force": [0.0, 0.1, 0.0]}
+    motor = {"edit": "SetMotor", "joint": "hinge5", "motor": {"motor": "speed", "value": 0.3}, "group": "angle"}
+    for edit in (load, motor):
+        assert page.control("keep", parameters=edit)["ok"]
+    with StudioClient(studio.url) as other:
+        off = other.wait("live")["off"]
+        assert [entry["edit"] for entry in off] == ["ApplyLoad", "SetMotor"]
+        assert off[0]["force"] == [0.0, 0.1, 0.0]
+        assert off[1]["motor"]["value"] == 0.3
+        for entry in off:  # they are edits as they stand
+            assert other.reply(other.send(type="edit", edit=entry))["ok"]
+        assert other.control("forget", parameters=load)["ok"]
+        page.wait("live", lambda live: [entry["edit"] for entry in live["off"]] == ["SetMotor"])
+    for wrong in (None, {"edit": "Grab", "hand": "a", "body": "link1"}, {**motor, "motor": None}):
+        assert not page.control("keep", parameters=wrong)["ok"]
+    page.control("scene", name="ten-pendula")
+    assert page.wait("live", lambda live: live["off"] == [])
+
+
+def test_results_begin_where_one_says_so(studio: Studio, page: StudioClient) -> None:
+    page.frame(lambda frame: frame.time > 0.2)
+    page.control("pause")
+    since = page.control("record")["time"]
+    page.wait("status", lambda status: abs(status["recorded_since"] - since) < 1e-9)
+    page.control("step", 3)
+    assert studio.session.recording.samples[0].clock == pytest.approx(since + 0.03)
+
+
+def test_another_scene_is_told_to_those_who_did_not_ask(studio: Studio, page: StudioClient) -> None:
+    with StudioClient(studio.url) as other:
+        other.frame()
+        page.control("scene", name="four-bar")
+        other.frame(lambda frame: len(frame.poses) == 3)
+        assert [notice["text"] for notice in other.notices] == ["the scene is now 'four-bar'"]
+        page.frame(lambda frame: len(frame.poses) == 3)
+        assert page.notices == []
 
 
 def test_a_refused_edit_is_answered_in_the_engines_words(page: StudioClient) -> None:

@@ -2,7 +2,6 @@
 
 import argparse
 import contextlib
-import itertools
 import logging
 import sys
 import tempfile
@@ -15,8 +14,11 @@ from typing import TYPE_CHECKING
 from ..model import Model, ModelError
 
 if TYPE_CHECKING:
+    from ..edits.history import History
+    from ..world import World
     from .session import Session
 
+KEPT = 5  # journals of scenes before
 REMOTE = """\
 impulsar: --allow-remote: everyone who can reach {host} port {port} and has the link can see and change this
           session, upload scenes to it and use this machine's time; give the link only to people you trust.
@@ -86,8 +88,7 @@ def _session(args: argparse.Namespace, make_model: Callable[[], Model], folder: 
         return World(model, **options)
 
     def make_history(world: World) -> History:
-        _put_aside(path)
-        return History(world, path)
+        return begin_history(world, path)
 
     history = History.open(path) if is_old else make_history(make_world(make_model()))
     if args.paused and not history.world.paused:
@@ -96,11 +97,28 @@ def _session(args: argparse.Namespace, make_model: Callable[[], Model], folder: 
     return Session(history, make_world, make_history, scene, args.speed, journal=args.journal)
 
 
-def _put_aside(path: Path) -> None:
-    """Rename the journal of the scene before: another one begins."""
-    if path.exists() and path.stat().st_size > 0:
-        number = next(n for n in itertools.count(1) if not path.with_name(f"{path.name}.{n}").exists())
-        path.rename(path.with_name(f"{path.name}.{number}"))
+def begin_history(world: "World", path: Path) -> "History":
+    """A history of another scene in a journal of its own; the one before is put aside, or left if this cannot be."""
+    from ..edits.history import History
+
+    before = _put_aside(path)
+    try:
+        return History(world, path)
+    except Exception:
+        if before is not None:
+            before.replace(path)
+        raise
+
+
+def _put_aside(path: Path) -> Path | None:
+    """Rename the journal of the scene before to FILE.1, that to FILE.2 and so on; the last of KEPT goes."""
+    if not path.exists() or path.stat().st_size == 0:
+        return None
+    names = [path, *(path.with_name(f"{path.name}.{n}") for n in range(1, KEPT + 1))]
+    free = next((n for n, name in enumerate(names) if not name.exists()), KEPT)
+    for n in range(free, 0, -1):
+        names[n - 1].replace(names[n])
+    return names[1]
 
 
 def _serve(args: argparse.Namespace, make_model: Callable[[], Model], folder: Path) -> int:

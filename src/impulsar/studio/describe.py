@@ -243,9 +243,9 @@ def _parameter(world: World, part: str, name: str, unit: str | None = None) -> m
 # what acts now --------------------------------------------------------------------------------------------
 
 
-def live(world: World, revision: int) -> ms.Live:
+def live(world: World, revision: int, off: list[dict[str, Any]]) -> ms.Live:
     """Hands, loads and motors."""
-    return ms.Live(revision=revision, hands=_hands(world), loads=_loads(world), motors=_motors(world))
+    return ms.Live(revision=revision, hands=_hands(world), loads=_loads(world), motors=_motors(world), off=off)
 
 
 def _hands(world: World) -> list[ms.Hand]:

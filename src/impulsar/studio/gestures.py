@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from .. import edits
 
+POINTER = (1 / 60, 0.05)  # least and most wall time between a hand's moves that its target takes to follow one [s]
 TOGETHER = 0.7  # wall time between edits of one thing that make one gesture [s]
 
 
@@ -39,6 +40,21 @@ def overridden(subjects: Sequence[tuple | None]) -> dict[int, int]:
         else:
             newer[thing] = k
     return found
+
+
+class Pace:
+    """How often every hand is moved, so that its target can go on evenly until the next move."""
+
+    def __init__(self) -> None:
+        self._last: dict[str, float] = {}
+
+    def span(self, hand: str, now: float) -> float:
+        """Wall time that the target may take to where the hand is sent now [s]."""
+        least, most = POINTER
+        self._last = {name: last for name, last in self._last.items() if now - last < 1.0}
+        span = min(max(now - self._last.get(hand, now), least), most)
+        self._last[hand] = now
+        return span
 
 
 class Gestures:

@@ -1,12 +1,16 @@
 """Meshes that a client uploads: STL and OBJ, read from memory into a convex hull. Nothing is written to disk."""
 
+import io
 import struct
+from array import array
+from collections.abc import Iterator
 
 import numpy as np
 
 from ..model import ConvexHull, ModelError
 
 MOST_TRIANGLES = 600_000
+LONGEST_LINE = 2**16  # characters of a text file
 MOST_CORNERS = 256  # of the hull: the farthest points in so many directions
 LARGEST = 1e6  # [m]
 STL_TRIANGLE = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("attribute", "<u2")])
@@ -33,33 +37,50 @@ def _stl(owner: str, data: bytes) -> tuple[np.ndarray, int]:
         return np.frombuffer(data, STL_TRIANGLE, count, 84)["corners"].reshape(-1, 3).astype(float), count
     if not data.lstrip()[:5].lower() == b"solid":
         raise ModelError(f"{owner}: is neither binary nor text STL; export it again")
-    rows = [line.split()[1:] for line in data.splitlines() if line.split()[:1] == [b"vertex"]]
-    _check_count(owner, len(rows) // 3)
-    return _numbers(owner, rows), len(rows) // 3
+    numbers = array("d")
+    for words in _lines(owner, data):
+        if words[:1] == ["vertex"]:
+            numbers.extend(_point(owner, words[1:]))
+            if len(numbers) // 9 > MOST_TRIANGLES:
+                break
+    _check_count(owner, len(numbers) // 9)
+    return np.array(numbers).reshape(-1, 3), len(numbers) // 9
 
 
 def _obj(owner: str, data: bytes) -> tuple[np.ndarray, int]:
-    rows, faces = [], 0
-    for line in data.splitlines():
-        words = line.split()
-        if words[:1] == [b"v"]:
-            rows.append(words[1:4])
-        elif words[:1] == [b"f"]:
+    numbers, faces = array("d"), 0
+    for words in _lines(owner, data):
+        if words[:1] == ["v"]:
+            numbers.extend(_point(owner, words[1:4]))
+        elif words[:1] == ["f"]:
             faces += max(len(words) - 3, 0)
-    _check_count(owner, max(faces, len(rows) // 3))
-    return _numbers(owner, rows), faces
+        if max(faces, len(numbers) // 9) > MOST_TRIANGLES:
+            break
+    _check_count(owner, max(faces, len(numbers) // 9))
+    return np.array(numbers).reshape(-1, 3), faces
+
+
+def _lines(owner: str, data: bytes) -> Iterator[list[str]]:
+    """The words of one line after another, so that what is too large is known before all of it is held."""
+    file = io.TextIOWrapper(io.BytesIO(data), "latin-1")
+    while line := file.readline(LONGEST_LINE):
+        if len(line) == LONGEST_LINE:
+            raise ModelError(f"{owner}: a line has {LONGEST_LINE} characters or more; export it again")
+        yield line.split()
+
+
+def _point(owner: str, words: list[str]) -> list[float]:
+    try:
+        x, y, z = map(float, words)
+    except ValueError as error:
+        raise ModelError(f"{owner}: a corner is not 3 numbers; export it again") from error
+    return [x, y, z]
 
 
 def _check_count(owner: str, count: int) -> None:
     if not 1 <= count <= MOST_TRIANGLES:
-        raise ModelError(f"{owner}: has {count} triangles, expected 1 to {MOST_TRIANGLES}; simplify it")
-
-
-def _numbers(owner: str, rows: list[list[bytes]]) -> np.ndarray:
-    try:
-        return np.array(rows, dtype="S32").astype(float).reshape(-1, 3)
-    except ValueError as error:
-        raise ModelError(f"{owner}: a corner is not 3 numbers; export it again") from error
+        told = f"{count}" if count < 1 else f"{count} or more"
+        raise ModelError(f"{owner}: has {told} triangles, expected 1 to {MOST_TRIANGLES}; simplify it")
 
 
 def _corners(owner: str, points: np.ndarray) -> np.ndarray:

@@ -271,6 +271,9 @@ class Live:
     hands: list[Hand]
     loads: list[Load]
     motors: list[Motor]
+    off: list[
+        dict[str, Any]
+    ]  # kept for switching on again: ApplyLoad and SetMotor edits; those of acting ones are idle
     type: Literal["live"] = "live"
 
 
@@ -289,6 +292,7 @@ class Status:
     scene: str  # of the picker, or the model's name
     first_time: float  # the timeline one may seek on
     last_time: float
+    recorded_since: float  # first sample of the results
     undo: str | None  # what undo would take back
     redo: str | None
     journal: str | None  # file, if one is kept
@@ -364,13 +368,28 @@ class Control:
 
     pause, run; step (value: how many, default 1); speed (value: times real time, 0.001 to 100);
     steps_per_frame (value); seek (value: time [s]); undo, redo; revert (the inverse of the last edit, applied now);
-    reset (the scene anew, history dropped); scene (name, parameters: of /api/scenes); hash (the reply's
-    text is the digest of the state's bits).
+    reset (the scene anew, history dropped); scene (name, parameters: of /api/scenes); record (the results
+    begin here); keep (parameters: an ApplyLoad or SetMotor edit: show it to all clients as switched off while no
+    such load or motor acts), forget (the same: no longer); hash (the reply's text is the digest of the state's bits).
     """
 
     id: int
     action: Literal[
-        "pause", "run", "step", "speed", "steps_per_frame", "seek", "undo", "redo", "revert", "reset", "scene", "hash"
+        "pause",
+        "run",
+        "step",
+        "speed",
+        "steps_per_frame",
+        "seek",
+        "undo",
+        "redo",
+        "revert",
+        "reset",
+        "scene",
+        "record",
+        "keep",
+        "forget",
+        "hash",
     ]
     value: float | None = None
     name: str | None = None

@@ -60,7 +60,7 @@ def view(world: "World", width: str = "100%", height: int = 640, origin: str | N
 
 
 def _serve(world: "World", origin: str | None) -> Shown:
-    from ..edits.history import History
+    from .command import begin_history
     from .server import Place, Studio, ancestors
     from .session import Session
 
@@ -72,7 +72,7 @@ def _serve(world: "World", origin: str | None) -> Shown:
     def make_world(model):
         return type(world)(model, method, coordinates, device=device)
 
-    session = Session(History(world, path), make_world, lambda other: History(other, path))
+    session = Session(begin_history(world, path), make_world, lambda other: begin_history(other, path))
     studio = Studio(session, Place(frame_ancestors=frames))
     studio.start()
     return Shown(studio, folder)

@@ -13,6 +13,7 @@ from . import messages as ms
 from .clock import Clock
 from .frames import tick
 from .mailbox import Mailbox
+from .recording import Recording
 from .signals import Before, Reading, Signal, signal
 from .wire import to_text
 
@@ -50,12 +51,14 @@ class Publisher:
     def __init__(self, scene: str, journal: str | None):
         self.scene, self.journal = scene, journal
         self.generation = self.topology = self.revision = 0
+        self.off: dict[tuple, dict[str, Any]] = {}  # edits that switch something on again, by what that is
         self._parts: Model | None = None  # that were described last
         self._newest: dict[str, str] = {}  # to be told to all
         self._kept: dict[str, str] = {}  # to be told to whoever comes
-        self._notices: list[str] = []
+        self._notices: list[tuple[str, Client | None]] = []  # and whom not to tell
         self._status: ms.Status | None = None
-        self._span = (0.0, 0.0)
+        self._has_journal = False
+        self._span = (0.0, 0.0, 0.0)  # of the timeline, and where the recording begins [s]
         self._last_books = 0.0
         self._choices: list[str] = []
         self._choices_of = -1  # topology
@@ -71,21 +74,26 @@ class Publisher:
             for client in clients:
                 client.signals = [_again(world, name) for name in client.names]
         self.revision += 1
-        self._newest["live"] = to_text(describe.live(world, self.revision))
+        self._newest["live"] = to_text(describe.live(world, self.revision, list(self.off.values())))
         return is_same
 
-    def tell(self, level: Any, text: str) -> None:
-        """Say something to all."""
-        self._notices.append(to_text(ms.Notice(level=level, text=text)))
+    def tell(self, level: Any, text: str, but: Client | None = None) -> None:
+        """Say something to all, but for the one who knows."""
+        self._notices.append((to_text(ms.Notice(level=level, text=text)), but))
 
-    def publish(self, history: History, clock: Clock, moment: Moment, clients: list[Client]) -> None:
+    def publish(
+        self, history: History, clock: Clock, recording: Recording, moment: Moment, clients: list[Client]
+    ) -> None:
         """Leave in every mailbox what changed and the newest frame."""
         now, world = wall.monotonic(), history.world
         is_time = now - self._last_books > BOOKS_INTERVAL
         if is_time or world.paused:
             self._last_books = now
             self._newest["books"] = to_text(_books(world, moment.report, self._find_choices(world, moment)))
-        self._update_status(history, clock, len(clients), is_time or world.paused)
+        if is_time or world.paused or self._status is None:
+            self._span = (*history.span, recording.since(world))
+        self._watch_journal(history)
+        self._update_status(history, clock, len(clients))
         newest, self._newest = self._newest, {}
         notices, self._notices = self._notices, []
         self._kept |= newest
@@ -97,7 +105,8 @@ class Publisher:
             client.is_new = False
             frame = picture.frame(client.applied, client.subscription, client.signals)
             replies, client.replies = client.replies, []
-            client.mailbox.put(first, [*replies, *notices], frame)
+            told = [text for text, but in notices if but is not client]
+            client.mailbox.put(first, [*replies, *told], frame)
 
     def _find_choices(self, world: World, moment: Moment) -> list[str]:
         """Joints whose reactions are a choice: asked once per topology, after a step, because it is dear."""
@@ -126,11 +135,15 @@ class Publisher:
             (world.dt / clock.speed, 0.0 if world.paused else clock.factor, clock.speed),
         )
 
-    def _update_status(self, history: History, clock: Clock, clients: int, with_span: bool) -> None:
-        """Tell the status where it changed; the span of the timeline, which always does, now and then."""
+    def _watch_journal(self, history: History) -> None:
+        """Tell when a history has given its journal up."""
+        had, self._has_journal = self._has_journal, history.journal is not None
+        if had and not self._has_journal:
+            self.tell("error", f"the journal is no longer kept: {history.lost}; save the scene and the results")
+
+    def _update_status(self, history: History, clock: Clock, clients: int) -> None:
+        """Tell the status where it changed; the span of the timeline, which always does, is taken now and then."""
         world = history.world
-        if with_span or self._status is None:
-            self._span = history.span
         status = ms.Status(
             paused=world.paused,
             replaying=history.is_replaying,
@@ -143,9 +156,10 @@ class Publisher:
             scene=self.scene,
             first_time=self._span[0],
             last_time=self._span[1],
+            recorded_since=self._span[2],
             undo=_name(history.undoable),
             redo=_name(history.redoable),
-            journal=self.journal,
+            journal=self.journal if self._has_journal else None,
             clients=clients,
         )
         if status != self._status:

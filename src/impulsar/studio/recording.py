@@ -1,5 +1,6 @@
 """The last minutes of a session, kept small while it runs and made a result when asked for."""
 
+import sys
 from collections import deque
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -29,7 +30,12 @@ class Sample:
 
     @property
     def size(self) -> int:
+        """Without the base, which it shares with those beside it [bytes]."""
         return self.state.nbytes + self.acceleration.nbytes + self.reaction.nbytes + self.report.nbytes
+
+    def size_beside(self, other: "Sample | None") -> int:
+        """What it adds to the ring beside another sample there [bytes]."""
+        return self.size if other is not None and other.base is self.base else self.size + _base_size(self.base)
 
 
 class Recording:
@@ -44,14 +50,23 @@ class Recording:
     def rebase(self, world: World, is_same_topology: bool = True) -> None:
         """Take note of changed parameters; of changed parts, by starting anew."""
         if not is_same_topology:
-            self.samples.clear()
-            self.bytes = 0
+            self.clear()
         self._base = world.snapshot()
+
+    def clear(self) -> None:
+        """Begin anew."""
+        self.samples.clear()
+        self.bytes = 0
+
+    def since(self, world: World) -> float:
+        """Time of the first sample, or of the next if there is none [s]."""
+        return self.samples[0].clock if self.samples else world.time
 
     def cut(self, time: float) -> None:
         """Forget what lies after a time [s]: the session went back."""
         while self.samples and self.samples[-1].clock > time:
-            self.bytes -= self.samples.pop().size
+            sample = self.samples.pop()
+            self.bytes -= sample.size_beside(self.samples[-1] if self.samples else None)
 
     def take(self, world: World) -> None:
         """Sample the world as it is now."""
@@ -65,14 +80,21 @@ class Recording:
             world._clock,
             world._count,
         )
+        self.bytes += sample.size_beside(self.samples[-1] if self.samples else None)
         self.samples.append(sample)
-        self.bytes += sample.size
         while self.bytes > self.room:
-            self.bytes -= self.samples.popleft().size
+            oldest = self.samples.popleft()
+            self.bytes -= oldest.size_beside(self.samples[0] if self.samples else None)
 
     def copy(self) -> list[Sample]:
         """The samples, for another thread to work on."""
         return list(self.samples)
+
+
+def _base_size(base: Snapshot) -> int:
+    """Bytes of a snapshot, without its model, which others share."""
+    items = [*vars(base).values(), *base.parameters.values(), *base.topology.values()]
+    return sum(sys.getsizeof(item) for item in items if isinstance(item, np.ndarray))
 
 
 def dataset(samples: list[Sample], scratch: World) -> "xr.Dataset":

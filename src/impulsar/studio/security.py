@@ -17,7 +17,6 @@ import socket
 import time as wall
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping
 from dataclasses import dataclass, field
-from http.cookies import CookieError, SimpleCookie
 from typing import Any
 from urllib.parse import parse_qs
 
@@ -30,6 +29,7 @@ Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 METHODS = ("GET", "HEAD", "POST")
+MOST_FIELDS = 8  # of the opened URL's query
 AUTHORITY = re.compile(r"([a-z0-9._-]{1,253}|\[[0-9a-f:.]{2,45}\])(?::([0-9]{1,5}))?")
 
 
@@ -200,8 +200,11 @@ class Gate:
         """Whether this is the opened URL, with the right token in its query."""
         if scope["path"] != "/" or scope["method"] != "GET":
             return False
-        given = parse_qs(scope["query_string"].decode("latin-1"), max_num_fields=8).get("token", [""])
-        return _equal(given[0], self._token)
+        try:
+            query = parse_qs(scope["query_string"].decode("latin-1"), max_num_fields=MOST_FIELDS)
+        except ValueError:
+            raise Refusal(400, f"more than {MOST_FIELDS} fields in the query; open the link as printed") from None
+        return _equal(query.get("token", [""])[0], self._token)
 
     def _check_token(self, scope: Scope, headers: dict[str, list[str]]) -> Scope:
         """The cookie, or the token in the path, which is taken out of it."""
@@ -209,7 +212,7 @@ class Gate:
         if self._ancestors and scope["path"].startswith("/t/") and _equal(prefix, self._token):
             path = f"/{rest}"
             return {**scope, "path": path, "raw_path": path.encode(), "root_path": ""}
-        if not _equal(_cookie(headers, self.cookie), self._token):
+        if not any(_equal(value, self._token) for value in _cookies(headers, self.cookie)):
             raise Refusal(401, "the token is missing; open the whole link that `impulsar studio` printed")
         return scope
 
@@ -311,15 +314,10 @@ def _headers(scope: Scope) -> dict[str, list[str]]:
     return found
 
 
-def _cookie(headers: dict[str, list[str]], name: str) -> str:
-    for line in headers.get("cookie", []):
-        try:
-            cookies = SimpleCookie(line)
-        except CookieError:
-            continue
-        if name in cookies:
-            return cookies[name].value
-    return ""
+def _cookies(headers: dict[str, list[str]], name: str) -> list[str]:
+    """Values of a cookie, whatever stands beside it: other servers of this host may have set any text."""
+    pairs = [part.partition("=") for line in headers.get("cookie", []) for part in line.split(";")]
+    return [value.strip() for key, _, value in pairs if key.strip() == name]
 
 
 def _equal(given: str, secret: str) -> bool:

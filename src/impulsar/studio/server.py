@@ -5,6 +5,7 @@ server's event loop and ask the session's thread for what they need between two 
 """
 
 import asyncio
+import contextlib
 import logging
 import mimetypes
 import socket
@@ -233,7 +234,7 @@ class Studio:
         loop, something = asyncio.get_running_loop(), asyncio.Event()
 
         def wake() -> None:
-            if not loop.is_closed():
+            with contextlib.suppress(RuntimeError):  # the loop is closed: nobody is left to send to
                 loop.call_soon_threadsafe(something.set)
 
         client = Client(f"client {next(self._names)}", Mailbox(wake))

@@ -6,6 +6,7 @@ thread only; others ask it by `call`.
 """
 
 import logging
+import math
 import threading
 import time as wall
 from collections import deque
@@ -17,14 +18,16 @@ from typing import Any
 
 from .. import edits
 from ..edits.history import History
-from ..io import edit_from_json
+from ..edits.journal import Journal
+from ..inputs import Ramp
+from ..io import edit_from_json, edit_to_json
 from ..model import Model, ModelError
 from ..reports import StepError
 from ..scenes import scene as built_in
 from ..world import World
 from . import messages as ms
 from .clock import SPEEDS, Clock
-from .gestures import Gestures, overridden, subject
+from .gestures import Gestures, Pace, overridden, subject
 from .publisher import Client, Moment, Publisher
 from .recording import Recording
 from .signals import Before, signal
@@ -36,6 +39,9 @@ MOST_FRAMES = 120.0  # per second, however fast edits come
 MOST_WAITING = 512  # messages of one client that wait for the next step
 BETWEEN_WARNINGS = 30.0  # wall time, where the solver is now slow and now not [s]
 MOST_STEPS = 10_000  # of one Control "step"
+MOST_OFF = 100  # loads and motors that are kept switched off
+MOST_PARTS = 1_000  # of a scene that a client asks for, and of shapes: built within about a second
+AFTER_FAILURE = 1.0  # wall time, so that a fault that stays does not fill the log [s]
 ENDED = "session: has ended; start the studio again"
 
 
@@ -69,7 +75,7 @@ class Session:
         self._make_world, self._make_history = make_world, make_history
         self.clock = Clock(self.world.dt, wall.monotonic(), speed, steps_per_frame)
         self.recording = Recording(self.world)
-        self.gestures = Gestures()
+        self.gestures, self._pace = Gestures(), Pace()
         self._undone_to = (-1, -1)  # step and position to which undo went back
         self._publisher = Publisher(scene or self.world.model.name, None if journal is None else str(journal))
         self._moment = Moment()
@@ -151,9 +157,23 @@ class Session:
                 clients = list(self._clients)
                 for one in asked:
                     one.client.waiting -= 1
-            self._turn(asked, calls, clients)
+            try:
+                self._turn(asked, calls, clients)
+            except Exception as error:  # a fault of ours: it ends neither the session nor in silence
+                self._survive(error, clients)
         for _, future in self._calls:
-            future.set_exception(ModelError(ENDED))
+            if future.set_running_or_notify_cancel():
+                future.set_exception(ModelError(ENDED))
+
+    def _survive(self, error: Exception, clients: list[Client]) -> None:
+        """Stand still and say why, by as little as can be."""
+        log.exception("a turn of the session failed")
+        self.world.paused = True
+        text = f"the studio failed: {type(error).__name__}: {error}; time stands still; see its log"
+        for client in clients:
+            client.mailbox.put({}, [to_text(ms.Notice(level="error", text=text))], None)
+        with self._wake:
+            self._wake.wait_for(lambda: self._stopping, AFTER_FAILURE)
 
     def _next_turn(self) -> float:
         """Wall time at which there is something to do [s]."""
@@ -168,6 +188,8 @@ class Session:
 
     def _turn(self, asked: list[Asked], calls: list[tuple[Callable[[], Any], Future]], clients: list[Client]) -> None:
         for function, future in calls:
+            if not future.set_running_or_notify_cancel():
+                continue  # who asked has left
             try:
                 future.set_result(function())
             except Exception as error:  # handed to the caller, whose result it is
@@ -176,7 +198,7 @@ class Session:
         stepped = 0 if self.world.paused else self._step(self.clock.turn(wall.monotonic()), clients)
         if asked or stepped or calls or any(client.is_new for client in clients):
             self._last_frame = wall.monotonic()
-            self._publisher.publish(self.history, self.clock, self._moment, clients)
+            self._publisher.publish(self.history, self.clock, self.recording, self._moment, clients)
 
     def _step(self, n: int, clients: list[Client]) -> int:
         """Take n steps; what a world that breaks leaves is told."""
@@ -185,7 +207,7 @@ class Session:
         began = wall.monotonic()
         try:
             self._take_steps(n, any(s.needs_before for client in clients for s in client.signals))
-        except StepError as error:
+        except Exception as error:  # the state, a script's edit, the disk, somebody's callable
             self._break(error)
             return 1
         self.clock.took(n, began, wall.monotonic())
@@ -214,16 +236,18 @@ class Session:
         """Edits that steps make by themselves: those of a recording that is followed, and of the model's script."""
         return self.history.position, self.world._script_position
 
-    def _break(self, error: StepError) -> None:
-        """The world has gone back to its last good moment and stands still."""
-        log.warning("the world broke: %s", error)
-        self._moment = Moment(is_broken=True)
+    def _break(self, error: Exception) -> None:
+        """A step failed: the world stands still, at its last good moment where the state broke."""
+        is_known = isinstance(error, StepError | ModelError)
+        reason = str(error) if is_known else f"{type(error).__name__}: {error}"
+        log.warning("a step failed: %s", reason, exc_info=None if is_known else error)
+        self._moment = Moment(is_broken=isinstance(error, StepError))
         if not self.world.paused:
             self.history.apply(edits.Pause(True))
         self.recording.cut(self.world.time)
         self._describe(with_parts=True)
         time = f"time stands still at t = {self.world.time:.6g} s"
-        self._publisher.tell("error", f"{error}; {time}: undo, change it, or run on")
+        self._publisher.tell("error", f"{reason}; {time}: undo, change it, or run on")
 
     # what clients ask for -------------------------------------------------------------------------------
 
@@ -256,7 +280,8 @@ class Session:
             if one.edit is not None:
                 answer = self._edit(one.client, one.edit)
             elif isinstance(message, ms.Control):
-                answer = ms.Reply(id=message.id, ok=True, text=getattr(self, f"_do_{message.action}")(message))
+                do = getattr(self, f"_do_{message.action}")
+                answer = ms.Reply(id=message.id, ok=True, text=do(message, one.client))
             else:
                 assert isinstance(message, ms.Subscribe)
                 answer = self._subscribe(one.client, message)
@@ -273,6 +298,8 @@ class Session:
 
     def _edit(self, client: Client, edit: edits.Edit) -> ms.Reply:
         dt, was_paused, position = self.world.dt, self.world.paused, self.history.position
+        if isinstance(edit, edits.Move) and not was_paused:
+            edit = self._evened(edit)
         answer = self.history.apply(edit)
         if self.history.position > position:
             self.gestures.note(position, edit, wall.monotonic())
@@ -296,6 +323,18 @@ class Session:
             moved=answer.moved,
         )
 
+    def _evened(self, move: edits.Move) -> edits.Move:
+        """A move to a point as a way there in whole steps, because pointers come at a slower beat than steps."""
+        if not isinstance(move.target, tuple | list):
+            return move
+        clock, time = self.clock, self.world.time
+        span = self._pace.span(move.hand, wall.monotonic()) * (clock.factor if clock.slow else clock.speed)
+        steps = math.ceil(span / self.world.dt)
+        try:
+            return edits.Move(move.hand, Ramp(None, tuple(move.target), time, time + steps * self.world.dt))
+        except ValueError:  # not a point: for the engine to refuse
+            return move
+
     def _let_go(self, client: Client) -> None:
         for hand in sorted(client.hands & set(self.world.system.hand_names)):
             self.history.apply(edits.Release(hand))
@@ -317,30 +356,30 @@ class Session:
 
     # controls: each returns what it did -----------------------------------------------------------------
 
-    def _do_pause(self, message: ms.Control) -> str:
+    def _do_pause(self, message: ms.Control, client: Client) -> str:
         if not self.world.paused:
             self.history.apply(edits.Pause(True))
         return "time stands still"
 
-    def _do_run(self, message: ms.Control) -> str:
+    def _do_run(self, message: ms.Control, client: Client) -> str:
         if self.world.paused:
             self.history.apply(edits.Pause(False))
             self._restart_clock()
         return "time runs"
 
-    def _do_step(self, message: ms.Control) -> str:
+    def _do_step(self, message: ms.Control, client: Client) -> str:
         count = _whole("step", message.value, 1, MOST_STEPS)
-        if self.world.paused:
-            self.history.apply(edits.Pause(False))
         try:
+            if self.world.paused:
+                self.history.apply(edits.Pause(False))
             self._take_steps(count, needs_before=True)
-        except StepError as error:
+        except Exception as error:
             self._break(error)
             raise
         self.history.apply(edits.Pause(True))
         return f"took {count} step{'s' if count > 1 else ''}"
 
-    def _do_speed(self, message: ms.Control) -> str:
+    def _do_speed(self, message: ms.Control, client: Client) -> str:
         low, high = SPEEDS
         if message.value is None or not low <= message.value <= high:
             raise ModelError(f"speed is {message.value}, expected a number from {low:g} to {high:g}")
@@ -348,18 +387,18 @@ class Session:
         self._restart_clock()
         return f"{self.clock.speed:g} times real time"
 
-    def _do_steps_per_frame(self, message: ms.Control) -> str:
+    def _do_steps_per_frame(self, message: ms.Control, client: Client) -> str:
         self.clock.steps_per_frame = _whole("steps_per_frame", message.value, 4, 1000)
         return f"{self.clock.steps_per_frame} steps per frame"
 
-    def _do_seek(self, message: ms.Control) -> str:
+    def _do_seek(self, message: ms.Control, client: Client) -> str:
         if message.value is None:
             raise ModelError("seek: value is missing; give a time [s]")
         self.history.seek(float(message.value))
         self._travelled()
         return f"at t = {self.world.time:.6g} s"
 
-    def _do_undo(self, message: ms.Control) -> str:
+    def _do_undo(self, message: ms.Control, client: Client) -> str:
         """Back to before the last gesture."""
         history = self.history
         edit = history.undo(self.gestures.start(history.position))
@@ -367,7 +406,7 @@ class Session:
         self._travelled()
         return f"before {type(edit).__name__}, at t = {self.world.time:.6g} s"
 
-    def _do_redo(self, message: ms.Control) -> str:
+    def _do_redo(self, message: ms.Control, client: Client) -> str:
         """To where undo was called; a parameter, but no pull of a hand, is set again if time has gone on since."""
         history = self.history
         has_gone_on = (history.count, history.position) != self._undone_to
@@ -378,12 +417,12 @@ class Session:
         self._travelled()
         return f"{type(edit).__name__} again, at t = {self.world.time:.6g} s"
 
-    def _do_revert(self, message: ms.Control) -> str:
+    def _do_revert(self, message: ms.Control, client: Client) -> str:
         answer = self.history.revert()
         self._describe(with_parts=True)
         return answer.text
 
-    def _do_reset(self, message: ms.Control) -> str:
+    def _do_reset(self, message: ms.Control, client: Client) -> str:
         self.history.apply(edits.Reset())
         self._travelled()
         return "at the start"
@@ -395,32 +434,66 @@ class Session:
         self._describe(with_parts=True)
         self.recording.cut(self.world.time)
 
-    def _do_scene(self, message: ms.Control) -> str:
+    def _do_scene(self, message: ms.Control, client: Client) -> str:
         if message.name is None:
             raise ModelError("scene: name is missing; give one of /api/scenes")
+        for key, value in (message.parameters or {}).items():
+            if isinstance(value, int) and value > MOST_PARTS:
+                raise ModelError(f"scene '{message.name}': {key} is {value}, expected at most {MOST_PARTS}")
         try:
             model = built_in(message.name, **(message.parameters or {}))
         except (TypeError, ValueError) as error:
             if isinstance(error, ModelError):
                 raise
             raise ModelError(f"scene '{message.name}': {error}") from error
-        self.replace_world(model, message.name)
+        self.replace_world(model, message.name, client)
         return f"scene '{message.name}'"
 
-    def replace_world(self, model: Model, name: str) -> None:
-        """Go on with another model; in the session's thread."""
-        world = self._make_world(model)
-        self.history.close()
-        self.history = self._make_history(world)
+    def replace_world(self, model: Model, name: str, asked_by: Client | None = None) -> None:
+        """Go on with another model; in the session's thread. Who asked for it need not be told."""
+        _check_size(model)
+        self.history = self._begin(self._make_world(model))
         self.gestures, self._undone_to = Gestures(), (-1, -1)
-        self.recording = Recording(world)
+        self.recording = Recording(self.world)
         self._publisher.scene = name
+        self._publisher.off.clear()
         for client in self._clients:
             client.hands.clear()
         self._travelled()
-        self._publisher.tell("info", f"the scene is now '{name}'")
+        self._publisher.tell("info", f"the scene is now '{name}'", but=asked_by)
 
-    def _do_hash(self, message: ms.Control) -> str:
+    def _begin(self, world: World) -> History:
+        """A history around another world, in the place of the one that ends; that goes on if it cannot be."""
+        journal = self.history.journal
+        self.history.close()
+        try:
+            return self._make_history(world)
+        except Exception as error:
+            if journal is not None:
+                self.history.journal = Journal(journal.path)
+            if isinstance(error, OSError):
+                raise ModelError(f"scene: its journal cannot be begun ({error}); the scene before goes on") from error
+            raise
+
+    def _do_record(self, message: ms.Control, client: Client) -> str:
+        self.recording.clear()
+        return f"the results begin at t = {self.world.time:.6g} s"
+
+    def _do_keep(self, message: ms.Control, client: Client) -> str:
+        off, (what, edit) = self._publisher.off, _switched("keep", message)
+        if what not in off and len(off) >= MOST_OFF:
+            raise ModelError(f"keep: {MOST_OFF} loads and motors are switched off; remove some")
+        off[what] = edit_to_json(edit)
+        self._describe(with_parts=False)
+        return f"{' '.join(map(str, what))} is kept"
+
+    def _do_forget(self, message: ms.Control, client: Client) -> str:
+        what, _ = _switched("forget", message)
+        self._publisher.off.pop(what, None)
+        self._describe(with_parts=False)
+        return f"{' '.join(map(str, what))} is forgotten"
+
+    def _do_hash(self, message: ms.Control, client: Client) -> str:
         return self.world.hash()
 
     # what the server asks for, in the session's thread ----------------------------------------------------
@@ -435,6 +508,27 @@ class Session:
         """What builds a second world of the model as it is now."""
         model = self.world.model
         return lambda: self._make_world(model)
+
+
+def _switched(action: str, message: ms.Control) -> tuple[tuple, edits.Edit]:
+    """The load or motor that a message is about, and the edit that switches it on."""
+    edit = edit_from_json(message.parameters or {})
+    match edit:
+        case edits.ApplyLoad(name=name):
+            return ("load", name), edit
+        case edits.SetMotor(joint=joint, group=group, motor=motor) if motor is not None:
+            return ("motor", joint, group), edit
+    raise ModelError(f"{action}: parameters are {type(edit).__name__}, expected ApplyLoad or SetMotor with a motor")
+
+
+def _check_size(model: Model) -> None:
+    """Refuse what would keep everybody waiting while it is built."""
+    named = (model.bodies, model.joints, model.springs, model.loads, model.probes, model.couplings)
+    parts = sum(len(parts) for parts in named) + len(model.script)
+    shapes = sum(len(body.shapes) for body in (model.ground, *model.bodies.values()))
+    if max(parts, shapes) > MOST_PARTS:
+        told = f"has {parts} parts and {shapes} shapes, expected at most {MOST_PARTS} of each"
+        raise ModelError(f"scene '{model.name}': {told}; start the studio with it instead")
 
 
 def _whole(what: str, value: float | None, default: int, most: int) -> int:

@@ -85,7 +85,6 @@ CASES = [
         20.0,
         "s",
         first_step(True),
-        slow=True,
     ),
     Case("first-step-cached", "first step of ten-pendula with a warm kernel cache", 2.0, "s", first_step(False)),
 ]

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from ..edits import Grab, Move, Release, SetParameter
 from ..edits.history import LARGEST_JOURNAL, History
+from ..model import Model
 from ..scenes import scene
 from ..world import World
 from .case import Case
@@ -31,6 +32,14 @@ class Day:
     seconds: float  # of wall time
 
 
+def four_bar() -> Model:
+    """A four-bar whose hinges lose energy, as real ones do: without, a day's pulls spin it ever faster."""
+    model = scene("four-bar")
+    for joint in model.joints.values():
+        joint.features["angle"].viscous = 1e-3
+    return model
+
+
 def day(hours: float, device: str = "cpu", seed: int = 6) -> Day:
     """Run a session for so many hours of its own time, with one client after the other."""
     from ..studio.client import StudioClient
@@ -42,7 +51,7 @@ def day(hours: float, device: str = "cpu", seed: int = 6) -> Day:
     early, began = 0, wall.monotonic()
     with tempfile.TemporaryDirectory(prefix="impulsar-") as folder:
         path = Path(folder) / "session.journal"
-        world = World(scene("four-bar"), device=device)
+        world = World(four_bar(), device=device)
         studio = Studio(Session(History(world, path), speed=SPEED))
         studio.start()
         try:
