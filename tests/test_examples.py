@@ -117,6 +117,27 @@ def test_files(run, tmp_path: Path) -> None:
     assert written == ["motion.png", "peaucellier.nc", "peaucellier.png"]
 
 
+def test_edits(run, capsys: pytest.CaptureFixture[str]) -> None:
+    """Freedoms added cost nothing, those taken away cost energy, and the books are closed over all of it."""
+    names = run("09")
+    costs = [float(text) for text in re.findall(r"([+-]\d\.\d+e[+-]\d+) J", capsys.readouterr().out)][:4]
+    assert max(map(abs, (costs[0], costs[2]))) < 1e-12
+    assert costs[1] < -1e-6
+    assert costs[3] < -1e-6
+    books = names["world"].energy()
+    assert books.work["edits"] < 0
+    assert abs(books.imbalance) < 1e-4 * abs(books.potential)
+
+
+def test_history(run, capsys: pytest.CaptureFixture[str]) -> None:
+    """Undo gives the bits as before, redo the place where undo was called."""
+    run("10")
+    first, undone, again, _, read = capsys.readouterr().out.splitlines()
+    assert undone.endswith("True")
+    assert first.split()[-2:] == again.split()[-2:]
+    assert read.endswith("t = 0.25 s")
+
+
 def test_readme_prints_what_it_says(capsys: pytest.CaptureFixture[str]) -> None:
     """The README's example gives the output below it; its imbalance is what rtol and atol of 1e-7 leave of 0.04 J."""
     text = (FOLDER.parent / "README.md").read_text()
