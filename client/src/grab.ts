@@ -183,7 +183,7 @@ export class Grab implements Presser {
     });
     for (const [key, line] of this.lines) {
       if (keys.has(key)) continue;
-      this.view.scene.remove(line.line, line.ball);
+      this.view.drop(line.line, line.ball);
       this.lines.delete(key);
     }
     this.labels.keepOnly("hand ", keys);

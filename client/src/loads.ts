@@ -421,7 +421,7 @@ export class Loads implements Presser {
     }
     for (const [name, icon] of this.icons) {
       if (keep.has(name)) continue;
-      this.view.scene.remove(icon.arrow.group, icon.arc.group, ...Object.values(icon.handles));
+      this.view.drop(icon.arrow.group, icon.arc.group, ...Object.values(icon.handles));
       this.icons.delete(name);
       this.labels.remove(`load ${name} f`);
       this.labels.remove(`load ${name} t`);

@@ -298,7 +298,7 @@ export class Motions implements Presser {
     }
     for (const [name, icon] of this.icons) {
       if (keep.has(name)) continue;
-      this.view.scene.remove(icon.ball, icon.line);
+      this.view.drop(icon.ball, icon.line);
       this.icons.delete(name);
     }
     this.labels.keepOnly("motion ", new Set([...keep].map((name) => `motion ${name}`)));

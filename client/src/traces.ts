@@ -65,8 +65,7 @@ export class Traces {
   remove(key: string): void {
     const trace = this.traces.get(key);
     if (!trace) return;
-    this.view.scene.remove(trace.line, trace.head);
-    trace.line.geometry.dispose();
+    this.view.drop(trace.line, trace.head);
     this.traces.delete(key);
     this.view.touch();
   }

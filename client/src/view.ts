@@ -59,6 +59,16 @@ export class View {
     this.before.push(action);
   }
 
+  /** Take objects out of the scene for good. */
+  drop(...objects: THREE.Object3D[]): void {
+    this.scene.remove(...objects);
+    for (const object of objects) {
+      object.traverse((part) => {
+        if (part instanceof THREE.Mesh || part instanceof THREE.Line) part.geometry.dispose();
+      });
+    }
+  }
+
   touch(): void {
     this.dirty = true;
   }
