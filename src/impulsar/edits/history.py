@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 MARK_STEPS = 200  # between snapshots in memory
 MARK_EVENTS = 200
 MOST_MARKS = 64
-MOST_EVENTS = 100_000  # kept at least; older ones can no longer be undone
+MOST_EVENTS = 10_000  # kept at least, some 2 kB each; older ones can no longer be undone
 MOST_SAMPLED = 50_000  # steps of which the values of callables are kept at least; earlier ones cannot be sought
 HASH_STEPS = 250  # between hashes in a journal
 SNAPSHOT_STEPS = 10_000  # between snapshots in a journal
