@@ -91,7 +91,6 @@ def put_back(world: "World", snapshot: Snapshot) -> None:
     system.count_live_slots()
     world.state.array.assign(snapshot.state)
     world._work.v_pseudo.zero_()
-    world._work.k_book.zero_()
     world._write_options(snapshot.work_limit)
     world._set_dt(snapshot.dt)
     world._clock, world._count = snapshot.clock, snapshot.steps

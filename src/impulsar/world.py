@@ -144,7 +144,6 @@ class World:
         self._guard.at = 0
 
     def _record(self) -> None:
-        self._work.solved.zero_()  # what a fit or another method left: sweeps pass over rows marked there
         inputs = [self.system.arrays, self.state.arrays, self._work]
         self._launch = record_launch(self.method.kernel, self.worlds, inputs, self.device)
         self._launch_refresh = record_launch(refresh_kernel, self.worlds, inputs, self.device)

@@ -149,7 +149,6 @@ def _(edit: Release, bench: Bench) -> Answer:
     system.hand_names[hand] = None
     system.count_live_slots()
     bench.work.v_pseudo.zero_()  # no row may be left to do it
-    bench.work.k_book.zero_()
     text = f"hand '{edit.hand}' let go with {float(np.mean(left)):.3g} J left in its spring"
     return Answer(text, inverse=inverse)
 

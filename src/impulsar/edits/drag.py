@@ -405,14 +405,12 @@ def _(edit: DragTo, bench: Bench) -> Answer:
         drag.run()
     except EditError as error:
         state.array.assign(before)
-        work.solved.zero_()
         refresh(system, state, work)
         raise EditError(f"{owner}: {error}") from error
     if np.array_equal(state.read("q"), before[state.rows["q"]]):
         state.array.assign(before)
     else:
         _settle(bench, q, V)
-    work.solved.zero_()  # a sweep would leave these rows to a direct solve
     refresh(system, state, work)
     moved = float(np.linalg.norm(work.p_WB.numpy()[:, 0] - p, axis=1).max())
     places = {
