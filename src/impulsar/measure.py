@@ -13,6 +13,7 @@ is the error of the integration: nothing is computed as the remainder of the res
 import numpy as np
 import warp as wp
 
+from .constrain.accelerations import row_target_rate
 from .constrain.frames import coordinate, freedom_pair, pair_velocity, point_of
 from .constrain.joints import closure_angle, lock
 from .constrain.rows import hand_target, spring_pair
@@ -33,7 +34,10 @@ POSITION_RESIDUAL, POSITION_SLOT = 4, 5  # worst bilateral row before the last s
 VELOCITY_RESIDUAL, VELOCITY_SLOT = 6, 7  # worst bilateral row after the last step's solve
 ROWS = 8  # in the last step
 SUB_STEPS = 10  # of an error-controlled method
-BROKEN = 9  # 1: the state is no longer finite
+BROKEN = 9  # 0, or why the step could not be taken:
+NOT_FINITE, FORCES, UNDERFLOW, WORK, TORN = 1, 2, 3, 4, 5
+COARSE = 11  # tolerance of what was left of steps that the limit of work ended; infinity: by impulses
+IMBALANCE = 12  # of the books, of all energy that was turned over
 
 
 @wp.func(inline=False)
@@ -152,7 +156,7 @@ def report_step(
 
 
 @wp.func
-def report_substeps(x: wp.ref[WorkArrays], sub_steps: int, evaluations: int, cut: int, worst: f64, w: int):
+def report_substeps(x: wp.ref[WorkArrays], sub_steps: int, evaluations: int, cut: int, coarse: f64, w: int):
     """Add a nominal step of an error-controlled method: evaluations count as iterations."""
     n = f64(evaluations)
     x.report[ITERATIONS, w] = n
@@ -161,14 +165,26 @@ def report_substeps(x: wp.ref[WorkArrays], sub_steps: int, evaluations: int, cut
     x.report[SUB_STEPS, w] = x.report[SUB_STEPS, w] + f64(sub_steps)
     if cut != 0:
         x.report[ENDED_BY_LIMIT, w] = x.report[ENDED_BY_LIMIT, w] + f64(1.0)
-    x.report[POSITION_RESIDUAL, w] = wp.max(x.report[POSITION_RESIDUAL, w], worst)
+    x.report[COARSE, w] = wp.max(x.report[COARSE, w], coarse)
+
+
+@wp.func
+def report_velocities(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], t: f64, w: int):
+    """Worst velocity error of the rows of a direct solve whose J is filled."""
+    for i in range(m.bilateral.shape[0]):
+        r = m.bilateral[i]
+        if x.solved[r, w] != 0:
+            error = wp.abs(row_velocity(m, x, s.v, r, w) - row_target_rate(m, r, t, w))
+            if error > x.report[VELOCITY_RESIDUAL, w]:
+                x.report[VELOCITY_RESIDUAL, w] = error
+                x.report[VELOCITY_SLOT, w] = f64(r)
 
 
 @wp.func
 def check_finite(x: wp.ref[WorkArrays], w: int):
     """Mark the report once the energy is no longer a number: what is not finite stays so."""
     if not (wp.isfinite(x.energy[KINETIC, w]) and wp.isfinite(x.energy[POTENTIAL, w])):
-        x.report[BROKEN, w] = f64(1.0)
+        x.report[BROKEN, w] = wp.max(x.report[BROKEN, w], f64(NOT_FINITE))
 
 
 @wp.kernel(enable_backward=False)

@@ -27,6 +27,7 @@ class Counts:
     row_entries: int  # of all rows together: the freedoms of the trees that each touches
     bilaterals: int  # of these, solved together by a direct solve
     solvables: int  # the same and the compliant ones
+    spares: int  # 1: room to choose among rows of which some imply others
     envelope: int  # entries of its factor
     frictions: int  # Coulomb friction rows
     springs: int
@@ -101,6 +102,9 @@ class WorkArrays:
     row_error: wp.array2d(dtype=f64)  # position error to be removed by pseudo-velocity [m, rad]
     row_mass: wp.array2d(dtype=f64)  # effective mass, 0 where degenerate
     row_pseudo: wp.array2d(dtype=f64)  # accumulated pseudo-impulse
+    row_size: wp.array2d(dtype=f64)  # |J|², turns and shifts made comparable by the mechanism's length
+    row_strength: wp.array2d(dtype=f64)  # what the rows before leave of it; see solve/bilateral
+    gram: wp.array2d(dtype=f64)  # [bilateral · bilaterals + bilateral] products of the rows, where some are spare
     block: wp.array2d(dtype=f64)  # [6 · slot + column] LDLᵀ of a joint's closures, 1/D on the diagonal
     block_rhs: wp.array2d(dtype=f64)  # [6]
     reaction: wp.array2d(dtype=vec6)  # [joint] on the second body about M's origin [N m, N]
@@ -150,7 +154,7 @@ def state_blocks(n: Counts) -> dict[str, int]:
     }
 
 
-REPORT_ROWS = 11
+REPORT_ROWS = 13
 
 
 def work_shapes(n: Counts) -> dict[str, int]:
@@ -166,6 +170,8 @@ def work_shapes(n: Counts) -> dict[str, int]:
         "row_error",
         "row_mass",
         "row_pseudo",
+        "row_size",
+        "row_strength",
         "solved",
     )
     return (
@@ -176,7 +182,7 @@ def work_shapes(n: Counts) -> dict[str, int]:
         | dict.fromkeys((*per_slot, "solved"), n.slots)
         | {"J": n.row_entries, "Y": n.row_entries}
         | {"block": 6 * n.slots, "block_rhs": 6, "reaction": n.joints, "transmitted": n.bodies, "own_torque": n.bodies}
-        | {"factor": n.envelope, "multiplier": n.solvables}
+        | {"factor": n.envelope, "multiplier": n.solvables, "gram": n.bilaterals**2 if n.spares else 0}
         | {"frozen": 2 * n.row_entries + n.envelope if n.solvables > n.bilaterals else 0}
         | {"q_start": n.coordinates, "v_start": n.dofs, "k_q": 7 * n.coordinates, "k_v": 7 * n.dofs}
         | {"k_book": 7 * (3 * n.slots + n.loads)}

@@ -26,8 +26,9 @@ from .least_norm import LeastNorm
 from .measure import constraint_error_kernel
 from .methods import METHODS
 from .methods.launch import record_launch
-from .methods.start import drop_idle_rows, project_start, refresh, refresh_kernel, rows_kernel
+from .methods.start import project_start, refresh, refresh_kernel
 from .model import Model, ModelError
+from .redundancy import PLAY, choose_rows, rows_kernel
 from .reports import Books, StepReport
 from .snapshot import Snapshot
 from .state import State, allocate_work
@@ -65,6 +66,7 @@ class World:
         worlds: int = 1,
         device: str = "cpu",
         strict: bool = False,
+        redundancy: float = PLAY,
         max_speed: float | None = None,
         max_hand_force: float | None = None,
     ):
@@ -81,6 +83,7 @@ class World:
         self.coordinates = coordinates
         self.device = _device(device)
         self.strict = strict
+        self.redundancy = redundancy
         self.worlds = worlds
         self._script = sorted(model.script, key=lambda entry: entry[0])
         self.paused = False
@@ -99,8 +102,8 @@ class World:
 
     def _start(self, system: System) -> None:
         """Take a system into use at its authored pose, with fresh books."""
+        choose_rows(system, self.redundancy)
         bench = Bench(system, State(system.counts, self.device), allocate_work(system.counts, self.device))
-        drop_idle_rows(system, bench.state, bench.work)
         bench.state.write("q", np.repeat(system.start_coordinates()[:, None], self.worlds, axis=1))
         self.start_change = project_start(system, bench.state, bench.work)
         self._take(bench)
@@ -134,6 +137,7 @@ class World:
         tableau = getattr(self.method, "tableau", None)
         if tableau is not None:
             self.system.arrays.tableau = wp.array(tableau, dtype=wp.float64, device=self.device)
+        self.system.arrays.spares.fill_(int(self.method.name == "direct" and self.system.counts.spares))
         self._record()
 
     def _forget(self) -> None:

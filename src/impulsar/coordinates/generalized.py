@@ -531,6 +531,31 @@ def row_response(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], row: int, other
 
 
 @wp.func
+def row_product(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], row: int, other: int, w: int) -> f64:
+    """J Jᵀ between two rows, mass-free, turns and shifts made comparable by the mechanism's length."""
+    u = ZERO
+    entry = m.slot_row[row]
+    n = int(0)
+    tree = m.slot_trees[row, 0]
+    while tree >= 0:
+        size = m.tree_dof[tree + 1] - m.tree_dof[tree]
+        base = m.slot_row[other]
+        o = int(0)
+        another = m.slot_trees[other, 0]
+        while another >= 0 and another != tree:
+            base += m.tree_dof[another + 1] - m.tree_dof[another]
+            o += 1
+            another = next_tree(m, other, o)
+        if another == tree:
+            for k in range(size):
+                u += x.J[entry + k, w] * x.J[base + k, w] * m.dof_weight[m.tree_dof[tree] + k]
+        entry += size
+        n += 1
+        tree = next_tree(m, row, n)
+    return u * wp.sqrt(m.slot_weight[row] * m.slot_weight[other])
+
+
+@wp.func
 def drift(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], h: f64, w: int):
     """q ← q ⊕ h (v + v')   (Mikhaylyuk 2017 eq. 9); a single free body keeps its angular momentum."""
     for i in range(m.parent.shape[0]):

@@ -13,8 +13,9 @@ import numpy as np
 
 from ..joints import BALL_X, BALL_Z, SCREW, SLIDE_Z, TURN_X, TURN_Z
 from ..measure import Readout
-from ..methods.start import drop_idle_rows, refresh
+from ..methods.start import refresh
 from ..model import Joint, Model
+from ..redundancy import PLAY, choose_rows
 from ..shapes import conjugate, multiply_all, rotate_all, rotation_matrices
 from ..state import State, WorkArrays, allocate_work
 from ..system import EMPTY, System
@@ -146,13 +147,13 @@ class Outcome:
 def carry(old: Bench, change: Change) -> Outcome:
     """Fill the arrays of a new system from those of the old; the old ones are only read."""
     system = change.system
-    new = Bench(system, State(system.counts, system.device), allocate_work(system.counts, system.device))
     slots = slot_map(old.system, system)
     carry_parameters(old.system, system, slots, change.before)
     place_parts(change)
+    choose_rows(system, PLAY, lambda tree, w: tree_coordinates(change, tree, w))
+    new = Bench(system, State(system.counts, system.device), allocate_work(system.counts, system.device))
     if not change.fresh:
         carry_inputs(old, new, slots, change.before)
-    drop_idle_rows(system, new.state, new.work)
     rest = CLOSED
     if not change.fresh:
         carry_books(old, new, slots)
@@ -439,6 +440,22 @@ def write_coordinates(change: Change, state: State) -> None:
             q[system.coordinate[name, code]] = value
     state.write("q", q)
     state.write("loop_q", loop_q)
+
+
+def tree_coordinates(change: Change, tree: System, w: int) -> np.ndarray:
+    """Coordinates of a spanning tree that follow from where the bodies are in one world."""
+    places = change.places
+    n = tree.counts.worlds
+    own = Places(n)
+    for name in tree.tree.bodies:
+        own.put(name, places.p_WB[name][w], places.q_WB[name][w], np.zeros(6))
+    state = State(tree.counts, tree.device)
+    write_coordinates(Change(tree, own, change.before, turns=_of_world(change.turns, w)), state)
+    return state.read("q")[:, 0].copy()
+
+
+def _of_world(turns: Mapping[tuple[str, int], np.ndarray], w: int) -> dict[tuple[str, int], np.ndarray]:
+    return {key: values[w : w + 1] for key, values in turns.items()}
 
 
 def freedom_values(freedoms: list, p_FM: np.ndarray, q_FM: np.ndarray, R: np.ndarray) -> np.ndarray:

@@ -25,6 +25,7 @@ from ..forces.loads import add_loads
 from ..integrate.control import (
     keep_books,
     keep_derivatives,
+    move_coordinates,
     next_size,
     return_to_start,
     reuse_last_stage,
@@ -33,10 +34,21 @@ from ..integrate.control import (
     step_error,
 )
 from ..integrate.pairs import C_AT, EXPLICIT, IMPLICIT, SOLVES, STAGES, tableaux
-from ..measure import POSITION_RESIDUAL, check_finite, measure_energy, report_substeps, start_report
-from ..solve.bilateral import apply_multipliers, factor_bilateral, solve_bilateral
-from ..solve.project import project_positions, project_velocities
-from ..spatial import HALF, ONE, TWO, ZERO, f64, spatial, vec6, zero3
+from ..measure import (
+    BROKEN,
+    FORCES,
+    TORN,
+    UNDERFLOW,
+    WORK,
+    check_finite,
+    measure_energy,
+    report_substeps,
+    report_velocities,
+    start_report,
+)
+from ..solve.bilateral import DEPENDENT, WEAK, apply_multipliers, choose_rows, factor_bilateral, solve_bilateral
+from ..solve.project import load_position_errors, project_velocities, remove_errors
+from ..spatial import HALF, INFINITY, ONE, TWO, ZERO, f64, spatial, vec6, zero3
 from ..state import StateArrays, WorkArrays
 from ..system import SystemArrays
 from ..system.channels import next_knot, snap_to_knot
@@ -56,6 +68,13 @@ SNAP = wp.constant(wp.float64(1e-9))  # of a nominal step: so near to a kink the
 FAST = wp.constant(wp.float64(2.5))  # rate times sub-step beyond which stability may set it: the pair ends at 3.3
 EVALUATIONS = wp.constant(wp.float64(6.0))  # of an explicit sub-step
 PATIENCE = wp.constant(wp.float64(50.0))  # nominal steps before the pair that was more work is tried again
+GUARD = wp.constant(wp.float64(1e6))  # evaluations in a nominal step beyond which it is given up
+MUCH_WORK = wp.constant(wp.float64(2500.0))  # evaluations
+COARSEST = wp.constant(wp.float64(1e-2))  # tolerance beyond the limit of work
+LEAST = wp.constant(wp.float64(1e-12))  # of a nominal step: a sub-step so small cannot be taken
+OPEN = wp.constant(wp.float64(1e-9))  # position error that may be left by a projection [m, rad]
+CLOSE = wp.constant(wp.float64(1e-15))  # near a singular position a state so near to the joints is on them [m, rad]
+ROUNDING = wp.constant(wp.float64(1e-15))  # of positions [m, rad]
 JUMP = wp.constant(wp.float64(1e-9))  # velocity error at the start of a step that is an impulse [m/s, rad/s]
 
 
@@ -65,7 +84,7 @@ class Direct:
 
     rtol: float = 1e-7
     atol: float = 1e-7  # [m, rad, m/s, rad/s]
-    iterations: int = 5000  # limit of evaluations in a nominal step, and of sweeps in an impulsive sub-step
+    iterations: int = 10**6  # evaluations in a nominal step: fewer, a limit of work; so many, an error
     substeps: int = 0  # so many impulsive sub-steps of equal size instead of error control
     epsilon: float = 1e-10  # largest impulse increment of an impulsive sub-step's last sweep [N s, N m s]
     impulse_step: float = 0.002  # largest impulsive sub-step [s]
@@ -106,25 +125,53 @@ class Direct:
 
 
 @wp.func
-def evaluate(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], t: f64, stage: int, w: int):
-    """Constrained accelerations, multipliers and powers of the present state at time t, into a stage."""
+def evaluate(
+    m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], t: f64, stage: int, w: int
+) -> f64:
+    """Constrained accelerations, multipliers and powers of the present state at time t, into a stage.
+
+    Returns the strength of the weakest row.
+    """
     book = stage * (3 * m.slot_kind.shape[0] + m.load_body.shape[0])
-    kinematics(m, s, x, ZERO, w)
-    follow_loops(m, s, x, w)
-    for i in range(m.parent.shape[0]):
-        x.wrench[i, w] = vec6()
-    for k in range(s.v.shape[0]):
-        x.tau[k, w] = ZERO
-    add_loads(m, x, t, book + 3 * m.slot_kind.shape[0], w)
-    if m.live_slots[0] > 0:
-        apply_compliance(m, s, x, t, book, w)
-    articulate(m, x, w)
-    accelerate(m, x, spatial(zero3(), -m.gravity[0, w]), 1, w)
+    rounds = int(0)
+    spare_too = int(0)
+    weakest = ONE
+    while rounds < 4:
+        kinematics(m, s, x, ZERO, w)
+        follow_loops(m, s, x, w)
+        for i in range(m.parent.shape[0]):
+            x.wrench[i, w] = vec6()
+        for k in range(s.v.shape[0]):
+            x.tau[k, w] = ZERO
+        add_loads(m, x, t, book + 3 * m.slot_kind.shape[0], w)
+        if m.live_slots[0] > 0:
+            apply_compliance(m, s, x, t, book, w)
+        articulate(m, x, w)
+        accelerate(m, x, spatial(zero3(), -m.gravity[0, w]), 1, w)
+        rounds += 1
+        if m.bilateral.shape[0] > 0:
+            assemble_bilateral(m, x, t, spare_too, w)
+            if spare_too != 0:
+                choose_rows(m, x, w)
+            weakest = factor_bilateral(m, x, w)
+            if weakest >= WEAK:
+                rounds = int(4)
+            elif spare_too == 0 and m.spares[0] != 0:
+                spare_too = int(1)
+                rounds -= 1
+            elif stage == 0 or approach_joints(m, s, x, t, w) <= CLOSE:
+                rounds = int(4)
+        else:
+            rounds = int(4)
     if m.bilateral.shape[0] > 0:
-        assemble_bilateral(m, x, t, w)
+        for i in range(m.bilateral.shape[0]):
+            x.multiplier[i, w] = ZERO
+            if x.solved[m.bilateral[i], w] != 0:
+                x.multiplier[i, w] = x.row_bias[m.bilateral[i], w]
         rounds = int(0)
         while rounds < 5:
-            factor_bilateral(m, x, w)
+            if rounds > 0:
+                factor_bilateral(m, x, w)
             solve_bilateral(m, x, w)
             rounds += 1
             if saturate_motors(m, x, w) == 0:
@@ -142,6 +189,24 @@ def evaluate(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArra
             if m.slot_channel[r] >= 0:
                 x.k_book[book + r, w] = lam * row_velocity(m, x, s.v, r, w)
     keep_derivatives(m, s, x, stage, w)
+    return weakest
+
+
+@wp.func
+def approach_joints(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], t: f64, w: int) -> f64:
+    """Bring the state of a stage onto the joints; returns how far it was off [m, rad and per second].
+
+    A stage is off them by its truncation error. Near a singular position, at a distance s from it, the
+    accelerations of such a state are off by that error over s: error control would follow a phantom.
+    """
+    off = load_position_errors(m, s, x, t, w)
+    if off > CLOSE:
+        solve_bilateral(m, x, w)
+        for k in range(s.v.shape[0]):
+            x.v_pseudo[k, w] = ZERO
+        apply_multipliers(m, x, x.v_pseudo, w)
+        move_coordinates(m, s, x.v_pseudo, w)
+    return wp.max(off, project_velocities(m, s, x, t, w))
 
 
 @wp.func
@@ -203,7 +268,6 @@ class Progress:
     t: f64  # [s]
     left: f64  # of the nominal step [s]
     h: f64  # sub-step that error control wishes [s]
-    error: f64  # worst position error found before projection [m, rad]
     evaluations: wp.int32
     sub_steps: wp.int32
     ready: wp.int32  # 1: stage 0 holds the derivatives of the present state
@@ -213,6 +277,9 @@ class Progress:
     stiff: wp.int32  # 1: too stiff for the work allowed; compliant rows of impulsive sub-steps are stable
     fresh: wp.int32  # 1: nothing is known yet of how large sub-steps may be
     cut: wp.int32  # 1: the limit of work ended error control
+    coarse: f64  # worst error of a sub-step beyond the limit of work, of its tolerance
+    weakest: f64  # strength of the weakest row in the stages of the sub-step
+    broken: wp.int32  # why the step cannot be taken; see measure
 
 
 @wp.func
@@ -271,6 +338,7 @@ def take_impulsive(
         size = m.options[FIXED] * m.nominal_h[0]
     elif p.stiff != 0:
         p.cut = int(1)
+        p.coarse = INFINITY
     ends = p.left - size < END * m.nominal_h[0]
     limit = int(m.options[LIMIT])
     midway = m.options[FIXED] == ZERO
@@ -281,16 +349,30 @@ def take_impulsive(
 
 
 @wp.func
-def settle(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], start: Progress, w: int) -> Progress:
-    """After a smooth sub-step: project, and keep its last stage as the first of the next if it still holds."""
-    p = start
+def close_joints(
+    m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], t: f64, weakest: f64, w: int
+):
+    """After a smooth sub-step: project. Returns how far the state was off, and what of that is left [m, rad]."""
     off = ZERO
+    left = ZERO
     if m.bilateral.shape[0] > 0:
-        x.report[POSITION_RESIDUAL, w] = ZERO
-        project_positions(m, s, x, p.t, SMOOTH_ERROR, w)
-        off = x.report[POSITION_RESIDUAL, w]
-        p.error = wp.max(p.error, off)
-        off = wp.max(off, project_velocities(m, s, x, p.t, w))
+        enough = SMOOTH_ERROR
+        if weakest < WEAK:
+            enough = CLOSE
+        off, left = remove_errors(m, s, x, t, enough, w)
+        off = wp.max(off, project_velocities(m, s, x, t, w))
+    return off, left
+
+
+@wp.func
+def keep_step(
+    m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], start: Progress, size: f64, off: f64, w: int
+) -> Progress:
+    """After an accepted smooth sub-step: its books, its clock, and its last stage as the first of the next."""
+    keep_books(m, s, x, start.pair, size, w)
+    s.last_h[0, w] = ZERO  # forces of an instant are no warm start
+    p = pass_by(m, start, size, w)
+    p.mode = SMOOTH
     p.ready = int(0)
     if off <= NEGLIGIBLE * m.options[ATOL]:
         reuse_last_stage(m, s, x, stages_of(p) - 1, w)
@@ -307,6 +389,12 @@ def stages_of(p: Progress) -> int:
 
 
 @wp.func
+def much_work(m: wp.ref[SystemArrays]) -> f64:
+    """Evaluations in a nominal step that are a reason to try the implicit pair."""
+    return wp.min(MUCH_WORK, HALF * m.options[LIMIT])
+
+
+@wp.func
 def first_pair(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], pair: int, size: f64, w: int) -> int:
     """The pair to begin with: implicit if explicit sub-steps as long as stability allows are too much work.
 
@@ -314,7 +402,7 @@ def first_pair(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], pair: int, size: 
     """
     if m.options[PAIR] == ZERO and m.solvable.shape[0] > m.bilateral.shape[0]:
         rate = factor_soft(m, x, size, w)
-        if EVALUATIONS * rate * m.nominal_h[0] > HALF * FAST * m.options[LIMIT]:
+        if EVALUATIONS * rate * m.nominal_h[0] > FAST * much_work(m):
             return IMPLICIT
     return pair
 
@@ -329,6 +417,7 @@ def run_stages(
     first where a motor is too weak. One call of `evaluate`, because every call is a copy of it.
     """
     p = start
+    p.weakest = ONE
     stage = int(0)
     jumped = int(0)
     while stage < stages_of(p):
@@ -340,10 +429,14 @@ def run_stages(
             else:
                 set_stage(m, s, x, stage, size, w)
         if stage > 0 or p.ready == 0:
-            evaluate(m, s, x, p.t + m.tableau[p.pair + C_AT + stage] * size, stage, w)
+            weakest = evaluate(m, s, x, p.t + m.tableau[p.pair + C_AT + stage] * size, stage, w)
+            p.weakest = wp.min(p.weakest, weakest)
             if p.left <= ZERO:
                 return p
             p.evaluations += 1
+            if stage == 0 and not finite_stage(s, x, w):
+                p.broken = FORCES
+                return p
         if stage == 0 and p.ready == 0 and m.bilateral.shape[0] > 0 and jumped == 0:
             if motors_too_weak(m, s, x, p.t, size, w):
                 p.mode = MUST_BE_IMPULSIVE
@@ -367,7 +460,7 @@ def take_smooth(
 ) -> Progress:
     """Try one smooth sub-step; where a limit or a weak motor is in the way the next one is impulsive."""
     p = run_stages(m, s, x, start, size, w)
-    if p.mode == MUST_BE_IMPULSIVE or p.left <= ZERO:
+    if p.mode == MUST_BE_IMPULSIVE or p.left <= ZERO or p.broken != 0:
         return p
     error = ZERO
     order = f64(5.0)  # of its error estimate in the size
@@ -376,24 +469,80 @@ def take_smooth(
         order = f64(3.0)
     else:
         error = step_error(m, s, x, size, m.options[RTOL], m.options[ATOL], w)
+    allowed = ONE
+    if p.weakest < WEAK:
+        allowed += size * noise(m, s, p.weakest, w) / m.options[ATOL]
+    if p.coarse > ZERO:
+        allowed = COARSEST / m.options[RTOL]
     passed = limits_passed(m, s, x, w)
-    if error <= ONE and not passed:
-        keep_books(m, s, x, p.pair, size, w)
-        s.last_h[0, w] = ZERO  # forces of an instant are no warm start
-        p.mode = SMOOTH
-        if size >= HALF * p.h or error > HALF:
-            p.h = next_size(size, error, order)
-        return settle(m, s, x, pass_by(m, p, size, w), w)
+    opened = bool(False)
+    if error <= allowed and not passed:
+        off, left = close_joints(m, s, x, p.t + size, p.weakest, w)
+        opened = not (left <= OPEN)
+        if not opened:
+            if p.coarse > ZERO:
+                p.coarse = wp.max(p.coarse, error)
+            if size >= HALF * p.h or error > HALF * allowed:
+                p.h = next_size(size, error / allowed, order)
+            return keep_step(m, s, x, p, size, off, w)
     return_to_start(s, x, w)
     refresh_geometry(m, s, x, w)
-    if passed:
+    if opened:
+        p.h = HALF * size
+    elif passed:
         p.mode = MUST_BE_IMPULSIVE
     elif wp.isfinite(error):
-        p.h = next_size(size, error, order)
+        p.h = next_size(size, error / allowed, order)
     else:
         p.h = f64(0.1) * size
-    if size < f64(1e-12) * m.nominal_h[0]:
-        p.left = ZERO  # not finite at any size
+    if size < LEAST * m.nominal_h[0]:
+        p.broken = UNDERFLOW
+        if opened:
+            p.broken = TORN
+    return p
+
+
+@wp.func
+def noise(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], strength: f64, w: int) -> f64:
+    """What rounding does to accelerations near a singular position [rad/s², lengths/s²].
+
+    There a constraint is like x y = 0 on its branch y = 0, x = s: with an error e of it, of rounding, the equation
+    2 ẋ ẏ + x ÿ = 0 gives ÿ = 2 ẋ² e / s³.
+    """
+    speed = ZERO
+    for k in range(s.v.shape[0]):
+        speed = wp.max(speed, s.v[k, w] * s.v[k, w] / m.dof_weight[k])
+    return TWO * speed * ROUNDING / wp.pow(wp.max(strength, DEPENDENT), f64(1.5))
+
+
+@wp.func
+def finite_stage(s: wp.ref[StateArrays], x: wp.ref[WorkArrays], w: int) -> bool:
+    """Whether the accelerations of the first stage are numbers."""
+    total = ZERO
+    for k in range(s.v.shape[0]):
+        total += wp.abs(x.k_v[k, w])
+    return wp.isfinite(total)
+
+
+@wp.func
+def spend(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], start: Progress, w: int) -> Progress:
+    """When the limit of work has come: the rest of the step at a coarser tolerance, by impulses if that is of no use.
+
+    Without a budget the limit is there to end what would not end by itself.
+    """
+    p = start
+    if f64(p.evaluations) < m.options[LIMIT] or p.stiff != 0:
+        return p
+    p.cut = int(1)
+    if m.options[LIMIT] >= GUARD:
+        p.broken = WORK
+    elif p.coarse == ZERO:
+        p.coarse = ONE
+        if m.solvable.shape[0] > m.bilateral.shape[0]:
+            if p.pair == IMPLICIT or factor_soft(m, x, p.h, w) * p.h > HALF * FAST:
+                p.stiff = int(1)
+    elif f64(p.evaluations) >= TWO * m.options[LIMIT]:
+        p.stiff = int(1)
     return p
 
 
@@ -411,10 +560,10 @@ def change_pair(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], start: Progress
             p.ready = int(0)
             s.pair[0, w] = ZERO
             s.pair[2, w] = PATIENCE
-    elif spent > HALF * m.options[LIMIT] and s.pair[2, w] == ZERO:
+    elif spent > much_work(m) and s.pair[2, w] == ZERO:
         p.pair = IMPLICIT
         p.ready = int(0)
-        s.pair[1, w] = TWO * m.options[LIMIT]
+        s.pair[1, w] = f64(4.0) * much_work(m)
     return p
 
 
@@ -450,10 +599,8 @@ def step(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays],
     p = begin(m, s, w)
     if m.live_slots[0] > 0 and m.options[FIXED] == ZERO:
         refresh_geometry(m, s, x, w)  # as after a launch, so that step(n) is n times step to the bit
-    while p.left > ZERO:
-        if p.evaluations >= int(m.options[LIMIT]):
-            p.stiff = int(1)
-        p = change_pair(m, s, p, w)
+    while p.left > ZERO and p.broken == 0:
+        p = change_pair(m, s, spend(m, x, p, w), w)
         size = wished_size(m, p, w)
         impulsive = m.options[FIXED] > ZERO or p.stiff != 0 or p.mode == MUST_BE_IMPULSIVE
         if not impulsive:
@@ -462,15 +609,19 @@ def step(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays],
             p = take_impulsive(m, s, x, p, is_last, w)
         else:
             p = take_smooth(m, s, x, p, size, w)
+    if p.broken != 0:
+        x.report[BROKEN, w] = f64(p.broken)
+        return
     s.next_h[0, w] = p.h
-    if p.cut != 0:
+    if p.stiff != 0:
         s.next_h[0, w] = -RETRY * p.h
     elif m.options[PAIR] == ZERO:
         s.next_h[0, w] = choose_pair(m, s, x, p, w)
-    report_substeps(x, p.sub_steps, p.evaluations, p.cut, p.error, w)
+    report_substeps(x, p.sub_steps, p.evaluations, p.cut, p.coarse * m.options[RTOL], w)
     if is_last and p.mode == SMOOTH:  # accelerations and forces of the instant where the step ends
         p.ready = int(0)
         take_smooth(m, s, x, p, ZERO, w)
+        report_velocities(m, s, x, p.t, w)
         instant_reactions(m, s, x, w)
 
 
@@ -480,8 +631,9 @@ def direct_kernel(m: SystemArrays, s: StateArrays, x: WorkArrays):
     w = wp.tid()
     start_report(x, w)
     for k in range(m.steps[0]):
-        step(m, s, x, k == m.steps[0] - 1, w)
-        advance_clock(m, s, m.nominal_h[0], w)
+        if x.report[BROKEN, w] == ZERO:
+            step(m, s, x, k == m.steps[0] - 1, w)
+            advance_clock(m, s, m.nominal_h[0], w)
     refresh_geometry(m, s, x, w)
     measure_energy(m, s, x, w)
     check_finite(x, w)

@@ -16,7 +16,7 @@ from ..system import SystemArrays
 from .bilateral import apply_multipliers, solve_bilateral
 
 ROUNDS = 4
-POSITION_RESIDUAL = 4  # row of WorkArrays.report, as in measure
+POSITION_RESIDUAL, POSITION_SLOT = 4, 5  # rows of WorkArrays.report, as in measure
 
 
 @wp.func
@@ -32,16 +32,34 @@ def load_position_errors(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.
     return worst
 
 
-@wp.func(inline=False)
+@wp.func
+def report_worst(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], w: int):
+    """The row with the largest of the errors in x.multiplier goes to the report, if it is the worst so far."""
+    for i in range(m.bilateral.shape[0]):
+        error = wp.abs(x.multiplier[i, w])
+        if error > x.report[POSITION_RESIDUAL, w]:
+            x.report[POSITION_RESIDUAL, w] = error
+            x.report[POSITION_SLOT, w] = f64(m.bilateral[i])
+
+
+@wp.func
 def project_positions(
     m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], t: f64, enough: f64, w: int
 ) -> bool:
+    """Remove position errors down to `enough`; False where they do not get that small [m, rad]."""
+    _, left = remove_errors(m, s, x, t, enough, w)
+    return left <= enough
+
+
+@wp.func(inline=False)
+def remove_errors(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], t: f64, enough: f64, w: int):
     """Remove position errors down to `enough` [m, rad]; geometry must be current, the factor nearly so.
 
-    False where the errors do not get that small. The largest error found at first goes to the report.
+    Returns the largest error found, which also goes to the report, and the largest that is left.
     """
     worst = load_position_errors(m, s, x, t, w)
-    x.report[POSITION_RESIDUAL, w] = wp.max(x.report[POSITION_RESIDUAL, w], worst)
+    found = worst
+    report_worst(m, x, w)
     rounds = int(0)
     while worst > enough and rounds < ROUNDS:
         solve_bilateral(m, x, w)
@@ -56,7 +74,7 @@ def project_positions(
         rounds += 1
         if worst > f64(0.5) * before:  # the factor does not help any more
             rounds = ROUNDS
-    return worst <= enough
+    return found, worst
 
 
 @wp.func(inline=False)
