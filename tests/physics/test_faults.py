@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from impulsar.validate.fault_ways import FAULTS
-from impulsar.validate.faults import SETUPS, SILENT, SLOW, Fault, Trial, attempt
+from impulsar.validate.faults import SETUPS, SILENT, SLOW, WARNING, Fault, Trial, attempt
 
 PAGE = Path(__file__).parents[2] / "docs" / "limits.md"
 
@@ -16,6 +16,14 @@ def test_no_fault_is_silent(fault, setup):
     """A run is right by its law, or says that it is not."""
     found = attempt(fault, *setup)
     assert found.verdict not in (SILENT, SLOW), f"{fault.way}: {found.cell}"
+
+
+@pytest.mark.parametrize("setup", SETUPS, ids="-".join)
+def test_what_is_reported_is_raised_when_strict(setup):
+    """`World(strict=True)` raises what a report tells; a warning when a world is built is none of it."""
+    told = [fault for fault in FAULTS if attempt(fault, *setup).verdict == "reported"]
+    told = [fault for fault in told if attempt(fault, *setup).words != WARNING]
+    assert not {fault.name: found for fault in told if (found := attempt(fault, *setup, True)).verdict != "raised"}
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,7 @@ RIGHT = {"direct": 1e-4, "simgc": 0.05, "simmc": 0.05}  # of the scale: error co
 SECONDS = 20.0  # a run may take
 CLOSED = {"direct": 1e-6, "simgc": 1e-3, "simmc": 1e-3}  # what joints may be open by and count as closed [m, rad]
 FITTED = "start velocities changed to fit"  # said of rounding too: it tells nothing of what comes after
-SILENT, SLOW = "SILENT", "TOO SLOW"
+SILENT, SLOW, WARNING = "SILENT", "TOO SLOW", "a warning"
 
 
 class Overtime(Exception):
@@ -43,6 +43,7 @@ class Trial:
 
     method: str
     coordinates: str
+    strict: bool = False  # worlds raise what they would report
     said: list[str] = field(default_factory=list)  # by warnings and reports
     miss: float = 0.0  # worst of what was compared, of its scale
     judged: bool = False
@@ -55,7 +56,7 @@ class Trial:
         """A world of this trial's method; methods of order 1 take a tenth of dt."""
         self._until = time.perf_counter() + SECONDS
         self._scale = 1 if METHODS[self.method].order > 1 else 10
-        self._world = World(model, self.method, self.coordinates, dt=dt / self._scale, **options)
+        self._world = World(model, self.method, self.coordinates, dt=dt / self._scale, strict=self.strict, **options)
         return self._world
 
     def step(self, n: int = 1) -> World:
@@ -119,9 +120,10 @@ class Outcome:
         return f"**{text}**" if self.verdict in (SILENT, SLOW) else text
 
 
-def attempt(fault: Fault, method: str, coordinates: str) -> Outcome:
-    """Run one way under one method and judge it."""
-    trial = Trial(method, coordinates)
+@cache
+def attempt(fault: Fault, method: str, coordinates: str, strict: bool = False) -> Outcome:
+    """Run one way under one method and judge it; once in a process."""
+    trial = Trial(method, coordinates, strict)
     with warnings.catch_warnings(record=True) as caught, np.errstate(all="ignore"):
         warnings.simplefilter("always")
         try:
@@ -131,7 +133,7 @@ def attempt(fault: Fault, method: str, coordinates: str) -> Outcome:
         except Exception as error:  # whatever a run raises is what the table records
             return Outcome("raised", type(error).__name__, _first_line(error))
     warned = [_first_line(item.message) for item in caught if item.category is UserWarning]
-    told = [("a warning", words) for words in warned if not (trial.judged and FITTED in words)]
+    told = [(WARNING, words) for words in warned if not (trial.judged and FITTED in words)]
     told += [(words, words) for words in trial.said]
     message = told[0][1] if told else ""
     if trial.judged and trial.miss <= RIGHT[method]:
@@ -147,7 +149,6 @@ def _first_line(error: object) -> str:
     return (str(error).strip().splitlines() or [""])[0]
 
 
-@cache
 def outcomes() -> dict[str, dict[tuple[str, str], Outcome]]:
     """Every way under every method."""
     from .fault_ways import FAULTS
