@@ -106,7 +106,10 @@ def test_linkage_motor_is_inverse_dynamics(name, rate, coordinates):
 # singular positions -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("n", "dt", "rtol"), [(2, 0.01, 1e-7), (2, 0.001, 1e-9), (2, 0.01, 1e-12), (5, 0.01, 1e-9)])
+FINE = pytest.param(2, 0.001, 1e-9, marks=pytest.mark.slow)
+
+
+@pytest.mark.parametrize(("n", "dt", "rtol"), [(2, 0.01, 1e-7), FINE, (2, 0.01, 1e-12), (5, 0.01, 1e-9)])
 def test_a02_is_one_pendulum(n, dt, rtol, coordinates):
     """θ̈ ((n+1)/3 + n) = g ((n+1)/2 + n) sin θ through every flat position of 10 s: within 1e-5 m."""
     assert singular_cases.a02_miss(n, dt, rtol, coordinates, "cpu") < 1e-5
@@ -116,14 +119,14 @@ def test_a02_is_one_pendulum(n, dt, rtol, coordinates):
 def test_parallelogram_keeps_its_branch(is_driven, coordinates):
     """Momentum goes on through the flat position: the coupler does not turn, energy is kept to 1e-6, and a motor
     gives K cos(φ + ψ) to 1 % away from it."""
-    (runs,) = singular_cases.parallelograms("cpu", is_driven, range(6), (coordinates,)).values()
-    assert sum(run.flat for run in runs) > 20
+    (runs,) = singular_cases.parallelograms("cpu", is_driven, range(3), (coordinates,)).values()
+    assert sum(run.flat for run in runs) > 10
     assert max(run.turn for run in runs) < 1e-3
     assert max(run.energy for run in runs) < 1e-6
     assert max(run.torque for run in runs) < 0.01
 
 
-@pytest.mark.parametrize("rtol", [1e-7, 1e-9, 1e-12])
+@pytest.mark.parametrize("rtol", [1e-7, 1e-9, pytest.param(1e-12, marks=pytest.mark.slow)])
 def test_free_peaucellier_keeps_its_energy(rtol, coordinates):
     """Nothing acts but gravity: of the 1.86 J that it releases less than 1e-4 is lost in 10 s."""
     assert singular_cases.peaucellier_loss(rtol, coordinates, "cpu") < 1e-4
