@@ -9,7 +9,6 @@ A reaction R of a joint is split, about M's origin, into what its locks and what
 wrench pairs of locks and freedoms together span all wrenches. Only the locks' part is open.
 """
 
-import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -81,13 +80,7 @@ class LeastNorm:
             for body, parent, joint in zip(tree.bodies, tree.parents, tree.carriers, strict=True)
             if joint.name in number
         ][::-1]
-        arms = [  # from ground's frame it would depend on where the mechanism stands
-            np.linalg.norm(p)
-            for joint in self.joints
-            for body, p in ((joint.first, joint.p_PF), (joint.second, joint.p_CM))
-            if body in system.body_index
-        ]
-        self.length = math.sqrt(float(np.mean(np.square(arms)))) or 1.0 if arms else 1.0
+        self.length = system.length
 
     def reactions(self, raw: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Reactions [joint, world, 6] and whether determinate [joint, world], from a solver's own [joint, world, 6]."""

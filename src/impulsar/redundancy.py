@@ -1,10 +1,11 @@
 """Which rows of the loops are redundant by construction: decided when a world is built or edited, by geometry.
 
 The closures and couplings of a spanning tree are looked at in several poses that the mechanism can take, whatever
-the coordinates of the world: their Jacobian over the freedoms of the tree, free of masses, turns and shifts made
-comparable by the mechanism's length ℓ. Rows are taken strongest first (a pivot is what the rows taken leave of a
-row). A pivot below the tolerance asks for less than that of its neighbours, in rad or lengths ℓ: such a row is
-redundant. It may stay open by that much, as a bearing does by its play, and it is no row.
+the coordinates of the world: their Jacobian over the motions of the tree, by the twists of all bodies, free of
+masses, turns and shifts made comparable by the mechanism's size. Rows are taken strongest first (a pivot is what the rows taken leave of a row),
+those of short loops before those of long ones, so that what a part of the mechanism can hold by itself it does. A
+pivot below the tolerance asks for less than that of its neighbours, in rad or sizes: such a row is redundant. It may
+stay open by that much, as a bearing does by its play, and it is no row.
 
     rank     the largest over the poses: at a singular position it is lower, and that is a matter of the instant
     basis    rows as many as the rank that are strong in all poses; the others are spare
@@ -28,15 +29,16 @@ from .model import Model
 from .spatial import ONE, ZERO, f64
 from .state import State, StateArrays, WorkArrays, allocate_work
 from .system import System, SystemArrays
-from .system.slots import CLOSURE, COUPLING, IDLE
+from .system.slots import CLOSURE, COUPLING, IDLE, Slot
 
-PLAY = 1e-4  # of a bearing [rad, or lengths over the mechanism's]: the default tolerance
-REACHES = (0.15, -0.3, 0.45, -0.6, 0.8)  # how far poses are looked for, largest freedom [rad, lengths]
+PLAY = 1e-4  # of a bearing [rad, or lengths over the mechanism's size]: the default tolerance
+REACHES = (0.15, -0.3, 0.45, -0.6, 0.8)  # how far poses are looked for, largest freedom [rad, sizes]
 POSES = 1 + len(REACHES)
 STRANGE = 3  # random poses, where loops are not closed
-CLOSED = 1e-11  # [rad, lengths]
+CLOSED = 1e-11  # [rad, sizes]
 ROUNDS = 30  # of Newton's method that closes a pose
 STRIDE = 0.3  # largest step of it
+SHARE = 0.2  # of the square of an opening: error of the rows kept that it may mean
 SAME = 1e-9  # singular value, of the largest, that is rounding
 BY_JOINT = ("p_PF", "q_PF", "p_CM", "q_CM", "R_PF", "R_CM", "q_zero", "pitch", "length")
 
@@ -64,6 +66,7 @@ class Choice:
 
     basis: list[int]
     idle: list[int]
+    opening: float  # largest of a row that is left out, in the poses looked at [rad, sizes]
 
 
 class Loops:
@@ -76,9 +79,23 @@ class Loops:
         self.rows = [r for r, slot in enumerate(self.system.slots) if slot.kind in (CLOSURE, COUPLING)]
         self.keys = [row_key(self.system.slots[r]) for r in self.rows]
         self._row = np.sqrt(self.system.arrays.slot_weight.numpy()[self.rows])
-        self._column = np.sqrt(self.system.arrays.dof_weight.numpy())
         self._couplings = np.array([self.system.slots[r].kind == COUPLING for r in self.rows], bool)
         self._offset = np.zeros((len(self.rows), 1))
+        self._worth = np.array([float(self._loop(self.system.slots[r])) ** -2 for r in self.rows])
+
+    def _loop(self, slot: Slot) -> int:
+        """How many bodies the loop of a row goes through."""
+        if slot.kind == COUPLING:
+            return 1
+        joint, parents = self.system.joints[slot.part], self.system.tree.parents
+        ways = []
+        for name in (joint.first, joint.second):
+            body, way = self.system.body_index.get(name, -1), set()
+            while body >= 0:
+                way.add(body)
+                body = parents[body]
+            ways.append(way)
+        return max(1, len(ways[0] ^ ways[1]))
 
     def start(self, q: np.ndarray) -> None:
         """Put all poses at coordinates q; couplings count from there."""
@@ -87,16 +104,33 @@ class Loops:
         self._offset[self._couplings] = self.look()[1][self._couplings, :1]
 
     def look(self) -> tuple[np.ndarray, np.ndarray]:
-        """J [pose, row, dof] and position errors [row, pose], in rad and lengths."""
+        """J [pose, row, dof] and position errors [row, pose], in rad and sizes."""
         inputs = [self.system.arrays, self.state.arrays, self.work]
         wp.launch(rows_kernel, POSES, inputs=inputs, device=self.system.device)
         J = self.system.dense_rows(self.work.J.numpy(), range(POSES))[:, self.rows]
         error = self._row[:, None] * self.work.row_error.numpy()[self.rows]
-        return self._row[:, None] * J * self._column, error - self._offset
+        self._measure_motions()
+        return self._row[:, None] * (J @ self._motions), error - self._offset
+
+    def _measure_motions(self) -> None:
+        """Motions of the tree that are orthonormal by the twists of all bodies, in rad and sizes [pose, dof, dof]."""
+        n, dofs = self.system.counts.bodies, self.system.counts.dofs
+        S, r = self.work.S.numpy(), self.work.r.numpy()
+        start = self.system.arrays.dof_start.numpy()
+        T = np.zeros((n, POSES, 6, dofs))
+        for i, parent in enumerate(self.system.tree.parents):
+            if parent >= 0:
+                T[i] = T[parent]
+                T[i, :, 3:] += np.cross(T[parent, :, :3], r[i][:, :, None], axis=1)
+            T[i][:, :, start[i] : start[i + 1]] += S[start[i] : start[i + 1]].transpose(1, 2, 0)
+        T[:, :, 3:] /= self.system.size
+        G = np.einsum("ipak,ipal->pkl", T, T)
+        self._motions = np.linalg.inv(np.linalg.cholesky(G)).transpose(0, 2, 1)
 
     def move(self, change: np.ndarray) -> None:
-        """Move every pose by [pose, dof], in rad and lengths."""
-        given = wp.array((change * self._column).T.copy(), dtype=f64, device=self.system.device)
+        """Move every pose by [pose, motion], in rad and sizes."""
+        along = np.einsum("pkl,pl->kp", self._motions, change)
+        given = wp.array(along.copy(), dtype=f64, device=self.system.device)
         wp.launch(move_kernel, POSES, inputs=[self.system.arrays, self.state.arrays, given], device=self.system.device)
 
     def close(self, kept: list[int]) -> np.ndarray:
@@ -117,7 +151,7 @@ class Loops:
         self.start(q)
         J, error = self.look()
         loose = 10.0 * float(np.abs(error).max(initial=0.0))  # joints that are open make rows seem independent
-        kept = strongest(J[0], max(tolerance, loose))
+        kept = strongest(J[0], max(tolerance, loose), self._worth)
         self.close(kept)
         home = self.state.read("q").copy()
         while True:
@@ -140,8 +174,9 @@ class Loops:
             self.state.write("q", home)
             self.close(kept)
             home = self.state.read("q").copy()
+        opening = float(np.abs(error[:, poses]).max(initial=0.0))
         idle = self._idle(J, random, tolerance)
-        return Choice(best_basis(J[poses], kept, tolerance), idle)
+        return Choice(best_basis(J[poses], kept, tolerance, self._worth), idle, opening)
 
     def _missing(
         self, J: np.ndarray, error: np.ndarray, kept: list[int], poses: list[int], tolerance: float
@@ -154,7 +189,7 @@ class Loops:
         if opened.max() > tolerance:
             return int(others[np.argmax(opened)])
         for p in poses:
-            if len(strongest(J[p], tolerance)) > len(kept):
+            if len(strongest(J[p], tolerance, self._worth)) > len(kept):
                 left = J[p, others] - (J[p, others] @ np.linalg.pinv(J[p, kept], rcond=SAME)) @ J[p, kept]
                 return int(others[np.argmax(np.linalg.norm(left, axis=1))])
         return None
@@ -165,7 +200,7 @@ class Loops:
         system = self.system
         q = random.normal(size=(system.counts.coordinates, POSES))
         slides = {c for (_, code), c in system.coordinate.items() if code <= 2 and c >= 0}
-        q[sorted(slides)] *= system.length
+        q[sorted(slides)] *= system.size
         for joint, start in zip(system.tree.carriers, system.arrays.coordinate_start.numpy(), strict=False):
             if joint.kind.groups and joint.kind.groups[-1].is_ball:
                 ball = start + len(joint.kind.freedoms) - 3
@@ -175,13 +210,13 @@ class Loops:
         return [i for i in np.flatnonzero(size <= tolerance).tolist() if not self._couplings[i]]
 
 
-def strongest(J: np.ndarray, tolerance: float) -> list[int]:
-    """Rows in the order of what those before leave of them, down to the tolerance."""
+def strongest(J: np.ndarray, tolerance: float, worth: np.ndarray) -> list[int]:
+    """Rows in the order of what those before leave of them times their worth, down to the tolerance."""
     left, order = J.copy(), []
     for _ in range(min(J.shape)):
         size = np.linalg.norm(left, axis=1)
         size[order] = 0.0
-        i = int(np.argmax(size))
+        i = int(np.argmax(np.where(size > tolerance, size * worth, 0.0)))
         if size[i] <= tolerance:
             break
         order.append(i)
@@ -191,9 +226,9 @@ def strongest(J: np.ndarray, tolerance: float) -> list[int]:
     return order
 
 
-def best_basis(J: np.ndarray, kept: list[int], tolerance: float) -> list[int]:
+def best_basis(J: np.ndarray, kept: list[int], tolerance: float, worth: np.ndarray) -> list[int]:
     """Of the strongest rows of each pose those that are strongest where they are weakest."""
-    orders = [order for own in J if len(order := strongest(own, tolerance)) == len(kept)]
+    orders = [order for own in J if len(order := strongest(own, tolerance, worth)) == len(kept)]
 
     def weakest(rows: list[int]) -> float:
         sizes = [np.linalg.svd(own[rows], compute_uv=False)[-1] for own in J]
@@ -214,7 +249,7 @@ def _least(J: np.ndarray, error: np.ndarray) -> np.ndarray:
     return np.linalg.lstsq(J, error, rcond=SAME)[0]
 
 
-def row_key(slot) -> tuple:
+def row_key(slot: Slot) -> tuple:
     """Part and lock of a row, the same in both coordinates."""
     return slot.name, COUPLING if slot.kind == COUPLING else CLOSURE, slot.code
 
@@ -248,7 +283,8 @@ def choose_rows(system: System, tolerance: float, start: Callable[[System, int],
         idle = set.intersection(*[set(choice.idle) for choice in choices])
         system.drop_rows([int(rows[i]) for i in sorted(idle)])
     held = [r for r, slot in enumerate(system.slots) if slot.kind in (CLOSURE, COUPLING)]
-    system.spare_rows(basis, basis[held].sum(axis=0))
+    slack = SHARE * np.array([choice.opening for choice in choices]) ** 2  # tilts shift the rows kept by their square
+    system.spare_rows(basis, basis[held].sum(axis=0), slack)
 
 
 def _place(system: System, placed: dict[str, np.ndarray], names: dict[str, int], w: int) -> None:

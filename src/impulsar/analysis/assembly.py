@@ -23,7 +23,7 @@ from ..model import Model, ModelError
 from ..shapes import conjugate, multiply, rotation_matrix
 from ..system.slots import CLOSURE, COUPLING
 from .bodies import Balance, Mechanism
-from .ranks import numerical_rank
+from .ranks import geometric_rank
 
 ITERATIONS = 200  # of one attempt
 ATTEMPTS = 5  # in the mass norm, in lengths, from nudged starts; then a mechanism counts as one that cannot close
@@ -229,8 +229,9 @@ def _steps(
     First shorter and shorter steps, then more damping; mu is in units of the largest singular value. `back`
     takes displacements in the norm chosen to [m, rad].
     """
-    U, sigma, Vt = np.linalg.svd(A @ back, full_matrices=False)
-    rank, _ = numerical_rank(sigma)
+    B = A @ back
+    U, sigma, Vt = np.linalg.svd(B, full_matrices=False)
+    rank = geometric_rank(B)
     U, sigma, V = U[:, :rank], sigma[:rank], back @ Vt[:rank].T
     along = U.T @ error
     while mu < 1e3 and rank:
@@ -278,10 +279,11 @@ def _cannot_follow(mechanism: Mechanism, rows: Sequence[int], error: np.ndarray,
 
 
 def settle(mechanism: Mechanism, tolerance: float = 1e-9) -> None:
-    """Take off what small errors the joints have; `AssemblyError` where they are open."""
+    """Take off what small errors the joints have; `AssemblyError` where they are open by more than their play."""
     rows = mechanism.pick(CLOSURE, COUPLING)
     error, _ = close(mechanism, rows, tolerance)
-    if np.abs(error).max(initial=0.0) > tolerance:
+    play = mechanism.redundancy * np.array([1.0 if mechanism.rows[i].angular else mechanism.size for i in rows])
+    if (np.abs(error) > np.maximum(tolerance, play)).any():
         gaps = _gaps(mechanism, rows, tolerance)
         told = ", ".join(f"'{name}' by {far:.3g} m and {turn:.3g} rad" for name, (far, turn) in gaps.items())
         raise AssemblyError(f"model '{mechanism.model.name}': joints are open: {told}; assemble it first")

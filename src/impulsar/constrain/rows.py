@@ -45,7 +45,7 @@ from ..system.slots import (
 from .frames import Pair, coordinate, freedom_pair, point_of
 from .joints import closure_angle, lock
 
-DEGENERATE = wp.constant(wp.float64(1e-20))  # |J|² of a row that moves nothing but by rounding, by the mechanism's length
+DEGENERATE = wp.constant(wp.float64(1e-20))  # |J|² of a row that moves nothing but by rounding [rad, sizes]
 CONTACT_GAP = wp.constant(wp.float64(1e-9))  # a limit so near is reached [m, rad]
 
 

@@ -46,7 +46,14 @@ from ..measure import (
     report_velocities,
     start_report,
 )
-from ..solve.bilateral import DEPENDENT, WEAK, apply_multipliers, choose_rows, factor_bilateral, solve_bilateral
+from ..solve.bilateral import (
+    WEAK,
+    apply_multipliers,
+    choose_rows,
+    dependent_below,
+    factor_bilateral,
+    solve_bilateral,
+)
 from ..solve.project import load_position_errors, project_velocities, remove_errors
 from ..spatial import HALF, INFINITY, ONE, TWO, ZERO, f64, spatial, vec6, zero3
 from ..state import StateArrays, WorkArrays
@@ -73,7 +80,9 @@ MUCH_WORK = wp.constant(wp.float64(2500.0))  # evaluations
 COARSEST = wp.constant(wp.float64(1e-2))  # tolerance beyond the limit of work
 LEAST = wp.constant(wp.float64(1e-12))  # of a nominal step: a sub-step so small cannot be taken
 OPEN = wp.constant(wp.float64(1e-9))  # position error that may be left by a projection [m, rad]
+CHOOSE = wp.constant(wp.float64(1e-4))  # strength below which spare rows may take over
 CLOSE = wp.constant(wp.float64(1e-15))  # near a singular position a state so near to the joints is on them [m, rad]
+TINY = wp.constant(wp.float64(1e-300))
 ROUNDING = wp.constant(wp.float64(1e-15))  # of positions [m, rad]
 JUMP = wp.constant(wp.float64(1e-9))  # velocity error at the start of a step that is an impulse [m/s, rad/s]
 
@@ -134,7 +143,6 @@ def evaluate(
     """
     book = stage * (3 * m.slot_kind.shape[0] + m.load_body.shape[0])
     rounds = int(0)
-    spare_too = int(0)
     weakest = ONE
     while rounds < 4:
         kinematics(m, s, x, ZERO, w)
@@ -150,16 +158,8 @@ def evaluate(
         accelerate(m, x, spatial(zero3(), -m.gravity[0, w]), 1, w)
         rounds += 1
         if m.bilateral.shape[0] > 0:
-            assemble_bilateral(m, x, t, spare_too, w)
-            if spare_too != 0:
-                choose_rows(m, x, w)
-            weakest = factor_bilateral(m, x, w)
-            if weakest >= WEAK:
-                rounds = int(4)
-            elif spare_too == 0 and m.spares[0] != 0:
-                spare_too = int(1)
-                rounds -= 1
-            elif stage == 0 or approach_joints(m, s, x, t, w) <= CLOSE:
+            weakest = factor_equations(m, x, t, w)
+            if weakest >= WEAK or stage == 0 or approach_joints(m, s, x, t, w) <= CLOSE:
                 rounds = int(4)
         else:
             rounds = int(4)
@@ -189,6 +189,25 @@ def evaluate(
             if m.slot_channel[r] >= 0:
                 x.k_book[book + r, w] = lam * row_velocity(m, x, s.v, r, w)
     keep_derivatives(m, s, x, stage, w)
+    return weakest
+
+
+@wp.func(inline=False)
+def factor_equations(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], t: f64, w: int) -> f64:
+    """Rows and factor of the accelerations' equations; returns the strength of the weakest row.
+
+    Where those that hold the mechanism elsewhere are weak here, and spare ones would do better, these are chosen.
+    """
+    assemble_bilateral(m, x, t, 0, w)
+    weakest = factor_bilateral(m, x, w)
+    if weakest < CHOOSE and m.spares[0] != 0:
+        assemble_bilateral(m, x, t, 1, w)
+        choose_rows(m, x, w)
+        chosen = factor_bilateral(m, x, w)
+        if chosen > f64(100.0) * weakest:
+            return chosen
+        assemble_bilateral(m, x, t, 0, w)
+        factor_bilateral(m, x, w)
     return weakest
 
 
@@ -471,7 +490,7 @@ def take_smooth(
         error = step_error(m, s, x, size, m.options[RTOL], m.options[ATOL], w)
     allowed = ONE
     if p.weakest < WEAK:
-        allowed += size * noise(m, s, p.weakest, w) / m.options[ATOL]
+        allowed += noise(m, s, size, p.weakest, w) / m.options[ATOL]
     if p.coarse > ZERO:
         allowed = COARSEST / m.options[RTOL]
     passed = limits_passed(m, s, x, w)
@@ -503,16 +522,18 @@ def take_smooth(
 
 
 @wp.func
-def noise(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], strength: f64, w: int) -> f64:
-    """What rounding does to accelerations near a singular position [rad/s², lengths/s²].
+def noise(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], size: f64, strength: f64, w: int) -> f64:
+    """What rounding, or slack, does to velocities near a singular position in a sub-step [rad/s, lengths/s].
 
-    There a constraint is like x y = 0 on its branch y = 0, x = s: with an error e of it, of rounding, the equation
-    2 ẋ ẏ + x ÿ = 0 gives ÿ = 2 ẋ² e / s³.
+    There a constraint is like x y = 0 on its branch y = 0, x = s: with an error e of it the equation
+    2 ẋ ẏ + x ÿ = 0 gives ÿ = 2 ẋ² e / s³. A sub-step longer than about s / ẋ need not come so near.
     """
-    speed = ZERO
+    square = ZERO
     for k in range(s.v.shape[0]):
-        speed = wp.max(speed, s.v[k, w] * s.v[k, w] / m.dof_weight[k])
-    return TWO * speed * ROUNDING / wp.pow(wp.max(strength, DEPENDENT), f64(1.5))
+        square = wp.max(square, s.v[k, w] * s.v[k, w] / m.dof_weight[k])
+    near = wp.sqrt(wp.max(strength, dependent_below(m, w)))
+    time = wp.min(size, f64(0.1) * near / wp.sqrt(wp.max(square, TINY)))
+    return TWO * square * wp.max(ROUNDING, m.slack[0, w]) / (near * near * near) * time
 
 
 @wp.func

@@ -65,7 +65,8 @@ def project_start(system: System, state: State, work: WorkArrays) -> dict[str, f
     wp.launch(start_kernel, worlds, inputs=inputs, device=system.device)
     work.wrench.zero_()
     v = state.read("v")[:, 0].copy()
-    rows = [r for r, slot in enumerate(system.slots) if slot.kind in (CLOSURE, COUPLING)]
+    holds = system.parameter("basis").max(axis=1)  # rows that others imply but for their play say nothing here
+    rows = [r for r, slot in enumerate(system.slots) if slot.kind in (CLOSURE, COUPLING) and holds[r]]
     if rows:
         J, Y = system.dense_rows(work.J.numpy())[rows], system.dense_rows(work.Y.numpy())[rows]
         v -= Y.T @ (np.linalg.pinv(J @ Y.T, rcond=1e-10, hermitian=True) @ (J @ v))

@@ -9,7 +9,10 @@ a narrow band and costs O(N). The strength of a row is what the rows before it l
 
 with |J|² by geometry alone, turns and shifts made comparable by the mechanism's length: so a row that vanishes
 as a whole is as weak as one that others imply. Where masses differ by much the pivot says little of geometry:
-a weak row is judged again by J Jᵀ. A row weaker than DEPENDENT gets 1/D = 0 and no multiplier.
+a weak row is judged again by J Jᵀ. A row weaker than DEPENDENT gets 1/D = 0 and no multiplier. Where rows that
+are redundant but for an opening o were left out, those kept are off by about o² = c: near a singular position the
+mechanism is like x y = c instead of x y = 0, which bends off its branch at a distance of c^(1/3). Momentum carries
+it on along the branch, so rows are left out within twice that.
 
 Row i of the factor is at envelope_row[i] .. for columns envelope_start[i] .. i. The linearly implicit pair
 appends the compliant rows, whose softness stands on the diagonal beside their response.
@@ -23,10 +26,17 @@ from ..state import WorkArrays
 from ..system import SystemArrays
 from ..system.slots import CLOSURE, COUPLING
 
+TWO_THIRDS = wp.constant(wp.float64(0.6666666666666666))
 DEPENDENT = wp.constant(wp.float64(1e-10))  # strength of a row that depends on others at this instant
 ROUNDING = wp.constant(wp.float64(1e-14))  # pivot, of its diagonal, that is nothing but rounding
 MASSES, GEOMETRY, JUDGED = 0, 1, 2  # products of rows: responses, J Jᵀ, or responses with strengths known
 WEAK = wp.constant(wp.float64(1e-2))  # strength below which positions are taken as near to singular ones
+
+
+@wp.func
+def dependent_below(m: wp.ref[SystemArrays], w: int) -> f64:
+    """Strength below which a row depends on others at this instant."""
+    return wp.max(DEPENDENT, f64(4.0) * wp.pow(m.slack[0, w], TWO_THIRDS))
 
 
 @wp.func
@@ -48,6 +58,7 @@ def factor_rows(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], n: int, metric: 
     starts = m.envelope_start
     ends = m.envelope_row
     weakest = ONE
+    dependent = dependent_below(m, w)
     for i in range(n):
         r = m.solvable[i]
         start = starts[i]
@@ -81,7 +92,7 @@ def factor_rows(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], n: int, metric: 
                     strength = wp.max(d, ZERO) / full * x.row_size[r, w]
                     x.row_strength[r, w] = strength
                 weakest = wp.min(weakest, strength)
-            if d > ROUNDING * full and strength > DEPENDENT:
+            if d > ROUNDING * full and strength > dependent:
                 F[at + i, w] = ONE / d
     return weakest
 

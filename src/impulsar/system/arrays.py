@@ -58,10 +58,11 @@ class SystemArrays:
     slot_group: wp.array(dtype=wp.int32)  # 3: first of three rows bounded together, else 1
     slot_block: wp.array(dtype=wp.int32)  # at a joint's first closure the number of them, else 0
     slot_channel: wp.array(dtype=wp.int32)  # input channel of a motor, else -1
-    slot_weight: wp.array(dtype=f64)  # of |J|²: 1 / length² where the row is in metres, so that sizes compare
-    dof_weight: wp.array(dtype=f64)  # [dof] of J²: length² where the freedom is a slide
+    slot_weight: wp.array(dtype=f64)  # of |J|²: 1 / size² where the row is in metres, so that they compare
+    dof_weight: wp.array(dtype=f64)  # [dof] of J²: size² where the freedom is a slide
     basis: wp.array2d(dtype=f64)  # 1: of the rows that hold the mechanism, 0: spare, the others imply it
     rank: wp.array2d(dtype=f64)  # [1, world] of the closures and couplings together
+    slack: wp.array2d(dtype=f64)  # [1, world] error of the rows kept that leaving out others may mean [rad, lengths]
     spares: wp.array(dtype=wp.int32)  # [1] 1: some rows are spare and the method leaves them out
     slot_a: wp.array2d(dtype=f64)  # limit: bound; friction: bound; motor: max torque; spring: stiffness
     slot_b: wp.array2d(dtype=f64)  # limit: restitution; spring: damping; coupling: ratio

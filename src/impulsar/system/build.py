@@ -73,6 +73,7 @@ class System:
         self._couplings = list(model.couplings.values())
 
         self.length = characteristic_length(model)
+        self.size = extent(model) + self.length
         self._number_freedoms()
         builder = SlotBuilder(self.joint_index, self.coordinate, self.dof)
         for joint in self.tree.loops:
@@ -229,11 +230,13 @@ class System:
             envelope_row=self._envelope_row,
         )
 
-    def spare_rows(self, basis: np.ndarray, rank: np.ndarray) -> None:
+    def spare_rows(self, basis: np.ndarray, rank: np.ndarray, slack: np.ndarray) -> None:
         """Say which closures and couplings hold the mechanism [slot, 1 or world], and how many there are [1 or world].
 
-        The others are spare: a method may leave them out, or choose among all by their strength at a pose.
+        The others are spare: a method may leave them out, or choose among all by their strength at a pose. slack is
+        the error that this may mean for those that hold it [1 or world].
         """
+        self.replace_parameter("slack", np.reshape(slack, (1, -1)))
         self.replace_parameter("basis", basis.astype(float))
         self.replace_parameter("rank", np.reshape(rank, (1, -1)).astype(float))
         n = len(self._bilateral)
@@ -445,12 +448,12 @@ class System:
         largest = 1e300  # stands for no bound
         self._shared(f64, slot_a=[min(slot.a, largest) for slot in slots], slot_b=[slot.b for slot in slots])
         self._shared(f64, slot_c=[slot.c for slot in slots], slot_d=[slot.d for slot in slots])
-        self._shared(f64, basis=np.ones(len(slots)), rank=[len(self._bilateral)])
+        self._shared(f64, basis=np.ones(len(slots)), rank=[len(self._bilateral)], slack=[0.0])
         in_metres = [(slot.kind != COUPLING and slot.code in METRES) or self._couples_slides(slot) for slot in slots]
         slides = [code <= SLIDE_Z for code in self._dof_kind]
         for name, weight in (
-            ("slot_weight", np.where(in_metres, self.length**-2, 1.0)),
-            ("dof_weight", np.where(slides, self.length**2, 1.0)),
+            ("slot_weight", np.where(in_metres, self.size**-2, 1.0)),
+            ("dof_weight", np.where(slides, self.size**2, 1.0)),
         ):
             setattr(self.arrays, name, self._array(weight, f64, weight.shape))
 
@@ -538,6 +541,12 @@ def characteristic_length(model: Model) -> float:
     if not any(arms):
         arms = [np.trace(body.inertia) / 2 / body.mass for body in model.bodies.values()]
     return math.sqrt(sum(arms) / len(arms)) if any(arms) else 1.0
+
+
+def extent(model: Model) -> float:
+    """How far a model's centres of mass are apart at the authored pose [m]."""
+    p = np.array([body.position for body in model.bodies.values()])
+    return float(np.linalg.norm(np.ptp(p, axis=0))) if len(p) else 0.0
 
 
 def joint_blocks(slots: list[Slot]) -> list[int]:
