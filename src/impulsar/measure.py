@@ -60,6 +60,29 @@ def measure_energy(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[Wo
     x.energy[KINETIC, w] = kinetic
     x.energy[POTENTIAL, w] = potential
     x.energy[ELASTIC, w] = elastic
+    x.report[IMBALANCE, w] = relative_imbalance(m, s, kinetic, potential, elastic, w)
+
+
+@wp.func
+def relative_imbalance(
+    m: wp.ref[SystemArrays], s: wp.ref[StateArrays], kinetic: f64, potential: f64, elastic: f64, w: int
+) -> f64:
+    """What the books are out by, of all that was turned over and of a fall by the mechanism's size."""
+    out = kinetic + potential + elastic - s.start_energy[0, w] - s.edits[0, w] + s.clamped[0, w]
+    out += s.past_hands[1, w] + s.past_parts[1, w] - s.past_hands[0, w] - s.past_parts[0, w]
+    turned = kinetic + elastic + wp.abs(s.edits[0, w]) + wp.abs(s.past_hands[0, w]) + wp.abs(s.past_parts[0, w])
+    for r in range(m.slot_kind.shape[0]):
+        lost = s.loss[r, w] + s.viscous_loss[r, w]
+        out += lost - s.work[r, w]
+        turned += wp.abs(lost) + wp.abs(s.work[r, w])
+    for k in range(m.load_body.shape[0]):
+        out -= s.load_work[k, w]
+        turned += wp.abs(s.load_work[k, w])
+    for i in range(m.parent.shape[0]):
+        turned += m.mass[i, w] * wp.length(m.gravity[0, w]) * m.size[0]
+    if turned <= ZERO:
+        return ZERO
+    return out / turned
 
 
 @wp.func
@@ -264,7 +287,8 @@ class Readout:
             self._ints([system.dof.get(key, -1) for key in keys]),
         ]
         locks = [(joint, lock_code) for joint in joints for lock_code in joint.kind.locks]
-        self.lock_names = [joint.name for joint, _ in locks]
+        self.locks = [(joint.name, code) for joint, code in locks]
+        self.lock_names = [name for name, _ in self.locks]
         self._locks = [
             self._ints([system.joint_index[joint.name] for joint, _ in locks]),
             self._ints([lock_code for _, lock_code in locks]),

@@ -2,10 +2,10 @@
 
 The closures and couplings of a spanning tree are looked at in several poses that the mechanism can take, whatever
 the coordinates of the world: their Jacobian over the motions of the tree, by the twists of all bodies, free of
-masses, turns and shifts made comparable by the mechanism's size. Rows are taken strongest first (a pivot is what the rows taken leave of a row),
-those of short loops before those of long ones, so that what a part of the mechanism can hold by itself it does. A
-pivot below the tolerance asks for less than that of its neighbours, in rad or sizes: such a row is redundant. It may
-stay open by that much, as a bearing does by its play, and it is no row.
+masses, turns and shifts made comparable by the mechanism's size. Rows are taken strongest first (a pivot is what the
+rows taken leave of a row), those of short loops before those of long ones, so that what a part of the mechanism can
+hold by itself it does. A pivot below the tolerance asks for less than that of its neighbours, in rad or sizes: such a
+row is redundant. It may stay open by that much, as a bearing does by its play, and it is no row.
 
     rank     the largest over the poses: at a singular position it is lower, and that is a matter of the instant
     basis    rows as many as the rank that are strong in all poses; the others are spare
@@ -260,6 +260,7 @@ def choose_rows(system: System, tolerance: float, start: Callable[[System, int],
     start gives the coordinates of a spanning tree in a world; by default those of the authored pose. Worlds whose
     joints are placed alike are decided once. A row leaves the system where it is idle in every world.
     """
+    system.redundancy = tolerance
     if not (system.tree.loops or system.model.couplings):
         return
     loops = Loops(system.model, system.device)

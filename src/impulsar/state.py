@@ -55,6 +55,10 @@ class StateArrays:
     time: wp.array2d(dtype=f64)  # [s]; drift
     last_h: wp.array2d(dtype=f64)  # step of the impulses, 0: they are forces of an instant times the nominal step [s]
     pair: wp.array2d(dtype=f64)  # 1: the implicit pair is in use; evaluations of the other; steps until it may be tried
+    reach: wp.array2d(dtype=f64)  # farthest that a slide has been from home [m]; sub-steps
+    past_parts: wp.array2d(dtype=f64)  # work, loss of the parts removed [J]; edits
+    edits: wp.array2d(dtype=f64)  # energy that edits put into the mechanism [J]; edits
+    clamped: wp.array2d(dtype=f64)  # energy that clamps took out [J]; clamps
     next_h: wp.array2d(dtype=f64)  # sub-step that error control proposes, 0: none yet, < 0: too small to be taken [s]
 
 
@@ -143,14 +147,15 @@ def state_blocks(n: Counts) -> dict[str, int]:
         "viscous_loss": n.slots,
         "load_work": n.loads,
         "past_hands": 2,
-        "past_parts": 2,  # work, loss of the parts removed [J]; edits; the host's alone
-        "edits": 1,  # energy that edits put into the mechanism [J]; edits; the host's alone
-        "clamped": 1,  # energy that clamps took out [J]; clamps; the host's alone
+        "past_parts": 2,
+        "edits": 1,
+        "clamped": 1,
         "start_energy": 1,
         "time": 1,
         "last_h": 1,
         "pair": 3,
         "next_h": 1,
+        "reach": 1,
     }
 
 

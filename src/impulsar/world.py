@@ -22,6 +22,8 @@ from .edits.rebuild import Rebuilt, plan_of, rebuild
 from .edits.topology import Plan
 from .guard import Guard
 from .inputs import Component, Harmonic, Ramp, Scalar, Table
+from .integrate.pairs import STAGES
+from .joints import LOCK_NAMES
 from .least_norm import LeastNorm
 from .measure import constraint_error_kernel
 from .methods import METHODS
@@ -33,6 +35,7 @@ from .reports import Books, StepReport
 from .snapshot import Snapshot
 from .state import State, allocate_work
 from .system import TOPOLOGY_OF_EDITS, System
+from .system.build import METRES
 from .system.channels import CALLABLE_STEPS
 from .system.slots import CLOSURE, HAND, IDLE
 from .views import BodyView, Hand, JointView
@@ -49,8 +52,9 @@ class World:
     method: a name of METHODS or an options object such as Simgc(epsilon=1e-6); coordinates: "generalized"
     or "maximal", by default the method's own; dt: nominal step [s]; rtol, atol, substeps: of `direct`;
     budget: wall time a step may take [s], turned into a limit of iterations by measuring their cost;
-    strict: raise when a step was ended by its limit instead of its tolerance; max_speed [m/s] of bodies and
-    max_hand_force [N] of hands: clamps, off by default, told in `StepReport.clamped` when they act.
+    strict: raise when a step is not right to its tolerance (`StepReport.trouble`); redundancy: how far apart rows
+    that others imply may be [rad, or lengths over the mechanism's size], the play of its bearings; max_speed [m/s]
+    of bodies and max_hand_force [N] of hands: clamps, off by default, told in `StepReport.clamped`.
     """
 
     def __init__(
@@ -83,7 +87,9 @@ class World:
         self.coordinates = coordinates
         self.device = _device(device)
         self.strict = strict
-        self.redundancy = redundancy
+        if not (isinstance(redundancy, int | float) and 1e-12 <= redundancy < 0.1):
+            raise ModelError(f"redundancy is {redundancy!r}, expected rad or lengths over size from 1e-12 to 0.1")
+        self.redundancy = float(redundancy)
         self.worlds = worlds
         self._script = sorted(model.script, key=lambda entry: entry[0])
         self.paused = False
@@ -200,6 +206,10 @@ class World:
             return
         if not (isinstance(budget, int | float) and budget > 0):
             raise ModelError(f"budget is {budget!r}, expected a time > 0 [s]")
+        if self.method.order > 1:
+            cost_of_one = self._cost_of_evaluation()
+            self._write_options(max(STAGES, min(self.method.iterations, int(budget / cost_of_one))))
+            return
         before = self.snapshot()
         cost = {}
         for sweeps in (1, 33):
@@ -216,6 +226,20 @@ class World:
         self.restore(before)
         per_sweep = max((cost[33] - cost[1]) / 32, 1e-9)
         self._write_options(max(1, min(self.method.iterations, 1 + int((budget - cost[1]) / per_sweep))))
+
+    def _cost_of_evaluation(self) -> float:
+        """Time that an evaluation takes in steps of an error-controlled method here [s]."""
+        before = self.snapshot()
+        costs = []
+        for _ in range(7):
+            self.restore(before)
+            start = wall.perf_counter()
+            self._launch()
+            wp.synchronize_device(self.device)
+            spent = wall.perf_counter() - start
+            costs.append(spent / max(1.0, float(self._work.report.numpy()[measure.ITERATIONS].max())))
+        self.restore(before)
+        return float(np.median(costs))
 
     # stepping -------------------------------------------------------------------------------------
 
@@ -275,8 +299,14 @@ class World:
         if raw is not None:
             for row in (measure.TOTAL_ITERATIONS, measure.SUB_STEPS, measure.ENDED_BY_LIMIT):
                 new[row] += raw[row]
-            for row in (measure.MOST_ITERATIONS, measure.BROKEN):
+            for row in (measure.MOST_ITERATIONS, measure.BROKEN, measure.COARSE):
                 new[row] = np.maximum(new[row], raw[row])
+            for row, slot in (
+                (measure.POSITION_RESIDUAL, measure.POSITION_SLOT),
+                (measure.VELOCITY_RESIDUAL, measure.VELOCITY_SLOT),
+            ):
+                worse = raw[row] > new[row]
+                new[row, worse], new[slot, worse] = raw[row, worse], raw[slot, worse]
         return new
 
     def _steps_to_script(self) -> int:
@@ -529,6 +559,24 @@ class World:
     def energy(self) -> Books:
         """The energy books [J]."""
         return Books.read(self.system, self.state, self._work)
+
+    def openings(self) -> dict[str, Any]:
+        """How far the rows that are redundant by construction are open, by name [rad, or lengths over the size].
+
+        They are no rows, because others imply them to within `redundancy`; "joint 'hinge' tilt x": 1.2e-6.
+        """
+        system, found = self.system, {}
+        spare = {
+            (slot.name, slot.code)
+            for slot, holds in zip(system.slots, system.parameter("basis").min(axis=1), strict=True)
+            if slot.kind == IDLE or (slot.kind == CLOSURE and not holds)
+        }
+        errors = np.abs(self.readout.lock_errors())
+        for (name, code), error in zip(self.readout.locks, errors, strict=True):
+            if (name, code) in spare:
+                scale = system.size if code in METRES else 1.0
+                found[f"joint '{name}' {LOCK_NAMES[code]}"] = self._out(error / scale)
+        return found
 
     def constraint_error(self) -> float | np.ndarray:
         """2-norm over all joints of their position-level equations, from body poses [m and rad]."""

@@ -28,7 +28,7 @@ from ..coordinates.inverse import inverse_dynamics, joint_inertia
 from ..forces.compliance import apply_compliance
 from ..forces.loads import add_loads
 from ..integrate.control import move_coordinates
-from ..joints import ALIGN_X, ALIGN_Y, CROSS, LENGTH, LOCK_RX, LOCK_RY, LOCK_RZ, LOCK_X, LOCK_Y, LOCK_Z, THREAD
+from ..joints import ALIGN_X, ALIGN_Y, CROSS, LOCK_NAMES, LOCK_RX, LOCK_RY, LOCK_RZ
 from ..measure import Readout, coordinate_name
 from ..model import Model, ModelError
 from ..redundancy import PLAY
@@ -52,19 +52,6 @@ from ..world import World
 
 LIMITS = (LIMIT_LOW, LIMIT_HIGH)
 DRIVES = (MOTOR_SPEED, MOTOR_POSITION)
-LOCK_NAMES = {
-    LOCK_X: "x",
-    LOCK_Y: "y",
-    LOCK_Z: "z",
-    LOCK_RX: "turn x",
-    LOCK_RY: "turn y",
-    LOCK_RZ: "turn z",
-    ALIGN_X: "tilt x",
-    ALIGN_Y: "tilt y",
-    CROSS: "cross",
-    THREAD: "thread",
-    LENGTH: "length",
-}
 ANGULAR_LOCKS = (LOCK_RX, LOCK_RY, LOCK_RZ, ALIGN_X, ALIGN_Y, CROSS)
 
 

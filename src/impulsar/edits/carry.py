@@ -15,7 +15,7 @@ from ..joints import BALL_X, BALL_Z, SCREW, SLIDE_Z, TURN_X, TURN_Z
 from ..measure import Readout
 from ..methods.start import refresh
 from ..model import Joint, Model
-from ..redundancy import PLAY, choose_rows
+from ..redundancy import choose_rows
 from ..shapes import conjugate, multiply_all, rotate_all, rotation_matrices
 from ..state import State, WorkArrays, allocate_work
 from ..system import EMPTY, System
@@ -150,7 +150,7 @@ def carry(old: Bench, change: Change) -> Outcome:
     slots = slot_map(old.system, system)
     carry_parameters(old.system, system, slots, change.before)
     place_parts(change)
-    choose_rows(system, PLAY, lambda tree, w: tree_coordinates(change, tree, w))
+    choose_rows(system, old.system.redundancy, lambda tree, w: tree_coordinates(change, tree, w))
     new = Bench(system, State(system.counts, system.device), allocate_work(system.counts, system.device))
     if not change.fresh:
         carry_inputs(old, new, slots, change.before)

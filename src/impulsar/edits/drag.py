@@ -446,4 +446,3 @@ def _settle(bench: Bench, turns: np.ndarray, twists: np.ndarray) -> None:
         p, q = work.p_WB.numpy().copy(), work.q_WB.numpy().copy()
         carried = [rotate(q[:, 0], rotate(conjugate(turns), part)) for part in (twists[:, :3], twists[:, 3:])]
         fit(system, state, work, (p, q, np.hstack(carried)[:, None]), CLOSED)
-

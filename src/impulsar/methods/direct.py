@@ -25,6 +25,7 @@ from ..forces.loads import add_loads
 from ..integrate.control import (
     keep_books,
     keep_derivatives,
+    keep_reach,
     move_coordinates,
     next_size,
     return_to_start,
@@ -92,7 +93,7 @@ class Direct:
     """Options of the direct method."""
 
     rtol: float = 1e-7
-    atol: float = 1e-7  # [m, rad, m/s, rad/s]
+    atol: float = 1e-7  # [rad, rad/s], and of the mechanism's size per second: slides
     iterations: int = 10**6  # evaluations in a nominal step: fewer, a limit of work; so many, an error
     substeps: int = 0  # so many impulsive sub-steps of equal size instead of error control
     epsilon: float = 1e-10  # largest impulse increment of an impulsive sub-step's last sweep [N s, N m s]
@@ -134,9 +135,7 @@ class Direct:
 
 
 @wp.func
-def evaluate(
-    m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], t: f64, stage: int, w: int
-) -> f64:
+def evaluate(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], t: f64, stage: int, w: int) -> f64:
     """Constrained accelerations, multipliers and powers of the present state at time t, into a stage.
 
     Returns the strength of the weakest row.
@@ -368,9 +367,7 @@ def take_impulsive(
 
 
 @wp.func
-def close_joints(
-    m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], t: f64, weakest: f64, w: int
-):
+def close_joints(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], t: f64, weakest: f64, w: int):
     """After a smooth sub-step: project. Returns how far the state was off, and what of that is left [m, rad]."""
     off = ZERO
     left = ZERO
@@ -389,6 +386,7 @@ def keep_step(
 ) -> Progress:
     """After an accepted smooth sub-step: its books, its clock, and its last stage as the first of the next."""
     keep_books(m, s, x, start.pair, size, w)
+    keep_reach(m, s, w)
     s.last_h[0, w] = ZERO  # forces of an instant are no warm start
     p = pass_by(m, start, size, w)
     p.mode = SMOOTH

@@ -59,6 +59,9 @@ class SystemArrays:
     slot_block: wp.array(dtype=wp.int32)  # at a joint's first closure the number of them, else 0
     slot_channel: wp.array(dtype=wp.int32)  # input channel of a motor, else -1
     slot_weight: wp.array(dtype=f64)  # of |J|²: 1 / size² where the row is in metres, so that they compare
+    coordinate_slides: wp.array(dtype=wp.int32)  # [coordinate] 1: in metres
+    home: wp.array(dtype=f64)  # [coordinate] at the authored pose
+    size: wp.array(dtype=f64)  # [1] of the mechanism [m]
     dof_weight: wp.array(dtype=f64)  # [dof] of J²: size² where the freedom is a slide
     basis: wp.array2d(dtype=f64)  # 1: of the rows that hold the mechanism, 0: spare, the others imply it
     rank: wp.array2d(dtype=f64)  # [1, world] of the closures and couplings together

@@ -74,6 +74,7 @@ class System:
 
         self.length = characteristic_length(model)
         self.size = extent(model) + self.length
+        self.redundancy = 0.0  # by which rows were left out; see redundancy.py
         self._number_freedoms()
         builder = SlotBuilder(self.joint_index, self.coordinate, self.dof)
         for joint in self.tree.loops:
@@ -451,7 +452,12 @@ class System:
         self._shared(f64, basis=np.ones(len(slots)), rank=[len(self._bilateral)], slack=[0.0])
         in_metres = [(slot.kind != COUPLING and slot.code in METRES) or self._couples_slides(slot) for slot in slots]
         slides = [code <= SLIDE_Z for code in self._dof_kind]
+        in_slides = np.zeros(self._coordinates, np.int32)
+        in_slides[[c for (_, code), c in self.coordinate.items() if code <= SLIDE_Z and c >= 0]] = 1
+        self._fixed(coordinate_slides=in_slides)
         for name, weight in (
+            ("home", self.start_coordinates()),
+            ("size", np.array([self.size])),
             ("slot_weight", np.where(in_metres, self.size**-2, 1.0)),
             ("dof_weight", np.where(slides, self.size**2, 1.0)),
         ):
