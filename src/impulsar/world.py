@@ -6,6 +6,7 @@ import sys
 import time as wall
 import warnings
 from dataclasses import fields, replace
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -450,8 +451,9 @@ class World:
 
     def grab(self, body: str, at=(0.0, 0.0, 0.0), stiffness: float = 1000.0, damping: float = 1.0, name=None) -> "Hand":
         """Take hold of a point of a body (its own frame, from its centre of mass [m]) by a spring-damper."""
-        taken = self.system.hand_names
-        name = name or next(f"hand {k}" for k in range(1, len(taken) + 2) if f"hand {k}" not in taken)
+        if name is None:
+            model, live = self.system.model, (*self.system.hand_names, *self.system.load_names)
+            name = next(n for k in count(1) if (n := f"hand {k}") not in live and model.holder(n) is None)
         self.apply(edits.Grab(name, body, tuple(at), stiffness, damping))
         return Hand(self, name)
 

@@ -44,10 +44,9 @@ def apply(edit: Edit, bench: Bench) -> Answer:
 def _(edit: Grab, bench: Bench) -> Answer:
     system = bench.system
     owner = f"hand {edit.hand!r}"
-    if not isinstance(edit.hand, str) or not edit.hand:
-        raise EditError(f"{owner}: name is {show(edit.hand)}, expected a string that is not empty")
-    if edit.hand in system.hand_names:
+    if isinstance(edit.hand, str) and edit.hand in system.hand_names:
         raise EditError(f"{owner}: already holds a body; release it first or choose another name")
+    claim(system, "hand", edit.hand)
     if edit.body == "ground":
         raise EditError(f"{owner}: takes 'ground', which does not move; give a body")
     body = known(owner, "body", edit.body, system.body_index)
@@ -111,6 +110,14 @@ def _(edit: Move, bench: Bench) -> Answer:
     return Answer(f"{owner} moves", True, inverse=inverse)
 
 
+def claim(system: System, kind: str, name: object) -> None:
+    """Refuse the name of a new part, hand or load that is wrong or has a meaning already."""
+    owner = system.model.claim(kind, name)
+    for what, names in (("hand", system.hand_names), ("load", system.load_names)):
+        if name in names:
+            raise EditError(f"{owner}: the name is taken by a {what}; choose another")
+
+
 def look_again(bench: Bench) -> None:
     """Let `direct` ask again how large its sub-steps may be: something stiff may have come."""
     bench.state.write("next_h", np.zeros((1, bench.system.counts.worlds)))
@@ -157,8 +164,8 @@ def _(edit: Release, bench: Bench) -> Answer:
 def _(edit: ApplyLoad, bench: Bench) -> Answer:
     system = bench.system
     owner = f"load {edit.name!r}"
-    if not isinstance(edit.name, str) or not edit.name:
-        raise EditError(f"{owner}: name is {show(edit.name)}, expected a string that is not empty")
+    if not (isinstance(edit.name, str) and edit.name in system.load_names):
+        claim(system, "load", edit.name)
     if edit.body == "ground":
         raise EditError(f"{owner}: acts on 'ground', which does not move; give another body")
     body = known(owner, "body", edit.body, system.body_index)

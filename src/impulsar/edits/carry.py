@@ -32,7 +32,7 @@ from ..system.slots import (
     SPRING,
     Slot,
 )
-from ..system.tree import GROUND
+from ..system.tree import GROUND, free_name
 from .fit import fit
 
 CLOSED = 1e-10  # position error left after a fit, and not worth one before it [m, rad]
@@ -458,7 +458,7 @@ def freedom_values(freedoms: list, p_FM: np.ndarray, q_FM: np.ndarray, R: np.nda
 def same_tree(old: System, new: System, before: Model) -> bool:
     """Whether both have the same bodies on the same joints."""
     return old.tree.bodies == new.tree.bodies and all(
-        a.name == b.name and (before.joints.get(a.name) is b or a.name == f"{body}.free")
+        a.name == b.name and (before.joints.get(a.name) is b or a.name == free_name(body))
         for a, b, body in zip(old.tree.carriers, new.tree.carriers, new.tree.bodies, strict=True)
     )
 
