@@ -165,7 +165,7 @@ def test_words_that_are_no_names(kind, name):
             lambda: world.add(kind, name, **OPTIONS[kind]),
         ]
     for call in calls:
-        with pytest.raises(ModelError, match="name|hand is") as caught:
+        with pytest.raises(ModelError, match=r"name|hand is") as caught:
             call()
         assert str(caught.value).isprintable()
         assert len(str(caught.value)) < 1000

@@ -52,6 +52,7 @@ from impulsar.shapes import (  # noqa: F401  the shapes are part of what a user 
     uniform_solid,
     unit_quaternion,
     vector,
+    weight,
 )
 
 Frame = tuple[Vector, Vector]  # position [m] and orientation (xyzw) in the body's frame
@@ -139,7 +140,7 @@ class Model:
             tensor = inertia_tensor(owner, inertia)
         body = Body(
             name,
-            positive(owner, "mass", mass, "kg"),
+            weight(owner, mass),
             tensor,
             vector(owner, "position", position, "m"),
             unit_quaternion(owner, "orientation", orientation),
@@ -195,8 +196,8 @@ class Model:
             F, M = place_frames(owner, type, P, C, at, axis, axis2, at_b)
         length = None
         if type == "distance":
-            ends = (P.world_point(F[0]), C.world_point(M[0])) if at is None else (at, at_b)  # no rounding of 0
-            length = float(np.linalg.norm(np.subtract(*ends)))
+            apart = C.world_point(M[0]) - P.world_point(F[0]) if at is None else np.subtract(at_b, at)  # type: ignore[arg-type]
+            length = float(np.linalg.norm(apart))
         given = {
             "limits": limits,
             "restitution": limit_restitution,

@@ -26,6 +26,7 @@ from impulsar.shapes import (
     show,
     unit_quaternion,
     vector,
+    weight,
 )
 
 LONGEST_NAME = 128  # characters; with a signal's suffix it still fits a message of the studio
@@ -65,7 +66,7 @@ class Body:
     def check(self) -> None:
         """Raise `ModelError` at the first wrong field; make arrays of sequences."""
         owner = f"body '{check_name('body', self.name)}'"
-        self.mass = positive(owner, "mass", self.mass, "kg")
+        self.mass = weight(owner, self.mass)
         self.inertia = inertia_tensor(owner, self.inertia)
         self.position = vector(owner, "position", self.position, "m")
         self.orientation = unit_quaternion(owner, "orientation", self.orientation)

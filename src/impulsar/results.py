@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
     from .world import World
 
+MOST_SAMPLES = 10**8  # of one run: a time alone is then 0.8 GB
 KINDS = ("kinetic", "potential", "elastic", "work", "loss", "imbalance")
 
 # Variable: dimensions after time, units, long name.
@@ -98,7 +99,11 @@ def steps_and_stride(duration: float, every: float | None, dt: float) -> tuple[i
     steps = round(positive("run", "duration", duration, "s") / dt)
     if steps < 1:
         raise ModelError(f"run: duration is {show(duration)} s, less than a step of {show(dt)} s; shorten dt")
-    return steps, _stride(every, dt)
+    stride = _stride(every, dt)
+    if steps // stride > MOST_SAMPLES:
+        told = f"{steps // stride:.3g} samples, more than {MOST_SAMPLES:g}"
+        raise ModelError(f"run: duration is {show(duration)} s, {told}; give a longer every, or several runs")
+    return steps, stride
 
 
 def _stride(every: float | None, dt: float) -> int:
@@ -107,7 +112,7 @@ def _stride(every: float | None, dt: float) -> int:
         return 1
     every = positive("run", "every", every, "s")
     stride = max(1, round(every / dt))
-    if abs(every - stride * dt) > 1e-6 * dt:
+    if not abs(every - stride * dt) <= 1e-6 * dt:
         raise ModelError(
             f"run: every is {show(every)} s, not a whole multiple of dt = {show(dt)} s; give {show(stride * dt)}"
         )

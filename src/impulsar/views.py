@@ -26,13 +26,13 @@ class Hand:
     def __init__(self, world: "World", name: str):
         self.world, self.name = world, name
 
-    def move(self, target: Value) -> None:
+    def move(self, target: Value) -> edits.Answer:
         """Go to a world point [m], or along a profile."""
-        self.world.apply(edits.Move(self.name, tuple(target) if isinstance(target, list) else target))
+        return self.world.apply(edits.Move(self.name, tuple(target) if isinstance(target, list) else target))
 
-    def release(self) -> None:
+    def release(self) -> edits.Answer:
         """Let go."""
-        self.world.apply(edits.Release(self.name))
+        return self.world.apply(edits.Release(self.name))
 
     @property
     def force(self) -> np.ndarray:

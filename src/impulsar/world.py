@@ -3,6 +3,7 @@
 import hashlib
 import math
 import sys
+import threading
 import time as wall
 import warnings
 from dataclasses import fields, replace
@@ -19,26 +20,30 @@ from .edits.apply import HandsFull, LoadsFull, NoSlot
 from .edits.carry import Bench, Places, carry_parameters, slot_map
 from .edits.fit import fit_kernel
 from .edits.present import present_model
-from .edits.rebuild import Rebuilt, plan_of, rebuild
+from .edits.rebuild import Rebuilt, momentum, plan_of, rebuild
 from .edits.topology import Plan
 from .guard import Guard
-from .inputs import Component, Harmonic, Ramp, Scalar, Table
+from .inputs import Component, Harmonic, Ramp, Scalar, Table, is_number
 from .least_norm import LeastNorm
 from .measure import constraint_error_kernel
 from .methods import METHODS
 from .methods.launch import record_launch
 from .methods.start import drop_idle_rows, project_start, refresh, refresh_kernel, rows_kernel
 from .model import Model, ModelError
-from .reports import Books, StepReport
+from .reports import Books, StepError, StepReport
+from .shapes import as_float, show, whole
 from .snapshot import Snapshot
 from .state import State, allocate_work
 from .system import TOPOLOGY_OF_EDITS, System
-from .system.channels import CALLABLE_STEPS
+from .system.channels import CALLABLE_STEPS, InputError
 from .system.slots import CLOSURE, HAND, IDLE
 from .views import BodyView, Hand, JointView
 
 DEFAULT_METHOD = "direct"
-LONGEST_STEP = 1e9  # [s]
+SHORTEST_STEP, LONGEST_STEP = 1e-15, 1e9  # [s]; below, time stops to advance after a second
+MOST_SUBSTEPS = 10**6  # of a nominal step: what is longer answers to nobody while it runs
+MOST_STEPS = 2**31 - 1  # of one call
+LAUNCH_STEPS = 2**16  # of one launch, sub-steps counted: Ctrl-C is heard between launches
 INPUT_ARRAYS = ("parent", "dof_kind", "first", "second", "slot_kind", "slot_part", "slot_code")
 MOST_LOCKS = 1500  # beyond so many joint equations the solver's own reactions stand, taken as determinate
 
@@ -79,6 +84,7 @@ class World:
             raise ModelError(f"method '{self.method.name}': no coordinates {coordinates!r}; it works in: {known}{hint}")
         if not (isinstance(worlds, int) and worlds >= 1):
             raise ModelError(f"worlds is {worlds!r}, expected an integer >= 1")
+        self._door = threading.Lock()  # who steps or edits holds it
         self.coordinates = coordinates
         self.device = _device(device)
         self.strict = strict
@@ -177,10 +183,15 @@ class World:
         self.system.arrays.options.assign(data)
 
     def _set_dt(self, dt: float) -> None:
-        if not (isinstance(dt, int | float) and not isinstance(dt, bool) and 0 < dt < LONGEST_STEP):
-            raise edits.EditError(f"dt is {dt!r}, expected a time > 0 [s]")
+        if not (is_number(dt) and SHORTEST_STEP <= dt < LONGEST_STEP):
+            expected = f"a time > 0 [s], from {SHORTEST_STEP:g} to {LONGEST_STEP:g}"
+            raise edits.EditError(f"dt is {as_float(dt) if is_number(dt) else dt!r:.200}, expected {expected}")
+        parts = float(dt) / self.method.max_step * (1.0 - 1e-12)
+        if not parts <= MOST_SUBSTEPS:
+            most = f"{MOST_SUBSTEPS} steps of the {self.method.max_step:g} s of '{self.method.name}'"
+            raise edits.EditError(f"dt is {show(dt)} s, more than {most}; take a smaller dt or a larger max_step")
         self.dt = float(dt)
-        self._substeps = max(1, math.ceil(dt / self.method.max_step * (1.0 - 1e-12)))
+        self._substeps = max(1, math.ceil(parts))
         self._h = self.dt / self._substeps
         self.system.arrays.h.fill_(self._h)
         self.system.arrays.nominal_h.fill_(self._h)
@@ -218,9 +229,31 @@ class World:
 
     def step(self, n: int = 1) -> StepReport:
         """Take n nominal steps in as few launches as the script and callables allow."""
+        self._enter("step")
+        try:
+            return self._step(n)
+        finally:
+            self._door.release()
+
+    def _enter(self, what: str) -> None:
+        """Take the world's door, or refuse: two threads would write over each other's state."""
+        if not self._door.acquire(blocking=False):
+            raise (StepError if what == "step" else edits.EditError)(
+                f"model '{self.system.model.name}': {what} while the world is at work, in another thread or in a "
+                "callable of its own; let one thread step and edit it, or give each thread a World of its own"
+            )
+
+    def __reduce__(self) -> Any:
+        """Refuse to be copied or pickled: arrays on a device and recorded launches are not data."""
+        raise TypeError(
+            f"model '{self.system.model.name}': a World cannot be copied or pickled; keep world.model and "
+            "world.snapshot(), which can, then make World(model) and restore(snapshot) there"
+        )
+
+    def _step(self, n: int) -> StepReport:
         if self.paused:
             raise edits.EditError("the world is paused; go on by world.apply(im.edits.Pause(False))")
-        if n == 1 and self._simple and not self._script and not self.system.channels.callables:
+        if type(n) is int and n == 1 and self._simple and not self._script and not self.system.channels.callables:
             if self._count >= self._guard.at:
                 self._guard.keep()
             if self._steps != self._substeps:
@@ -237,20 +270,21 @@ class World:
         return self._many_steps(n)
 
     def _many_steps(self, n: int) -> StepReport:
-        if not (isinstance(n, int | np.integer) and n >= 1):
-            raise ModelError(f"step: n is {n!r}, expected an integer >= 1")
+        n = whole("step", "n", n, 1, MOST_STEPS)
         raw = None
-        left = int(n)
+        left = n
         self.clamps.acted.clear()
         while left > 0:
             self._run_script()
-            part = min(left, self._steps_to_script()) if not self.clamps else 1
-            self.clamps.before(self)
-            callables = self.system.channels.callables
-            if callables:
-                part = min(part, max(1, CALLABLE_STEPS // self._substeps))
-                steps = part * self._substeps
-                self.system.channels.sample_callables(self.system.arrays, self.time, self._h, steps)
+            part = min(left, self._steps_to_script(), max(1, LAUNCH_STEPS // self._substeps)) if not self.clamps else 1
+            try:
+                self.clamps.before(self)
+                if self.system.channels.callables:
+                    part = min(part, max(1, CALLABLE_STEPS // self._substeps))
+                    steps = part * self._substeps
+                    self.system.channels.sample_callables(self.system.arrays, self.time, self._h, steps)
+            except InputError as error:
+                raise StepError(str(error)) from error
             if self._count >= self._guard.at:
                 self._guard.keep()
             if self._steps != part * self._substeps:
@@ -261,7 +295,9 @@ class World:
             left -= part
             self.clamps.after(self)
             raw = self._merge(raw) if left or raw is not None else raw
-        report = StepReport(self, self._count, int(n) * self._substeps, raw, tuple(self.clamps.acted))
+            if raw is not None and self.device == "cpu" and raw[measure.BROKEN].any():
+                break  # what would come after it is of no use
+        report = StepReport(self, self._count, n * self._substeps, raw, tuple(self.clamps.acted))
         if self.device == "cpu":
             report.check(self.strict)
         return report
@@ -288,7 +324,7 @@ class World:
             if due > self._clock + 1e-6 * self.dt:
                 return
             self._script_position += 1
-            self.apply(edit)
+            self._apply(edit)
 
     def run(self, duration: float, every: float | None = None, progress: bool | None = None):
         """Step for a duration [s], sampling `every` [s] (default: each step); an xarray.Dataset.
@@ -315,6 +351,13 @@ class World:
 
     def apply(self, edit: Any) -> edits.Answer:
         """Carry out an edit between two steps; raises EditError and changes nothing if it cannot be."""
+        self._enter("apply")
+        try:
+            return self._apply(edit)
+        finally:
+            self._door.release()
+
+    def _apply(self, edit: Any) -> edits.Answer:
         if not isinstance(edit, edits.Edit):
             raise edits.EditError(f"{type(edit).__name__}: not an edit; see impulsar.edits")
         edits.check_values(edit)
@@ -360,15 +403,18 @@ class World:
         largest = replace(edit, value=float(values[np.argmax(np.abs(values))]))
         answer = self._rebuild(plan_of(largest, self._bench, self.model, refusal))
         try:
-            return replace(self._write(edit), inverse=answer.inverse)
+            written = self._write(edit)
         except edits.EditError:
-            self.restore(before)
+            self._restore(before)
             raise
+        return replace(answer, text=written.text, energy=answer.energy + written.energy)
 
     def _write(self, edit: edits.Edit) -> edits.Answer:
         """An edit of arrays. What energy it puts in is booked to edits, but for a hand's own when it lets go."""
         energy = self._work.energy.numpy()
         before = energy.sum(axis=0)
+        weighs = isinstance(edit, edits.DragTo) or (isinstance(edit, edits.SetParameter) and _weighs(edit.path))
+        momentum_before = momentum(self._bench) if weighs else None
         booked = self.state.read("edits").copy()
         while True:
             try:
@@ -384,6 +430,9 @@ class World:
         self._refresh()
         if isinstance(edit, edits.Release):
             return answer
+        if momentum_before is not None:
+            gained = momentum(self._bench) - momentum_before
+            answer = replace(answer, momentum=self._out(gained[:, 3:]), angular_momentum=self._out(gained[:, :3]))
         added = self._work.energy.numpy().sum(axis=0) - before
         if added.any():
             self.state.write("edits", booked + added)
@@ -411,22 +460,26 @@ class World:
         edits.known("method", "method", edit.method, METHODS)
         method = _method(edit.method, **edits.method_options(edit, METHODS))
         coordinates = self.coordinates if self.coordinates in method.coordinates else method.coordinates[0]
+        text = f"method is {method.name}, in {coordinates} coordinates"
+        answer = edits.Answer(text, inverse=inverse)
         new = None
         if coordinates != self.coordinates:
-            new = rebuild(self._bench, Plan(self.model, ""), self.model, coordinates)
+            new = rebuild(self._bench, Plan(self.model, text, inverse), self.model, coordinates)
         self.method, self.work_limit = method, method.iterations
         if new is not None:
             self._swap(new)
+            answer = new.answer(self._out)
         else:
             self._equip()
             self._write_options(self.work_limit)
             self._set_dt(self.dt)
         self.state.write("last_h", np.zeros((1, self.worlds)))  # its impulses are another method's
-        return edits.Answer(f"method is {method.name}, in {coordinates} coordinates", inverse=inverse)
+        return answer
 
     def _reset(self) -> edits.Answer:
         """Start again. A model whose joints do not meet at the authored pose any more is assembled."""
-        model = self.model
+        model, before = self.model, self._bench
+        energy_before, momentum_before = before.work.energy.numpy().sum(axis=0), momentum(before)
         try:
             model.check()
         except ModelError:
@@ -443,11 +496,18 @@ class World:
             system = System(model, self.worlds, self.device, self.coordinates, checked=True)
             carry_parameters(old, system, slot_map(old, system), model)
             self._start(system)
-        return edits.Answer("back at the start", moved=moved)
+        gained = momentum(self._bench) - momentum_before
+        return edits.Answer(
+            "back at the start",
+            energy=self._out(self._work.energy.numpy().sum(axis=0) - energy_before),
+            momentum=self._out(gained[:, 3:]),
+            angular_momentum=self._out(gained[:, :3]),
+            moved=moved,
+        )
 
-    def set(self, path: str, values: object) -> None:
+    def set(self, path: str, values: object) -> edits.Answer:
         """Set "part.parameter" to a value, or one per world: world.set("arm.mass", masses)."""
-        self.apply(edits.SetParameter(path, values))
+        return self.apply(edits.SetParameter(path, values))
 
     def grab(self, body: str, at=(0.0, 0.0, 0.0), stiffness: float = 1000.0, damping: float = 1.0, name=None) -> "Hand":
         """Take hold of a point of a body (its own frame, from its centre of mass [m]) by a spring-damper."""
@@ -479,6 +539,13 @@ class World:
 
     def restore(self, moment: Snapshot) -> None:
         """Go back to a snapshot, over any edits since: stepping on gives the same bits as it did then."""
+        self._enter("restore")
+        try:
+            self._restore(moment)
+        finally:
+            self._door.release()
+
+    def _restore(self, moment: Snapshot) -> None:
         snapshot.put_back(self, moment)
 
     def hash(self) -> str:
@@ -593,6 +660,11 @@ def _method(method: Any, **options: float | None) -> Any:
     except ValueError as error:
         raise ModelError(str(error)) from error
     return method
+
+
+def _weighs(path: object) -> bool:
+    """Whether a parameter decides how much momentum a body has at its velocity."""
+    return str(path).rpartition(".")[2] in ("mass", "inertia")
 
 
 def _channel_bits(item: Scalar, worlds: int) -> bytes:

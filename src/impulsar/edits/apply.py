@@ -10,7 +10,7 @@ import numpy as np
 
 from ..inputs import Ramp, scalar_profiles
 from ..joints import SWING, TWIST
-from ..shapes import inertia_tensor, show, vector
+from ..shapes import TINY, inertia_tensor, show, vector
 from ..system import EMPTY, System
 from ..system.slots import COMPLIANCE, COUPLING, FRICTION, HAND, LIMIT_HIGH, LIMIT_LOW, MOTORS, SPRING
 from .carry import Bench
@@ -156,8 +156,11 @@ def _(edit: Release, bench: Bench) -> Answer:
     system.hand_names[hand] = None
     system.count_live_slots()
     bench.work.v_pseudo.zero_()  # no row may be left to do it
+    silenced = system.channels.silence(int(system.arrays.hand_channel.numpy()[hand]), 3)
+    if silenced:
+        system.channels.write(system.arrays)
     text = f"hand '{edit.hand}' let go with {float(np.mean(left)):.3g} J left in its spring"
-    return Answer(text, inverse=inverse)
+    return Answer(text, silenced, inverse=inverse)
 
 
 @apply.register
@@ -226,7 +229,10 @@ def _(edit: RemoveLoad, bench: Bench) -> Answer:
     load = known("edit", "load", edit.name, acting)
     inverse = load_as_edit(system, load)
     write_ints(system.arrays.load_body, load, EMPTY)
-    return Answer(f"load '{edit.name}' is off", inverse=inverse)
+    silenced = system.channels.silence(int(system.arrays.load_channel.numpy()[load]), 6)
+    if silenced:
+        system.channels.write(system.arrays)
+    return Answer(f"load '{edit.name}' is off", silenced, inverse=inverse)
 
 
 @apply.register
@@ -338,7 +344,6 @@ POSITIVE = ("mass",)
 NOT_NEGATIVE = ("friction", "viscous", "stiffness", "damping", "free_length", "max_torque", "restitution", "swing")
 UNBOUNDED = ("max_torque",)
 UNLIMITED = 1e300  # stands for no bound
-TINY = 1e-50  # its inverse square is still finite
 
 
 def find_parameter(system: System, path: object) -> tuple[list[tuple[str, int]], str]:

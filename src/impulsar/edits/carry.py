@@ -337,6 +337,8 @@ def carry_loads(old: Bench, new: Bench) -> None:
         on[i] = now.body_index.get(was.tree.bodies[body], EMPTY) if body >= 0 else EMPTY
         turns[i] = was_turning[k]
         now.channels.items[first_now[i] : first_now[i] + 6] = was.channels.items[first[k] : first[k] + 6]
+        if on[i] == EMPTY:
+            now.channels.silence(int(first_now[i]), 6)
         now.load_names[i] = name
         pairs.append((i, k))
     now.arrays.load_body.assign(on)

@@ -518,7 +518,7 @@ class History:
             model = model_from_json(model_to_json(model, callables), callables, most=math.inf)
             world._script = sorted(model.script, key=lambda entry: entry[0])
         items = [
-            Component(self._recorder.recorded(item.function), item.index) if isinstance(item, Component) else item
+            replace(item, function=self._recorder.recorded(item.function)) if isinstance(item, Component) else item
             for item in before.channels
         ]
         if self._recorder.items:

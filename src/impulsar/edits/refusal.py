@@ -8,11 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from ..inputs import Harmonic, Ramp, Table, is_number
+from ..inputs import LARGEST, Harmonic, Ramp, Table, is_number
 from ..model import Body, Joint, ModelError, Motor, Shape
 from ..shapes import show
 
-LARGEST = 1e100  # of any finite number in an edit: its square and cube are still finite
 DEEPEST = 6  # nesting of values in an edit
 MOST = 1_000_000  # numbers in an edit
 
