@@ -143,6 +143,10 @@ class Table:
     values: tuple[Sample, ...]
 
     def __post_init__(self) -> None:
+        for what in ("times", "values"):
+            given = getattr(self, what)
+            if not isinstance(given, tuple | list | np.ndarray) or (isinstance(given, np.ndarray) and not given.ndim):
+                raise ValueError(f"Table: {what} is {given!r:.200}, expected a list")
         times = tuple(_number("Table", f"times[{i}]", time) for i, time in enumerate(self.times))
         values = tuple(_sample("Table", f"values[{i}]", value) for i, value in enumerate(self.values))
         if not times:
@@ -224,8 +228,9 @@ def scalar_profiles(value: Value, size: int) -> list[Scalar]:
         return [value]
     if callable(value):
         return [Component(value, i, size) for i in range(size)]
-    if size == 3 and isinstance(value, tuple | list | np.ndarray) and len(value) == 3:
-        return [scalar_profiles(item, 1)[0] for item in value]
+    is_list = isinstance(value, tuple | list) or (isinstance(value, np.ndarray) and value.ndim > 0)
+    if size == 3 and is_list and len(value) == 3:  # type: ignore[arg-type]
+        return [scalar_profiles(item, 1)[0] for item in value]  # type: ignore[union-attr]
     if size != 1 or not is_number(value):
         raise ValueError(f"value is {value!r:.200}, expected {expected}, a profile or a callable of time")
     return [_number("value", "number", value)]

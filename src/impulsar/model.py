@@ -39,6 +39,7 @@ from impulsar.shapes import (  # noqa: F401  the shapes are part of what a user 
     Sphere,
     Vector,
     conjugate,
+    flag,
     frame_from_axes,
     inertia_tensor,
     multiply,
@@ -97,6 +98,7 @@ class Model:
 
     def copy(self, parts: bool = False) -> "Model":
         """A model that can be changed by itself: of the same parts, or with parts=True of copies of them."""
+        parts = flag("model", "parts", parts)
         clone = copy.copy(self)
         clone.script = list(self.script)
         for kind in KINDS.values():
@@ -288,6 +290,7 @@ class Model:
         meeting=False lets joints be open at the authored pose, for `analysis.assemble` to close.
         """
         owner = f"model '{self.name}'"
+        meeting = flag(owner, "meeting", meeting)
         self.gravity = vector(owner, "gravity", self.gravity, "m/s²")
         if not self.bodies:
             raise ModelError(f"{owner}: has no bodies; add one by model.body(name, mass=..., inertia=...)")
@@ -432,7 +435,7 @@ def frame_gap(joint: Joint, P: Body, C: Body) -> tuple[float, float]:
 
 
 def _closest(name: object, known: dict) -> str:
-    close = get_close_matches(str(name), list(known), n=1)
+    close = get_close_matches(name[:100] if isinstance(name, str) else "", list(known), n=1)
     return f"did you mean '{close[0]}'?" if close else f"known are: {', '.join(known) or 'none'}"
 
 

@@ -292,7 +292,7 @@ class Coupling:
 
 def joint_type_of(owner: str, type: object) -> JointType:
     if not isinstance(type, str) or type not in CATALOGUE:
-        close = get_close_matches(str(type), list(CATALOGUE), n=1)
+        close = get_close_matches(type[:100] if isinstance(type, str) else "", list(CATALOGUE), n=1)
         hint = f"did you mean '{close[0]}'? " if close else ""
         raise ModelError(f"{owner}: no joint type {show(type)}; {hint}types are: {', '.join(CATALOGUE)}")
     return CATALOGUE[type]

@@ -2,9 +2,11 @@
 `model` shares."""
 
 import math
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,6 +14,7 @@ import numpy as np
 from impulsar.inputs import LARGEST, is_number
 
 Vector = Sequence[float] | np.ndarray
+SHOWN = 16  # items of a list that an error shows
 TINY = 1e-50  # least mass [kg] and principal inertia [kg m²]: the inverse square is still finite
 
 
@@ -23,9 +26,14 @@ def show(value: object) -> str:
     """A value as an error message prints it: (1, 1, 3), not [np.float64(1.0), ...]."""
     if is_number(value):
         return f"{as_float(value):.9g}"
-    if isinstance(value, tuple | list | np.ndarray) and np.ndim(value := np.asarray(value, dtype=object)):
-        return f"({', '.join(show(item) for item in value)})"
-    return repr(value)
+    if isinstance(value, tuple | list | np.ndarray) and np.ndim(value := as_objects(value)):
+        text = f"({', '.join(show(item) for item in value[:SHOWN])}{', ...' if len(value) > SHOWN else ''})"
+    else:
+        try:
+            text = repr(value)
+        except ValueError:  # an integer of thousands of digits
+            text = f"a huge {type(value).__name__}"
+    return text if len(text) <= 300 else f"{text[:300]}..."
 
 
 def number(
@@ -82,6 +90,28 @@ def whole(owner: str, what: str, value: object, least: int, most: int) -> int:
     return int(value)
 
 
+def flag(owner: str, what: str, value: object) -> bool:
+    """`value` as True or False."""
+    if not isinstance(value, bool | np.bool_):
+        raise ModelError(f"{owner}: {what} is {show(value)}, expected True or False")
+    return bool(value)
+
+
+def sequence(owner: str, what: str, value: object) -> list:
+    """The items of a tuple, list or array."""
+    if not isinstance(value, tuple | list | np.ndarray) or not np.ndim(value if isinstance(value, np.ndarray) else [0]):
+        raise ModelError(f"{owner}: {what} is {show(value)}, expected a list")
+    return list(value)
+
+
+def file_path(what: str, value: object) -> Path:
+    """`value` as the path of a file."""
+    wrong = re.compile("[\x00\ud800-\udbff]")  # what no file system takes
+    if not isinstance(value, str | Path) or not str(value) or wrong.search(str(value)):
+        raise ModelError(f"{what}: path is {show(value)}, expected the name of a file")
+    return Path(value)
+
+
 def vector(owner: str, what: str, value: object, unit: str, size: int = 3, largest: float = LARGEST) -> np.ndarray:
     """`value` as an array of `size` finite floats of at most `largest`."""
     if type(value) is np.ndarray and value.dtype == float and value.shape == (size,):
@@ -99,7 +129,9 @@ def vector(owner: str, what: str, value: object, unit: str, size: int = 3, large
 
 
 def as_objects(value: object) -> np.ndarray:
-    """A value as an array of what it holds; lists that NumPy cannot make one of are one object."""
+    """A value as an array of what it holds; bytes, and lists that NumPy cannot make one of, are one object."""
+    if isinstance(value, bytes | bytearray | memoryview):
+        return np.empty((), object)
     try:
         return np.asarray(value, dtype=object)
     except ValueError:
@@ -322,7 +354,8 @@ class ConvexHull(Shape):
     points: np.ndarray | Sequence[Vector]
 
     def _check(self, owner: str) -> None:
-        rows = [vector(owner, f"points[{i}]", point, "m") for i, point in enumerate(self.points)]
+        given = sequence(owner, "points", self.points)
+        rows = [vector(owner, f"points[{i}]", point, "m") for i, point in enumerate(given)]
         points = np.array(rows).reshape(-1, 3)
         widths = np.linalg.svd(points - points[:1], compute_uv=False)
         if len(points) < 4 or widths[2] <= 1e-9 * widths[0]:

@@ -7,7 +7,7 @@ import numpy as np
 from . import edits
 from .inputs import Value
 from .model import ModelError
-from .shapes import conjugate, vector
+from .shapes import conjugate, show, vector
 
 if TYPE_CHECKING:
     from .world import World
@@ -106,8 +106,8 @@ class JointView:
 
     def reaction_in(self, frame: str) -> Reaction:
         """The reaction along "world" axes or the axes of the "joint" (frame F on the first body)."""
-        if frame not in ("world", "joint"):
-            raise ModelError(f"joint '{self._name}': frame is {frame!r}, expected 'world' or 'joint'")
+        if not isinstance(frame, str) or frame not in ("world", "joint"):
+            raise ModelError(f"joint '{self._name}': frame is {show(frame)}, expected 'world' or 'joint'")
         force, torque = self.reaction
         if frame == "world":
             return self.reaction

@@ -15,7 +15,7 @@ import warp as wp
 
 from . import edits, measure, snapshot
 from .clamps import Clamps
-from .device import announce_compilation, load_kernels
+from .device import announce_compilation, check_device, load_kernels
 from .edits.apply import HandsFull, LoadsFull, NoSlot
 from .edits.carry import Bench, Places, carry_parameters, slot_map
 from .edits.fit import fit_kernel
@@ -31,7 +31,7 @@ from .methods.launch import record_launch
 from .methods.start import drop_idle_rows, project_start, refresh, refresh_kernel, rows_kernel
 from .model import Model, ModelError
 from .reports import Books, StepError, StepReport
-from .shapes import as_float, show, whole
+from .shapes import as_float, flag, not_negative, number, show, whole
 from .snapshot import Snapshot
 from .state import State, allocate_work
 from .system import TOPOLOGY_OF_EDITS, System
@@ -43,6 +43,8 @@ DEFAULT_METHOD = "direct"
 SHORTEST_STEP, LONGEST_STEP = 1e-15, 1e9  # [s]; below, time stops to advance after a second
 MOST_SUBSTEPS = 10**6  # of a nominal step: what is longer answers to nobody while it runs
 MOST_STEPS = 2**31 - 1  # of one call
+MOST_WORLDS = 10**6  # of a batch: a free body alone has then 1 GiB
+MOST_WORK = 2**31 - 1  # iterations: kernels count them in 32 bits
 LAUNCH_STEPS = 2**16  # of one launch, sub-steps counted: Ctrl-C is heard between launches
 INPUT_ARRAYS = ("parent", "dof_kind", "first", "second", "slot_kind", "slot_part", "slot_code")
 MOST_LOCKS = 1500  # beyond so many joint equations the solver's own reactions stand, taken as determinate
@@ -74,22 +76,27 @@ class World:
         max_speed: float | None = None,
         max_hand_force: float | None = None,
     ):
+        if not isinstance(model, Model):
+            raise ModelError(f"world: model is {show(model)}, expected a Model")
         model = model.copy(parts=True)  # what its author does to it later does not reach a running world
         self.method = _method(method, rtol=rtol, atol=atol, substeps=substeps)
-        coordinates = coordinates or self.method.coordinates[0]
-        if coordinates not in self.method.coordinates:
+        if coordinates is None:
+            coordinates = self.method.coordinates[0]
+        if not isinstance(coordinates, str) or coordinates not in self.method.coordinates:
             known = ", ".join(self.method.coordinates)
-            others = [name for name, other in METHODS.items() if coordinates in other.coordinates]
+            others = [name for name, other in METHODS.items() if str(coordinates) in other.coordinates]
             hint = f"; for {coordinates} take method {' or '.join(others)}" if others else ""
-            raise ModelError(f"method '{self.method.name}': no coordinates {coordinates!r}; it works in: {known}{hint}")
-        if not (isinstance(worlds, int) and worlds >= 1):
-            raise ModelError(f"worlds is {worlds!r}, expected an integer >= 1")
+            raise ModelError(
+                f"method '{self.method.name}': no coordinates {show(coordinates)}; it works in: {known}{hint}"
+            )
+        if not isinstance(worlds, int) or isinstance(worlds, bool) or not 1 <= worlds <= MOST_WORLDS:
+            raise ModelError(f"worlds is {show(worlds)}, expected an integer >= 1, at most {MOST_WORLDS}")
         self._door = threading.Lock()  # who steps or edits holds it
         self.coordinates = coordinates
-        self.device = _device(device)
-        self.strict = strict
+        self.device = check_device(device)
+        self.strict = flag("world", "strict", strict)
         self.worlds = worlds
-        self._script = sorted(model.script, key=lambda entry: entry[0])
+        self._script = _script_of(model)
         self.paused = False
         self.clamps = Clamps(max_speed, max_hand_force)
         self.work_limit = self.method.iterations
@@ -206,8 +213,10 @@ class World:
         self.budget = budget
         if budget is None:
             return
-        if not (isinstance(budget, int | float) and budget > 0):
-            raise ModelError(f"budget is {budget!r}, expected a time > 0 [s]")
+        if not (is_number(budget) and 0 < budget <= LONGEST_STEP):
+            raise ModelError(
+                f"budget is {as_float(budget) if is_number(budget) else show(budget)}, expected a time > 0 [s]"
+            )
         before = self.snapshot()
         cost = {}
         for sweeps in (1, 33):
@@ -375,7 +384,7 @@ class World:
             case edits.SetStep():
                 before = self.dt
                 self._set_dt(edit.dt)
-                return edits.Answer(f"step is {edit.dt:g} s", inverse=edits.SetStep(before))
+                return edits.Answer(f"step is {self.dt:g} s", inverse=edits.SetStep(before))
             case edits.Pause():
                 if not isinstance(edit.paused, bool):
                     raise edits.EditError(f"pause is {edit.paused!r}, expected True or False")
@@ -514,12 +523,12 @@ class World:
         if name is None:
             model, live = self.system.model, (*self.system.hand_names, *self.system.load_names)
             name = next(n for k in count(1) if (n := f"hand {k}") not in live and model.holder(n) is None)
-        self.apply(edits.Grab(name, body, tuple(at), stiffness, damping))
+        self.apply(edits.Grab(name, body, _point(at), stiffness, damping))
         return Hand(self, name)
 
     def drag(self, body: str, target, at=(0.0, 0.0, 0.0)) -> edits.Answer:
         """With time stopped, bring a point of a body (its own frame [m]) as near to a world point as it goes."""
-        return self.apply(edits.DragTo(body, tuple(target), tuple(at)))
+        return self.apply(edits.DragTo(body, _point(target), _point(at)))
 
     def change(self, joint: str, frames: str = "present", **changes: object) -> edits.Answer:
         """Change a joint while it moves: world.change("hinge", type="spherical"); see `edits.ChangeJoint`."""
@@ -546,6 +555,9 @@ class World:
             self._door.release()
 
     def _restore(self, moment: Snapshot) -> None:
+        if not isinstance(moment, Snapshot) or moment.state.shape[1:] != (self.worlds,):
+            told = show(moment) if not isinstance(moment, Snapshot) else f"of {moment.state.shape[1]} worlds"
+            raise edits.EditError(f"restore: snapshot is {told}, expected one of a world of {self.worlds}")
         snapshot.put_back(self, moment)
 
     def hash(self) -> str:
@@ -646,20 +658,52 @@ def _method(method: Any, **options: float | None) -> Any:
     """The options object of a method, with the options given beside it."""
     if isinstance(method, str):
         if method not in METHODS:
-            raise ModelError(f"no method {method!r}; methods are: {', '.join(METHODS)}")
+            raise ModelError(f"no method {show(method)}; methods are: {', '.join(METHODS)}")
         method = METHODS[method]()
     if type(method) not in METHODS.values():
-        raise ModelError(f"method is {method!r}, expected one of {', '.join(METHODS)} or an options object")
+        raise ModelError(f"method is {show(method)}, expected one of {', '.join(METHODS)} or an options object")
     given = {name: value for name, value in options.items() if value is not None}
     for name, value in given.items():
         if not hasattr(method, name):
             raise ModelError(f"method '{method.name}': has no {name} (given as {value!r}); leave it out")
     method = replace(method, **given)
+    _check_options(method)
     try:
         method.check()
     except ValueError as error:
         raise ModelError(str(error)) from error
     return method
+
+
+def _script_of(model: Model) -> list:
+    """The edits of a model's script in the order of their times."""
+    for entry in model.script:
+        if not (isinstance(entry, tuple) and len(entry) == 2 and isinstance(entry[1], edits.Edit)):
+            raise ModelError(f"model '{model.name}': its script has {show(entry)}, expected (time, edit)")
+        not_negative(f"model '{model.name}'", "time of a script's edit", entry[0], "s")
+    return sorted(model.script, key=lambda entry: entry[0])
+
+
+def _check_options(method: Any) -> None:
+    """Each option is of the kind that its default is, and what a kernel can count."""
+    for entry in fields(method):
+        owner, value = f"method '{method.name}'", getattr(method, entry.name)
+        if isinstance(entry.default, bool):
+            flag(owner, entry.name, value)
+        elif isinstance(entry.default, int):
+            most = MOST_SUBSTEPS if entry.name == "substeps" else MOST_WORK
+            if isinstance(value, bool) or not isinstance(value, int) or value > most:
+                raise ModelError(f"{owner}: {entry.name} is {show(value)}, expected an integer, at most {most}")
+        elif isinstance(entry.default, float):
+            number(owner, entry.name, value)
+        elif not isinstance(value, str):
+            raise ModelError(f"{owner}: {entry.name} is {show(value)}, expected a text")
+
+
+def _point(value: Any) -> Any:
+    """A list or array as a tuple; what else it is the edit will refuse."""
+    is_list = isinstance(value, list) or (isinstance(value, np.ndarray) and value.ndim == 1)
+    return tuple(value) if is_list else value
 
 
 def _weighs(path: object) -> bool:
@@ -675,11 +719,3 @@ def _channel_bits(item: Scalar, worlds: int) -> bytes:
         numbers = [np.ravel(getattr(item, entry.name)) for entry in fields(item)]
         return type(item).__name__.encode() + np.concatenate(numbers).astype(float).tobytes()
     return np.broadcast_to(np.ravel(np.asarray(item, float)), worlds).tobytes()
-
-
-def _device(device: str) -> str:
-    known = [str(d) for d in wp.get_devices()]
-    name = "cuda:0" if device == "cuda" else device
-    if name not in known:
-        raise ModelError(f"no device {device!r} here; devices are: {', '.join(known)}")
-    return name

@@ -23,9 +23,9 @@ class EditError(ModelError):
 def known(owner: str, kind: str, name: object, index: Mapping[str, Any]) -> Any:
     """What an index has under a name, or a refusal that suggests the nearest one."""
     if not isinstance(name, str) or name not in index:
-        close = get_close_matches(str(name)[:100], [str(key) for key in index], n=1)
+        close = get_close_matches(name[:100] if isinstance(name, str) else "", [str(key) for key in index], n=1)
         hint = f"did you mean '{close[0]}'?" if close else f"known are: {', '.join(map(str, index)) or 'none'}"
-        raise EditError(f"{owner}: no {kind} named {name!r:.200}; {hint}")
+        raise EditError(f"{owner}: no {kind} named {_short(name)}; {hint}")
     return index[name]
 
 
@@ -34,6 +34,8 @@ def check_values(edit: Any) -> None:
     left = [MOST]
     for entry in fields(edit):
         value = getattr(edit, entry.name)
+        if entry.type is str and not isinstance(value, str):
+            raise EditError(f"{type(edit).__name__}: {entry.name} is {_short(value)}, expected a text that is a name")
         if type(value) is float:
             _check_number(edit, entry.name, value)
         elif type(value) is not str:

@@ -336,6 +336,8 @@ def edit_from_json(data: Any, place: str = "edit", callables: Callables = REFUSE
 
 def model_to_json(model: Model, callables: Callables = REFUSED) -> dict[str, Any]:
     """A model as an object, exactly: every number comes back with the same bits."""
+    if not isinstance(model, Model):
+        raise wrong("model", model, "a Model")
     data: dict[str, Any] = {"format": FORMAT, "version": VERSION}
     data["name"] = TEXT.write(model.name, "name")
     data["gravity"] = Array((3,)).write(model.gravity, "gravity")

@@ -24,6 +24,7 @@ def cases() -> dict[str, Case]:
         identities,
         joint_matrix,
         journal_cases,
+        junk_calls,
         reactions,
         simmc_study,
         stiff_cases,
@@ -49,6 +50,7 @@ def cases() -> dict[str, Case]:
         drag_cases,
         edit_cases,
         journal_cases,
+        junk_calls,
         cost,
         studio_cases,
     )
