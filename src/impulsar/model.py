@@ -444,7 +444,7 @@ def _single(owner: str, joint: Joint, group: str | None) -> str:
     names = [entry.name for entry in joint.kind.groups if not entry.is_ball]
     if group is None and len(names) == 1 and len(joint.kind.groups) == 1:
         return names[0]
-    if group not in names:
+    if not isinstance(group, str) or group not in names:
         raise ModelError(
             f"{owner}: group is {show(group)}, but joint '{joint.name}' ({joint.type}) can be coupled by: "
             f"{', '.join(names) or 'nothing; use a joint with a slide or an angle'}"

@@ -252,8 +252,8 @@ class Load:
         self.p_BQ = vector(owner, "at", self.p_BQ, "m")
         _value(owner, "force", self.force, 3)
         _value(owner, "torque", self.torque, 3)
-        if self.frame not in ("world", "body"):
-            raise ModelError(f"{owner}: frame is {self.frame!r}, expected 'world' or 'body'")
+        if not isinstance(self.frame, str) or self.frame not in ("world", "body"):
+            raise ModelError(f"{owner}: frame is {show(self.frame)}, expected 'world' or 'body'")
 
 
 @dataclass(eq=False)

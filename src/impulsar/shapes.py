@@ -107,7 +107,7 @@ def sequence(owner: str, what: str, value: object) -> list:
 def file_path(what: str, value: object) -> Path:
     """`value` as the path of a file."""
     wrong = re.compile("[\x00\ud800-\udbff]")  # what no file system takes
-    if not isinstance(value, str | Path) or not str(value) or wrong.search(str(value)):
+    if not isinstance(value, str | Path) or not Path(value).name or wrong.search(str(value)):
         raise ModelError(f"{what}: path is {show(value)}, expected the name of a file")
     return Path(value)
 

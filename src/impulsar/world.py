@@ -84,7 +84,9 @@ class World:
             coordinates = self.method.coordinates[0]
         if not isinstance(coordinates, str) or coordinates not in self.method.coordinates:
             known = ", ".join(self.method.coordinates)
-            others = [name for name, other in METHODS.items() if str(coordinates) in other.coordinates]
+            others = [
+                n for n, other in METHODS.items() if isinstance(coordinates, str) and coordinates in other.coordinates
+            ]
             hint = f"; for {coordinates} take method {' or '.join(others)}" if others else ""
             raise ModelError(
                 f"method '{self.method.name}': no coordinates {show(coordinates)}; it works in: {known}{hint}"

@@ -53,7 +53,7 @@ def scene(name: str, **parameters: object) -> Model:
     for key, value in parameters.items():
         if key not in known:
             raise ModelError(f"scene '{name}': no parameter {key!r}; {_hint(key, known)}")
-        _check_kind(f"scene '{name}'", key, value, known[key])
+        _check_kind(f"scene '{name}' with {key}={show(value)}", key, value, known[key])
     return SCENES[name].build(**parameters)
 
 
