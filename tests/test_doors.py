@@ -92,6 +92,17 @@ def test_a_step_of_too_many_parts_is_refused(method):
         im.World(pendulum(), method, dt=1e8)
 
 
+@pytest.mark.parametrize("method", ("simgc", "simmc"))
+def test_a_method_whose_step_is_too_short_is_refused(method):
+    """Before anything is changed."""
+    world = im.World(pendulum(), dt=1e5)
+    before = world.hash()
+    with pytest.raises(im.EditError, match="more than 1000000 steps"):
+        world.apply(edits.SetMethod(method))
+    assert world.hash() == before
+    assert world.method.name == "direct"
+
+
 @pytest.mark.parametrize(
     ("duration", "every"),
     [(d, None) for d in (0.0, -1.0, np.nan, np.inf, True, "1", None, 1e300, 10**400, 1j, 1e19)]

@@ -30,8 +30,9 @@ from .methods import METHODS
 from .methods.launch import record_launch
 from .methods.start import drop_idle_rows, project_start, refresh, refresh_kernel, rows_kernel
 from .model import Model, ModelError
+from .options import LONGEST_STEP, method_of, parts_of_step, script_of
 from .reports import Books, StepError, StepReport
-from .shapes import as_float, flag, not_negative, number, show, whole
+from .shapes import as_float, flag, show, whole
 from .snapshot import Snapshot
 from .state import State, allocate_work
 from .system import TOPOLOGY_OF_EDITS, System
@@ -40,11 +41,8 @@ from .system.slots import CLOSURE, HAND, IDLE
 from .views import BodyView, Hand, JointView
 
 DEFAULT_METHOD = "direct"
-SHORTEST_STEP, LONGEST_STEP = 1e-15, 1e9  # [s]; below, time stops to advance after a second
-MOST_SUBSTEPS = 10**6  # of a nominal step: what is longer answers to nobody while it runs
 MOST_STEPS = 2**31 - 1  # of one call
 MOST_WORLDS = 10**6  # of a batch: a free body alone has then 1 GiB
-MOST_WORK = 2**31 - 1  # iterations: kernels count them in 32 bits
 LAUNCH_STEPS = 2**16  # of one launch, sub-steps counted: Ctrl-C is heard between launches
 INPUT_ARRAYS = ("parent", "dof_kind", "first", "second", "slot_kind", "slot_part", "slot_code")
 MOST_LOCKS = 1500  # beyond so many joint equations the solver's own reactions stand, taken as determinate
@@ -79,7 +77,7 @@ class World:
         if not isinstance(model, Model):
             raise ModelError(f"world: model is {show(model)}, expected a Model")
         model = model.copy(parts=True)  # what its author does to it later does not reach a running world
-        self.method = _method(method, rtol=rtol, atol=atol, substeps=substeps)
+        self.method = method_of(method, rtol=rtol, atol=atol, substeps=substeps)
         if coordinates is None:
             coordinates = self.method.coordinates[0]
         if not isinstance(coordinates, str) or coordinates not in self.method.coordinates:
@@ -98,7 +96,7 @@ class World:
         self.device = check_device(device)
         self.strict = flag("world", "strict", strict)
         self.worlds = worlds
-        self._script = _script_of(model)
+        self._script = script_of(model)
         self.paused = False
         self.clamps = Clamps(max_speed, max_hand_force)
         self.work_limit = self.method.iterations
@@ -192,15 +190,8 @@ class World:
         self.system.arrays.options.assign(data)
 
     def _set_dt(self, dt: float) -> None:
-        if not (is_number(dt) and SHORTEST_STEP <= dt < LONGEST_STEP):
-            expected = f"a time > 0 [s], from {SHORTEST_STEP:g} to {LONGEST_STEP:g}"
-            raise edits.EditError(f"dt is {as_float(dt) if is_number(dt) else dt!r:.200}, expected {expected}")
-        parts = float(dt) / self.method.max_step * (1.0 - 1e-12)
-        if not parts <= MOST_SUBSTEPS:
-            most = f"{MOST_SUBSTEPS} steps of the {self.method.max_step:g} s of '{self.method.name}'"
-            raise edits.EditError(f"dt is {show(dt)} s, more than {most}; take a smaller dt or a larger max_step")
+        self._substeps = parts_of_step(dt, self.method)
         self.dt = float(dt)
-        self._substeps = max(1, math.ceil(parts))
         self._h = self.dt / self._substeps
         self.system.arrays.h.fill_(self._h)
         self.system.arrays.nominal_h.fill_(self._h)
@@ -469,7 +460,8 @@ class World:
         options = {field.name: getattr(self.method, field.name) for field in fields(self.method)}
         inverse = edits.SetMethod(self.method.name, options)
         edits.known("method", "method", edit.method, METHODS)
-        method = _method(edit.method, **edits.method_options(edit, METHODS))
+        method = method_of(edit.method, **edits.method_options(edit, METHODS))
+        parts_of_step(self.dt, method)  # refused while nothing is changed
         coordinates = self.coordinates if self.coordinates in method.coordinates else method.coordinates[0]
         text = f"method is {method.name}, in {coordinates} coordinates"
         answer = edits.Answer(text, inverse=inverse)
@@ -654,52 +646,6 @@ class World:
         if self.worlds > 1:
             return values
         return float(values[0]) if values.ndim == 1 else values[0]
-
-
-def _method(method: Any, **options: float | None) -> Any:
-    """The options object of a method, with the options given beside it."""
-    if isinstance(method, str):
-        if method not in METHODS:
-            raise ModelError(f"no method {show(method)}; methods are: {', '.join(METHODS)}")
-        method = METHODS[method]()
-    if type(method) not in METHODS.values():
-        raise ModelError(f"method is {show(method)}, expected one of {', '.join(METHODS)} or an options object")
-    given = {name: value for name, value in options.items() if value is not None}
-    for name, value in given.items():
-        if not hasattr(method, name):
-            raise ModelError(f"method '{method.name}': has no {name} (given as {value!r}); leave it out")
-    method = replace(method, **given)
-    _check_options(method)
-    try:
-        method.check()
-    except ValueError as error:
-        raise ModelError(str(error)) from error
-    return method
-
-
-def _script_of(model: Model) -> list:
-    """The edits of a model's script in the order of their times."""
-    for entry in model.script:
-        if not (isinstance(entry, tuple) and len(entry) == 2 and isinstance(entry[1], edits.Edit)):
-            raise ModelError(f"model '{model.name}': its script has {show(entry)}, expected (time, edit)")
-        not_negative(f"model '{model.name}'", "time of a script's edit", entry[0], "s")
-    return sorted(model.script, key=lambda entry: entry[0])
-
-
-def _check_options(method: Any) -> None:
-    """Each option is of the kind that its default is, and what a kernel can count."""
-    for entry in fields(method):
-        owner, value = f"method '{method.name}'", getattr(method, entry.name)
-        if isinstance(entry.default, bool):
-            flag(owner, entry.name, value)
-        elif isinstance(entry.default, int):
-            most = MOST_SUBSTEPS if entry.name == "substeps" else MOST_WORK
-            if isinstance(value, bool) or not isinstance(value, int) or value > most:
-                raise ModelError(f"{owner}: {entry.name} is {show(value)}, expected an integer, at most {most}")
-        elif isinstance(entry.default, float):
-            number(owner, entry.name, value)
-        elif not isinstance(value, str):
-            raise ModelError(f"{owner}: {entry.name} is {show(value)}, expected a text")
 
 
 def _point(value: Any) -> Any:
