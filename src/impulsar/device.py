@@ -8,6 +8,8 @@ from pathlib import Path
 
 import warp as wp
 
+from .shapes import ModelError, show
+
 wp.config.log_level = wp.LOG_WARNING
 wp.config.enable_backward = False
 
@@ -58,6 +60,15 @@ def announce_compilation(kernel: wp.Kernel, device: str) -> None:
         name = kernel.module.name.rpartition(".")[2]
         wait = "10 to 20 s" if block == 1 else "about a minute"
         print(f"impulsar: compiling the {name} kernel for {device} ({wait}, once)", file=sys.stderr, flush=True)
+
+
+def check_device(device: object) -> str:
+    """The name of a device that is here."""
+    known = [str(one) for one in wp.get_devices()]
+    name = "cuda:0" if isinstance(device, str) and device == "cuda" else device
+    if not isinstance(name, str) or name not in known:
+        raise ModelError(f"no device {show(device)} here; devices are: {', '.join(known)}")
+    return name
 
 
 start_warp()

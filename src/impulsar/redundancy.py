@@ -212,7 +212,8 @@ class Loops:
 
 def strongest(J: np.ndarray, tolerance: float, worth: np.ndarray) -> list[int]:
     """Rows in the order of what those before leave of them times their worth, down to the tolerance."""
-    left, order = J.copy(), []
+    left = J.copy()
+    order: list[int] = []
     for _ in range(min(J.shape)):
         size = np.linalg.norm(left, axis=1)
         size[order] = 0.0
@@ -234,7 +235,8 @@ def best_basis(J: np.ndarray, kept: list[int], tolerance: float, worth: np.ndarr
         sizes = [np.linalg.svd(own[rows], compute_uv=False)[-1] for own in J]
         return float(np.sort(sizes)[len(sizes) // 3])  # some pose may be near a singular one
 
-    return sorted(max([kept, *orders], key=weakest)) if kept else []
+    candidates: list[list[int]] = [kept, *orders]
+    return sorted(max(candidates, key=weakest)) if kept else []
 
 
 def _null(J: np.ndarray) -> np.ndarray:

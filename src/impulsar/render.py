@@ -15,8 +15,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .model import Body, Joint, Model, ModelError
-from .results import COLOURS, INK, draw_energy, draw_imbalance, first_world, new_figure, save_figure
-from .shapes import Box, Capsule, ConvexHull, Cylinder, Shape, Sphere, rotation_matrix
+from .results import (
+    COLOURS,
+    INK,
+    check_picture,
+    check_result,
+    check_title,
+    draw_energy,
+    draw_imbalance,
+    first_world,
+    new_figure,
+    save_figure,
+)
+from .shapes import Box, Capsule, ConvexHull, Cylinder, Shape, Sphere, file_path, number, rotation_matrix, show
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -27,6 +38,7 @@ if TYPE_CHECKING:
 FLAT = 0.02  # motion thinner than this share of its largest extent is drawn in its plane
 ELEVATION, AZIMUTH = math.radians(20.0), math.radians(28.0)  # of the eye, off the broadside
 POSES = 9
+MOST_POSES = 1000  # in one picture
 CIRCLE = np.column_stack([f(np.linspace(0.0, 2 * math.pi, 24, endpoint=False)) for f in (np.cos, np.sin)])
 SLIDE_AXIS = {"prismatic": 2, "cylindrical": 2, "point-on-line": 2, "pin-slot": 0}  # axis of F that is free
 
@@ -76,6 +88,9 @@ def draw_motion(
     title: str | None = None,
 ) -> None:
     """Draw poses of a result, evenly spaced from `start` to `stop` [s], and the probes' traces into a file."""
+    check_result(dataset)
+    check_title(title)
+    check_picture(file_path("picture", path))
     figure = new_figure(8.0, 7.0)
     ax = figure.subplots()
     motion(ax, model, first_world(dataset), poses, start, stop)
@@ -128,11 +143,15 @@ def motion(
     stop: float | None = None,
 ) -> None:
     """Draw the stroboscopic picture of one world's result into axes."""
-    if poses < 1:
-        raise ModelError(f"picture of '{model.name}': {poses} poses, expected 1 or more")
+    owner = f"picture of '{model.name}'"
+    if isinstance(poses, bool) or not isinstance(poses, int) or not 1 <= poses <= MOST_POSES:
+        raise ModelError(f"{owner}: {show(poses)} poses, expected 1 or more, at most {MOST_POSES}")
+    start, stop = (None if t is None else number(owner, w, t) for w, t in (("start", start), ("stop", stop)))
     part = dataset.sel(time=slice(start, stop))
     if part.sizes["time"] == 0:
-        raise ModelError(f"picture of '{model.name}': no samples from {start} to {stop} s; choose other times")
+        raise ModelError(
+            f"picture of '{model.name}': no samples from {show(start)} to {show(stop)} s; choose other times"
+        )
     chosen = np.unique(np.linspace(0, part.sizes["time"] - 1, poses).round().astype(int))
     shown = [_pose(part, int(k)) for k in chosen]
     _draw_poses(ax, model, shown, lambda view: _draw_traces(ax, part, view))
@@ -151,7 +170,7 @@ def pose_png(model: Model, pose: Pose, width: int = 960, height: int = 720) -> b
     """One pose as a PNG picture of so many pixels."""
     for what, pixels in (("width", width), ("height", height)):
         if not (isinstance(pixels, int) and 100 <= pixels <= 8000):
-            raise ModelError(f"picture of '{model.name}': {what} is {pixels!r}, expected 100 to 8000 pixels")
+            raise ModelError(f"picture of '{model.name}': {what} is {show(pixels)}, expected 100 to 8000 pixels")
     figure = new_figure(width / 120, height / 120)
     ax = figure.subplots()
 

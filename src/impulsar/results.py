@@ -28,7 +28,7 @@ import numpy as np
 from .edits import rotate
 from .model import ModelError
 from .reports import StepError, StepReport
-from .shapes import positive, show
+from .shapes import file_path, flag, positive, show
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
     from .world import World
 
+MOST_SAMPLES = 10**8  # of one run: a time alone is then 0.8 GB
 KINDS = ("kinetic", "potential", "elastic", "work", "loss", "imbalance")
 
 # Variable: dimensions after time, units, long name.
@@ -72,6 +73,9 @@ def record(world: "World", duration: float, every: float | None = None, progress
     attribute `interrupted`; so does a state that is no longer finite, with a warning and `broken_at` [s].
     """
     steps, stride = steps_and_stride(duration, every, world.dt)
+    duration = float(duration)
+    if progress is not None:
+        progress = flag("run", "progress", progress)
     samples = Samples(world, 1 + math.ceil(steps / stride))
     start = world.time
     ending: dict[str, Any] = {}
@@ -98,7 +102,11 @@ def steps_and_stride(duration: float, every: float | None, dt: float) -> tuple[i
     steps = round(positive("run", "duration", duration, "s") / dt)
     if steps < 1:
         raise ModelError(f"run: duration is {show(duration)} s, less than a step of {show(dt)} s; shorten dt")
-    return steps, _stride(every, dt)
+    stride = _stride(every, dt)
+    if steps // stride > MOST_SAMPLES:
+        told = f"{steps // stride:.3g} samples, more than {MOST_SAMPLES:g}"
+        raise ModelError(f"run: duration is {show(duration)} s, {told}; give a longer every, or several runs")
+    return steps, stride
 
 
 def _stride(every: float | None, dt: float) -> int:
@@ -107,7 +115,7 @@ def _stride(every: float | None, dt: float) -> int:
         return 1
     every = positive("run", "every", every, "s")
     stride = max(1, round(every / dt))
-    if abs(every - stride * dt) > 1e-6 * dt:
+    if not abs(every - stride * dt) <= 1e-6 * dt:
         raise ModelError(
             f"run: every is {show(every)} s, not a whole multiple of dt = {show(dt)} s; give {show(stride * dt)}"
         )
@@ -305,16 +313,39 @@ def _progress_bar(name: str, start: float, duration: float, wanted: bool | None)
 
 def save(dataset: "xr.Dataset", path: str | Path) -> None:
     """Write a result to a NetCDF file; what `load` reads back is equal to the last bit."""
-    path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    dataset.to_netcdf(path, engine="h5netcdf")
+    path = file_path("result", path)
+    with told_by(path):
+        check_result(dataset)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        dataset.to_netcdf(path, engine="h5netcdf")
+
+
+@contextmanager
+def told_by(path: Path) -> Iterator[None]:
+    """What the system or the format does not allow, with the file's name."""
+    try:
+        yield
+    except OSError as error:
+        raise ModelError(
+            f"'{path.name:.100}': {error.strerror or error!s:.200}; check the name and the place"
+        ) from error
+
+
+def check_result(dataset: object) -> None:
+    """Refuse what is no result of a run."""
+    import xarray as xr
+
+    if not isinstance(dataset, xr.Dataset):
+        raise ModelError(f"result: dataset is {show(dataset)}, expected what world.run returned")
 
 
 def load(path: str | Path) -> "xr.Dataset":
     """Read a result that `save` wrote."""
     import xarray as xr
 
-    dataset = xr.load_dataset(path, engine="h5netcdf")
+    path = file_path("result", path)
+    with told_by(path):
+        dataset = xr.load_dataset(path, engine="h5netcdf")
     texts = [name for name, values in dataset.coords.items() if values.dtype == object]
     return dataset.assign_coords({name: dataset.coords[name].astype(str) for name in texts})
 
@@ -328,6 +359,8 @@ KIND_COLOURS = dict(zip(KINDS, (COLOURS[1], COLOURS[0], COLOURS[2], COLOURS[3], 
 
 def plot(dataset: "xr.Dataset", path: str | Path, title: str | None = None) -> None:
     """Draw energies, their imbalance, the constraint error, the motion and the reactions into a picture file."""
+    check_result(dataset)
+    check_title(title)
     has_joints = "reaction_force" in dataset
     figure = new_figure(11.0, 10.5 if has_joints else 7.5)
     axes = figure.subplots(3 if has_joints else 2, 2, sharex=True)
@@ -360,10 +393,17 @@ def new_figure(width: float, height: float) -> "Figure":
 
 def save_figure(figure: "Figure", path: str | Path) -> None:
     """Write a figure to a file of the kind its name says."""
-    path = Path(path)
+    path = file_path("picture", path)
     check_picture(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, dpi=150)
+    with told_by(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        figure.savefig(path, dpi=150)
+
+
+def check_title(title: object) -> None:
+    """Refuse a title that cannot be drawn."""
+    if title is not None and (not isinstance(title, str) or not title.isprintable()):
+        raise ModelError(f"picture: title is {show(title)}, expected a text that can be printed")
 
 
 def check_picture(path: Path) -> None:

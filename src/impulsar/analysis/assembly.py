@@ -20,7 +20,7 @@ import numpy as np
 
 from ..joints import ALIGN_X, ALIGN_Y
 from ..model import Model, ModelError
-from ..shapes import conjugate, multiply, rotation_matrix
+from ..shapes import conjugate, flag, multiply, positive, rotation_matrix
 from ..system.slots import CLOSURE, COUPLING
 from .bodies import Balance, Mechanism
 from .ranks import geometric_rank
@@ -82,8 +82,7 @@ def assemble(model: Model, tolerance: float = 1e-10, strict: bool = True, device
     cannot be closed, raises `AssemblyError` with the joints that stay open, or with strict=False returns
     the best poses found. Motors do not take part.
     """
-    if not (isinstance(tolerance, int | float) and tolerance > 0):
-        raise ModelError(f"assemble: tolerance is {tolerance!r}, expected a number > 0 [m, rad]")
+    tolerance, strict = positive("assemble", "tolerance", tolerance, "m, rad"), flag("assemble", "strict", strict)
     mechanism = Mechanism(model, device, check_meeting=False)
     rows = mechanism.pick(CLOSURE, COUPLING)
     start = mechanism.snapshot()

@@ -25,6 +25,7 @@ from ..constrain.reactions import collect_row
 from ..constrain.rows import assemble_slot, slot_pair
 from ..coordinates.generalized import kinematics
 from ..coordinates.inverse import inverse_dynamics, joint_inertia
+from ..device import check_device
 from ..forces.compliance import apply_compliance
 from ..forces.loads import add_loads
 from ..integrate.control import move_coordinates
@@ -172,7 +173,7 @@ class Mechanism:
         if not isinstance(source, Model | World):
             raise ModelError(f"analysis: got {type(source).__name__}, expected a Model or a World")
         self.model = source.model if isinstance(source, World) else source
-        device = source.device if isinstance(source, World) else device
+        device = source.device if isinstance(source, World) else check_device(device)
         hands, loads = 0, 0
         if isinstance(source, World):
             hands, loads = source.system.counts.hands, source.system.counts.loads - len(self.model.loads)

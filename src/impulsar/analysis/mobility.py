@@ -16,6 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..model import Model
+from ..shapes import flag
 from ..system.slots import CLOSURE, COUPLING
 from ..world import World
 from .assembly import settle
@@ -146,6 +147,7 @@ def mobility(source: Model | World, with_motors: bool = False, device: str = "cp
     with_motors: motors that hold a position or a speed count as equations too, the joint's limit of torque
     aside; those that fight what is already held are in `conflicts`, by their targets at the present time.
     """
+    with_motors = flag("mobility", "with_motors", with_motors)
     mechanism = Mechanism(source, device)
     settle(mechanism)
     kinds = (CLOSURE, COUPLING, *DRIVES) if with_motors else (CLOSURE, COUPLING)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..inputs import Harmonic, Ramp, Table
+from ..inputs import UNRECORDED, Harmonic, Ramp, Table
 from ..io.kinds import Callables, FileError, wrong
 
 if TYPE_CHECKING:
@@ -24,15 +24,22 @@ class Recorded:
     function: Callable[[float], Any] | None  # None: only its record is left
     recorder: "Recorder"
     values: dict[int, Samples] = field(default_factory=dict)  # by step
-    last: list[float] = field(default_factory=lambda: [0.0, 0.0, 0.0])
+    last: list[float] = field(default_factory=list)
 
-    def __call__(self, t: float) -> np.ndarray:
-        """Value at time t [s]; behind the end of a record the last one."""
+    def __call__(self, t: float) -> Any:
+        """Value at time t [s]; behind the end of a record the last one. What is no number is not kept."""
         samples = self.values.setdefault(self.recorder.step, {})
         if t not in samples:
-            samples[t] = self.last if self.function is None else [float(x) for x in np.ravel(self.function(t))]
+            given = self.last if self.function is None else self.function(t)
+            try:
+                values = [float(x) for x in np.ravel(given)]
+            except (TypeError, ValueError):
+                return given
+            if not np.isfinite(values).all():
+                return given
+            samples[t] = values
         self.last = samples[t]
-        return np.array(self.last)
+        return np.array(self.last) if self.last else UNRECORDED
 
 
 class Recorder:

@@ -33,7 +33,7 @@ from ..system.slots import (
     SPRING,
     Slot,
 )
-from ..system.tree import GROUND
+from ..system.tree import GROUND, free_name
 from .fit import fit
 
 CLOSED = 1e-10  # position error left after a fit, and not worth one before it [m, rad]
@@ -338,6 +338,8 @@ def carry_loads(old: Bench, new: Bench) -> None:
         on[i] = now.body_index.get(was.tree.bodies[body], EMPTY) if body >= 0 else EMPTY
         turns[i] = was_turning[k]
         now.channels.items[first_now[i] : first_now[i] + 6] = was.channels.items[first[k] : first[k] + 6]
+        if on[i] == EMPTY:
+            now.channels.silence(int(first_now[i]), 6)
         now.load_names[i] = name
         pairs.append((i, k))
     now.arrays.load_body.assign(on)
@@ -475,7 +477,7 @@ def freedom_values(freedoms: list, p_FM: np.ndarray, q_FM: np.ndarray, R: np.nda
 def same_tree(old: System, new: System, before: Model) -> bool:
     """Whether both have the same bodies on the same joints."""
     return old.tree.bodies == new.tree.bodies and all(
-        a.name == b.name and (before.joints.get(a.name) is b or a.name == f"{body}.free")
+        a.name == b.name and (before.joints.get(a.name) is b or a.name == free_name(body))
         for a, b, body in zip(old.tree.carriers, new.tree.carriers, new.tree.bodies, strict=True)
     )
 

@@ -20,10 +20,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..inputs import Component
+from ..inputs import LARGEST, Component
 from ..io.codec import edit_from_json, edit_to_json, model_from_json, model_to_json
 from ..io.kinds import FileError
 from ..reports import StepError, StepReport
+from ..shapes import file_path, show
 from . import data as edits
 from .apply import Answer, EditError
 from .callables import Recorder, Samples, holds_callable, model_holds_callable
@@ -42,6 +43,9 @@ HASH_STEPS = 250  # between hashes in a journal
 SNAPSHOT_STEPS = 10_000  # between snapshots in a journal
 SNAPSHOT_EVENTS = 2_000
 LARGEST_JOURNAL = 64 * 2**20  # bytes; then it is written anew from its last snapshot
+
+
+MOST_STEPS = 2**31 - 1  # of one call
 
 
 class JournalWarning(UserWarning):
@@ -128,7 +132,7 @@ class History:
         self._record_callables()
         self._mark()
         if journal is not None:
-            self.journal = Journal(journal, self._records())
+            self.journal = Journal(file_path("journal", journal), self._records())
             self._written.size = self.journal.size
 
     # changing -------------------------------------------------------------------------------------
@@ -145,8 +149,8 @@ class History:
 
     def limit_work(self, limit: int) -> None:
         """Limit the iterations or evaluations of a step, as their measured cost demands."""
-        if isinstance(limit, bool) or not isinstance(limit, int) or limit < 1:
-            raise EditError(f"limit of work is {limit!r}, expected an integer >= 1")
+        if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= MOST_STEPS:
+            raise EditError(f"limit of work is {show(limit)}, expected an integer >= 1, at most {MOST_STEPS}")
         if limit != self.world.work_limit:
             self._cut()
             self._set_limit(limit)
@@ -157,8 +161,8 @@ class History:
 
         If the state breaks, the world is at its last good step, and the error is raised.
         """
-        if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1:
-            raise EditError(f"step: n is {n!r}, expected an integer >= 1")
+        if isinstance(n, bool) or not isinstance(n, int | np.integer) or not 1 <= n <= MOST_STEPS:
+            raise EditError(f"step: n is {show(n)}, expected an integer >= 1, at most {MOST_STEPS}")
         left = int(n)
         if self._following:
             left = self._follow(left)
@@ -185,6 +189,8 @@ class History:
 
     def undo(self, to: int | None = None) -> edits.Edit:
         """Go back to before the last edit, or the one at position `to`, to the moment it was made; the edit."""
+        if to is not None and (isinstance(to, bool) or not isinstance(to, int)):
+            raise EditError(f"undo: to is {show(to)}, expected the position of an edit, or None")
         found = self._last_edit()
         if found is not None and to is not None and self._first <= to < found:
             found = to
@@ -227,8 +233,8 @@ class History:
 
     def seek(self, time: float) -> None:
         """Go to the step at or just before a time [s] of the recording, with the edits made there applied."""
-        if isinstance(time, bool) or not isinstance(time, int | float) or not math.isfinite(time):
-            raise EditError(f"seek: time is {time!r}, expected a number [s]")
+        if isinstance(time, bool) or not isinstance(time, int | float) or not abs(time) <= LARGEST:
+            raise EditError(f"seek: time is {show(time)}, expected a number [s]")
         first, last = self.span
         near = 1e-6 * self.world.dt
         if not first - near <= time <= last + near:
@@ -252,7 +258,7 @@ class History:
         """Go on with the session of a journal, from the end of its last whole record."""
         from .replay import open_history
 
-        return open_history(path)
+        return open_history(file_path("journal", path))
 
     def close(self) -> None:
         """End the journal with the state's hash."""
@@ -518,7 +524,7 @@ class History:
             model = model_from_json(model_to_json(model, callables), callables, most=math.inf)
             world._script = sorted(model.script, key=lambda entry: entry[0])
         items = [
-            Component(self._recorder.recorded(item.function), item.index) if isinstance(item, Component) else item
+            replace(item, function=self._recorder.recorded(item.function)) if isinstance(item, Component) else item
             for item in before.channels
         ]
         if self._recorder.items:

@@ -8,11 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from ..inputs import Harmonic, Ramp, Table, is_number
+from ..inputs import LARGEST, Harmonic, Ramp, Table, is_number
 from ..model import Body, Joint, ModelError, Motor, Shape
 from ..shapes import show
 
-LARGEST = 1e100  # of any finite number in an edit: its square and cube are still finite
 DEEPEST = 6  # nesting of values in an edit
 MOST = 1_000_000  # numbers in an edit
 
@@ -24,9 +23,9 @@ class EditError(ModelError):
 def known(owner: str, kind: str, name: object, index: Mapping[str, Any]) -> Any:
     """What an index has under a name, or a refusal that suggests the nearest one."""
     if not isinstance(name, str) or name not in index:
-        close = get_close_matches(str(name)[:100], [str(key) for key in index], n=1)
+        close = get_close_matches(name[:100] if isinstance(name, str) else "", [str(key) for key in index], n=1)
         hint = f"did you mean '{close[0]}'?" if close else f"known are: {', '.join(map(str, index)) or 'none'}"
-        raise EditError(f"{owner}: no {kind} named {name!r:.200}; {hint}")
+        raise EditError(f"{owner}: no {kind} named {_short(name)}; {hint}")
     return index[name]
 
 
@@ -35,6 +34,8 @@ def check_values(edit: Any) -> None:
     left = [MOST]
     for entry in fields(edit):
         value = getattr(edit, entry.name)
+        if entry.type is str and not isinstance(value, str):
+            raise EditError(f"{type(edit).__name__}: {entry.name} is {_short(value)}, expected a text that is a name")
         if type(value) is float:
             _check_number(edit, entry.name, value)
         elif type(value) is not str:

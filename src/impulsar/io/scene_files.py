@@ -3,12 +3,14 @@
 import json
 import os
 import re
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ..model import Model
+from ..shapes import file_path
 from .codec import model_from_json, model_to_json
 from .kinds import FileError
 
@@ -23,22 +25,26 @@ DEPTH[[ord("["), ord("{")]], DEPTH[[ord("]"), ord("}")]] = 1, -1
 
 def save_model(model: Model, path: str | Path) -> None:
     """Write a model as a scene file; the old file stays until the new one is complete."""
-    path = Path(path)
+    path = file_path("scene file", path)
     beside = path.with_name(f"{path.name}.{os.getpid()}.tmp")
     text = pretty(model_to_json(model)) + "\n"
     try:
         beside.write_text(text, encoding="utf-8")
         os.replace(beside, path)
+    except OSError as error:
+        raise FileError(f"'{path.name:.100}': cannot be written: {error.strerror or error}; check the name") from error
     finally:
-        beside.unlink(missing_ok=True)
+        with suppress(OSError):  # a name that is too long
+            beside.unlink(missing_ok=True)
 
 
 def load_model(path: str | Path) -> Model:
     """The model of a scene file; raises FileError."""
+    path = file_path("scene file", path)
     try:
-        return model_from_json(parse(read_bounded(Path(path))))
+        return model_from_json(parse(read_bounded(path)))
     except FileError as error:
-        raise FileError(f"'{path}': {error}") from error
+        raise FileError(f"'{path!s:.200}': {error}") from error
 
 
 def read_bounded(path: Path, largest: int = LARGEST_FILE) -> bytes:

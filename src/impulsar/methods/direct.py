@@ -47,6 +47,7 @@ from ..measure import (
     report_velocities,
     start_report,
 )
+from ..redundancy import PLAY
 from ..solve.bilateral import (
     WEAK,
     apply_multipliers,
@@ -99,6 +100,7 @@ class Direct:
     epsilon: float = 1e-10  # largest impulse increment of an impulsive sub-step's last sweep [N s, N m s]
     impulse_step: float = 0.002  # largest impulsive sub-step [s]
     pair: str = "auto"  # of smooth sub-steps: "explicit", "implicit", or the one that is less work
+    redundancy: float = PLAY  # how far rows that others imply may be open [rad, or lengths over the mechanism's size]
     max_step: float = 1e9  # sub-steps are chosen inside the nominal step [s]
 
     name = "direct"
@@ -120,6 +122,8 @@ class Direct:
                 raise ValueError(f"direct: {name} is {getattr(self, name)!r}, expected a number > 0")
         if not (isinstance(self.substeps, int) and self.substeps >= 0):
             raise ValueError(f"direct: substeps is {self.substeps!r}, expected an integer >= 0")
+        if not 1e-12 <= self.redundancy < 0.1:
+            raise ValueError(f"direct: redundancy is {self.redundancy!r}, expected rad or sizes from 1e-12 to 0.1")
         if not self.impulse_step > 0.0:
             raise ValueError(f"direct: impulse_step is {self.impulse_step!r}, expected a time > 0 [s]")
         if self.pair not in PAIRS:

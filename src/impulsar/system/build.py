@@ -87,9 +87,9 @@ class System:
         self.slots: list[Slot] = builder.slots
         self.load_names: list[str | None] = [*model.loads, *[None] * loads]
         channels: list[Scalar] = builder.channels
-        hand_channel = len(channels)
+        hand_channel = self._hand_channel = len(channels)
         channels += [0.0] * (3 * hands)
-        load_channel = len(channels)
+        load_channel = self._load_channel = len(channels)
         for load in model.loads.values():
             channels += [*scalar_profiles(load.force, 3), *scalar_profiles(load.torque, 3)]
         channels += [0.0] * (6 * loads)
@@ -127,7 +127,7 @@ class System:
         self._write_springs()
         self._write_hands(hand_channel)
         self._write_loads(load_channel)
-        self.channels = Channels(channels, worlds, device)
+        self.channels = Channels(channels, worlds, device, self.channel_owner)
         self.channels.write(self.arrays)
         self.arrays.h = wp.zeros(1, dtype=f64, device=device)
         self.arrays.nominal_h = wp.zeros(1, dtype=f64, device=device)
@@ -354,6 +354,15 @@ class System:
             if slot.kind != HAND:
                 found.setdefault(slot.name, []).append(r)
         return found
+
+    def channel_owner(self, channel: int) -> str:
+        """What an input channel is of, in words."""
+        if channel >= self._load_channel:
+            load, k = divmod(channel - self._load_channel, 6)
+            return f"load '{self.load_names[load]}' {'force' if k < 3 else 'torque'}"
+        if channel >= self._hand_channel:
+            return f"hand '{self.hand_names[(channel - self._hand_channel) // 3]}'"
+        return f"motor of joint '{next(slot.name for slot in self.slots if slot.channel == channel)}'"
 
     def _write_tree(self) -> None:
         parents = self.tree.parents

@@ -11,6 +11,11 @@ from .case import Case, Outcome
 
 def cases() -> dict[str, Case]:
     """All cases by name."""
+    return {case.name: case for case in every_case()}
+
+
+def every_case() -> list[Case]:
+    """All cases, in the order in which they are listed."""
     from . import (
         analysis_cases,
         conservation,
@@ -25,6 +30,7 @@ def cases() -> dict[str, Case]:
         identities,
         joint_matrix,
         journal_cases,
+        junk_calls,
         reactions,
         simmc_study,
         singular_cases,
@@ -53,10 +59,11 @@ def cases() -> dict[str, Case]:
         drag_cases,
         edit_cases,
         journal_cases,
+        junk_calls,
         cost,
         studio_cases,
     )
-    return {case.name: case for module in modules for case in module.CASES}
+    return [case for module in modules for case in module.CASES]
 
 
 def case_names() -> list[str]:
