@@ -2,6 +2,7 @@
 `model` shares."""
 
 import math
+import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -14,8 +15,26 @@ from impulsar.inputs import is_number
 Vector = Sequence[float] | np.ndarray
 
 
+LONGEST_MESSAGE = 4000  # characters of an error
+SHOWN = {"Cc", "Cs", "Zl", "Zp"}  # categories of letters that a message shows by their codes
+
+
+def plain(text: str) -> str:
+    """A text as it may go to a terminal: what would be obeyed there is shown by its code instead."""
+    if text.isprintable():
+        return text
+    return "".join(
+        ascii(letter)[1:-1] if unicodedata.category(letter) in SHOWN and letter != "\n" else letter for letter in text
+    )
+
+
 class ModelError(ValueError):
     """A mistake in a model: the part's name, the value and the cure."""
+
+    def __init__(self, text: str = ""):
+        if len(text) > LONGEST_MESSAGE:
+            text = f"{text[: LONGEST_MESSAGE // 2]} ... {text[-LONGEST_MESSAGE // 2 :]}"
+        super().__init__(plain(text))
 
 
 def show(value: object) -> str:

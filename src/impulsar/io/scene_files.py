@@ -10,13 +10,14 @@ import numpy as np
 
 from ..model import Model
 from .codec import model_from_json, model_to_json
-from .kinds import FileError
+from .kinds import FileError, tell
 
 LARGEST_FILE = 16 * 2**20  # bytes
 MOST_VALUES = 400_000
 DEEPEST_FILE = 64
 WIDTH = 110
-STRINGS = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)
+# A text, closed or running on to the end: possessive, so that nothing is looked at twice.
+STRINGS = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)', re.DOTALL)
 DEPTH = np.zeros(256, np.int8)
 DEPTH[[ord("["), ord("{")]], DEPTH[[ord("]"), ord("}")]] = 1, -1
 
@@ -78,9 +79,11 @@ def parse(data: bytes, most: float = MOST_VALUES) -> Any:
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) != len(pairs):
-        names = [key for key, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
-        raise FileError(f"the key {twice[:60]!r} is given twice in one object; keep one")
+        seen: set[str] = set()
+        for key, _ in pairs:
+            if key in seen:
+                raise FileError(f"the key {tell(key)} is given twice in one object; keep one")
+            seen.add(key)
     return found
 
 
