@@ -19,6 +19,7 @@ from .edits.carry import Bench, Places, carry_parameters, slot_map
 from .edits.fit import fit_kernel
 from .edits.present import present_model
 from .edits.rebuild import Rebuilt, plan_of, rebuild
+from .edits.refusal import MOST_WORK
 from .edits.topology import Plan
 from .guard import Guard
 from .inputs import Component, Harmonic, Ramp, Scalar, Table
@@ -38,6 +39,7 @@ from .views import BodyView, Hand, JointView
 
 DEFAULT_METHOD = "direct"
 LONGEST_STEP = 1e9  # [s]
+MOST_SUBSTEPS = 10**5  # of a nominal step: a launch cannot be interrupted
 INPUT_ARRAYS = ("parent", "dof_kind", "first", "second", "slot_kind", "slot_part", "slot_code")
 MOST_LOCKS = 1500  # beyond so many joint equations the solver's own reactions stand, taken as determinate
 
@@ -178,6 +180,10 @@ class World:
     def _set_dt(self, dt: float) -> None:
         if not (isinstance(dt, int | float) and not isinstance(dt, bool) and 0 < dt < LONGEST_STEP):
             raise edits.EditError(f"dt is {dt!r}, expected a time > 0 [s]")
+        shortest = min(self.method.max_step, getattr(self.method, "impulse_step", math.inf))
+        if max(dt / shortest, getattr(self.method, "substeps", 0)) > MOST_SUBSTEPS:
+            told = f"dt is {dt:g} s: may take more than {MOST_SUBSTEPS} sub-steps of method '{self.method.name}'"
+            raise edits.EditError(f"{told}, whose shortest is {shortest:g} s; take a shorter dt or longer sub-steps")
         self.dt = float(dt)
         self._substeps = max(1, math.ceil(dt / self.method.max_step * (1.0 - 1e-12)))
         self._h = self.dt / self._substeps
@@ -590,6 +596,8 @@ def _method(method: Any, **options: float | None) -> Any:
         method.check()
     except ValueError as error:
         raise ModelError(str(error)) from error
+    if method.iterations > MOST_WORK:
+        raise ModelError(f"method '{method.name}': iterations is {method.iterations}, expected at most {MOST_WORK}")
     return method
 
 

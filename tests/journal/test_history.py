@@ -1,5 +1,6 @@
 """History: undo, redo, seek, revert and fork give the bits that were there."""
 
+import itertools
 import math
 
 import numpy as np
@@ -308,3 +309,70 @@ def test_memory_is_bounded():
     assert len(history._marks) <= module.MOST_MARKS
     history.undo()
     assert world.hash() == first
+
+
+def gaps(history):
+    """Steps and edits that a seek may have to carry out again, from any of the marks."""
+    places = sorted({mark.along for mark in (*history._marks, *history._written)})
+    return [after - before for before, after in itertools.pairwise([*places, history._last + history._end])]
+
+
+def test_marks_are_spread_evenly_and_the_last_closely(monkeypatch):
+    """However long a recording is, no more than a 20th of it is carried out again, and near its end no more
+    than two marks' distance: 40 times as many steps as there is room for marks at their closest."""
+    monkeypatch.setattr(module, "MARK_STEPS", 10)
+    history = History(im.World(pendula(1), "simgc", dt=0.001))
+    for steps in (3_000, 7_000, 15_600):
+        history.step(steps)
+        assert len(history._marks) <= module.MOST_MARKS
+        assert max(gaps(history)) <= history._last / 20
+        assert max(gaps(history)[-10:]) <= 2 * module.MARK_STEPS
+    end, clock = history.world.hash(), history.world._clock
+    history.seek(0.4 * clock)
+    history.seek(clock)
+    assert history.world.hash() == end
+
+
+def test_a_seek_begins_from_a_snapshot_in_the_journal(tmp_path, monkeypatch):
+    """Those that are written stay within reach when memory has no room for them: here and after reopening."""
+    monkeypatch.setattr(module, "MARK_STEPS", 10)
+    monkeypatch.setattr(module, "SNAPSHOT_STEPS", 100)
+    monkeypatch.setattr(module, "MOST_MARKS", 20)
+    path = tmp_path / "session.journal"
+    history = History(im.World(pendula(1), "simgc", dt=0.001), path)
+    seen = {}
+    for _ in range(40):
+        history.step(100)
+        seen[history.world._clock] = history.world.hash()
+    for again in (history, None):
+        if again is None:
+            history.close()
+            again = History.open(path)
+        assert max(gaps(again)) <= 120
+        assert sum(mark.snapshot is not None for mark in (*again._marks, *again._written)) <= 2 * module.MOST_MARKS
+        for clock in list(seen)[::7]:
+            again.seek(clock + 0.03)
+            again.seek(clock)
+            assert again.world.hash() == seen[clock]
+    again.close()
+    again.seek(1.0)  # without its journal, by what is in memory
+
+
+def test_snapshots_in_the_journal_outlive_a_new_file(tmp_path, monkeypatch):
+    """Written anew from its last half on, it has them still, and they give the same bits."""
+    monkeypatch.setattr(module, "MARK_STEPS", 10)
+    monkeypatch.setattr(module, "SNAPSHOT_STEPS", 100)
+    path = tmp_path / "session.journal"
+    history = History(im.World(pendula(1), "simgc", dt=0.001), path, largest=100_000)
+    seen = {}
+    for k in range(120):
+        history.step(50)
+        history.apply(SetParameter("link1.mass", 0.1 + 0.0001 * k))
+        seen[history.world._clock] = history.world.hash()
+    first, _ = history.span
+    assert first > 0  # it was written anew
+    assert max(gaps(history)) <= 130
+    for clock in [clock for clock in seen if clock > first][::9]:
+        history.seek(clock)
+        assert history.world.hash() == seen[clock]
+    history.close()

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -32,6 +33,8 @@ class Recorded:
         if t not in samples:
             samples[t] = self.last if self.function is None else [float(x) for x in np.ravel(self.function(t))]
         self.last = samples[t]
+        if self.function is None and len(self.last) < 3:  # a file may have fewer than are asked for
+            return np.array([*self.last, *[self.last[-1]] * 2])
         return np.array(self.last)
 
 
@@ -67,9 +70,13 @@ class Recorder:
         return self.items[number]
 
     def keep(self, first: int, end: float = float("inf")) -> None:
-        """Drop what was returned before a step, and from another on."""
+        """Drop what was returned before a step, and from another on; steps are kept in their order."""
         for item in self.items:
-            item.values = {step: samples for step, samples in item.values.items() if first <= step < end}
+            values = item.values
+            while values and next(reversed(values)) >= end:
+                values.popitem()
+            for step in [step for step in takewhile(lambda step: step < first, values)]:
+                del values[step]
 
 
 def holds_callable(value: Any) -> bool:

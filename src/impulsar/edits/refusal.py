@@ -15,6 +15,7 @@ from ..shapes import show
 LARGEST = 1e100  # of any finite number in an edit: its square and cube are still finite
 DEEPEST = 6  # nesting of values in an edit
 MOST = 1_000_000  # numbers in an edit
+MOST_WORK = 10**6  # iterations or evaluations of a step
 
 
 class EditError(ModelError):

@@ -21,6 +21,7 @@ def cases() -> dict[str, Case]:
         drag_cases,
         edit_cases,
         friction,
+        hostile_journals,
         identities,
         joint_matrix,
         journal_cases,
@@ -49,6 +50,7 @@ def cases() -> dict[str, Case]:
         drag_cases,
         edit_cases,
         journal_cases,
+        hostile_journals,
         cost,
         studio_cases,
     )
