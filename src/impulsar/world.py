@@ -5,7 +5,9 @@ import math
 import sys
 import time as wall
 import warnings
+import weakref
 from dataclasses import fields, replace
+from threading import get_ident
 from typing import Any
 
 import numpy as np
@@ -84,6 +86,8 @@ class World:
         self.device = _device(device)
         self.strict = strict
         self.worlds = worlds
+        self._holder: weakref.ref | None = None  # the history that is the only door to it
+        self._through = 0  # thread in which that history is at work
         self._script = sorted(model.script, key=lambda entry: entry[0])
         self.paused = False
         self.clamps = Clamps(max_speed, max_hand_force)
@@ -223,6 +227,8 @@ class World:
 
     def step(self, n: int = 1) -> StepReport:
         """Take n nominal steps in as few launches as the script and callables allow."""
+        if self._holder is not None:
+            self._check_free("step")
         if self.paused:
             raise edits.EditError("the world is paused; go on by world.apply(im.edits.Pause(False))")
         if n == 1 and self._simple and not self._script and not self.system.channels.callables:
@@ -320,6 +326,7 @@ class World:
 
     def apply(self, edit: Any) -> edits.Answer:
         """Carry out an edit between two steps; raises EditError and changes nothing if it cannot be."""
+        self._check_free("apply")
         if not isinstance(edit, edits.Edit):
             raise edits.EditError(f"{type(edit).__name__}: not an edit; see impulsar.edits")
         edits.check_values(edit)
@@ -331,6 +338,15 @@ class World:
             raise edits.EditError(str(error)) from error
         self._forget()
         return answer
+
+    def _check_free(self, what: str) -> None:
+        """Refuse what would go past the history that holds this world, and spoil what it replays."""
+        if self._holder is None or self._holder() is None or self._through == get_ident():
+            return
+        there = f"{what} it there, as history.{what}(...)"
+        raise edits.HeldError(
+            f"world: a History holds it, or a view shows it; {there}, or end that by history.close() or view.stop()"
+        )
 
     def _carry_out(self, edit: edits.Edit) -> edits.Answer:
         match edit:
@@ -483,6 +499,7 @@ class World:
 
     def restore(self, moment: Snapshot) -> None:
         """Go back to a snapshot, over any edits since: stepping on gives the same bits as it did then."""
+        self._check_free("seek")
         snapshot.put_back(self, moment)
 
     def hash(self) -> str:

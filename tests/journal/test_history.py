@@ -2,15 +2,17 @@
 
 import itertools
 import math
+import threading
 
 import numpy as np
 import pytest
 
 import impulsar as im
 from impulsar import measure
-from impulsar.edits import Add, ChangeJoint, DragTo, EditError, Pause, Reset, SetMethod, SetParameter
+from impulsar.edits import Add, ChangeJoint, DragTo, EditError, HeldError, Pause, Reset, SetMethod, SetParameter
 from impulsar.edits import history as module
 from impulsar.edits.history import History
+from impulsar.model import ModelError
 from impulsar.reports import StepReport
 from impulsar.validate.sessions import TIP, pendula, session
 
@@ -376,3 +378,92 @@ def test_snapshots_in_the_journal_outlive_a_new_file(tmp_path, monkeypatch):
         history.seek(clock)
         assert history.world.hash() == seen[clock]
     history.close()
+
+
+PAST_THE_HISTORY = {
+    "step": lambda world: world.step(),
+    "many steps": lambda world: world.step(3),
+    "run": lambda world: world.run(0.05, progress=False),
+    "apply": lambda world: world.apply(SetParameter("link1.mass", 0.2)),
+    "pause": lambda world: world.apply(Pause(True)),
+    "set": lambda world: world.set("link1.mass", 0.2),
+    "change": lambda world: world.change("hinge2", type="spherical"),
+    "add": lambda world: world.add("probe", "tip", body="link3", at=(0, 0, 0)),
+    "remove": lambda world: world.remove("spring", "spring"),
+    "grab": lambda world: world.grab("link3"),
+    "drag": lambda world: world.drag("link3", (0.1, 0, 0)),
+    "restore": lambda world: world.restore(world.snapshot()),
+    "another history": History,
+}
+
+
+@pytest.mark.parametrize("way", PAST_THE_HISTORY)
+def test_a_history_is_the_only_door_to_its_world(way):
+    """What goes past it would spoil what it replays: refused by name, and the world is as it was; after close not."""
+    world = im.World(pendula())
+    history = History(world)
+    history.step(10)
+    before = world.hash()
+    with pytest.raises(HeldError, match=r"history"):
+        PAST_THE_HISTORY[way](world)
+    assert world.hash() == before
+    history.close()
+    PAST_THE_HISTORY[way](world)
+
+
+def test_a_hand_of_before_is_held_too():
+    world = im.World(pendula())
+    hand = world.grab("link3", stiffness=20.0)
+    history = History(world)
+    with pytest.raises(HeldError):
+        hand.move((0.1, 0.0, 0.0))
+    with pytest.raises(HeldError):
+        hand.release()
+    history.apply(im.Move(hand.name, (0.1, 0.0, 0.0)))
+
+
+def test_a_closed_history_goes_on_with_a_world_that_nobody_changed():
+    world = im.World(pendula())
+    history = History(world)
+    history.step(10)
+    history.close()
+    history.step(10)
+    with pytest.raises(HeldError):
+        world.step()
+    history.close()
+    world.step()
+    with pytest.raises(HeldError, match="changed after close"):
+        history.step()
+
+
+def test_a_history_that_is_gone_or_was_never_begun_holds_nothing(tmp_path):
+    world = im.World(pendula())
+    History(world)
+    world.step()
+    with pytest.raises(ModelError) as kept:
+        History(world, tmp_path / "nowhere" / "session.journal")
+    assert kept.traceback
+    world.step()
+
+
+def test_no_other_thread_gets_past_while_the_history_is_at_work():
+    """A callable is asked in the middle of a step: another thread that steps the world then is refused."""
+    world = im.World(pendula())
+    refused = []
+
+    def step_it():
+        try:
+            world.step()
+        except HeldError as error:
+            refused.append(error)
+
+    def force(t):
+        other = threading.Thread(target=step_it)
+        other.start()
+        other.join()
+        return (0.0, 0.0, 0.0)
+
+    history = History(world)
+    history.apply(im.ApplyLoad("busy", "link3", force=force))
+    history.step(3)
+    assert len(refused) >= 3

@@ -11,11 +11,13 @@ on the timeline: it changes no state.
 
 import math
 import warnings
+import weakref
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
+from threading import get_ident
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -28,7 +30,7 @@ from . import data as edits
 from .apply import Answer, EditError
 from .callables import Recorder, Samples, holds_callable, model_holds_callable
 from .journal import Entry, Journal, Packer, Record, read_snapshot, write_snapshot
-from .refusal import MOST_WORK
+from .refusal import MOST_WORK, HeldError
 
 if TYPE_CHECKING:
     from ..model import Model
@@ -101,7 +103,7 @@ class Undone:
 
 
 class History:
-    """A world's timeline: every edit and step goes through it.
+    """A world's timeline: every edit and step goes through it, until `close` gives the world back.
 
     journal: the file to keep it in, a new one; None keeps it in memory only. A hash of the state is written
     every `hash_steps`; beyond `largest` bytes the file is written anew from its last snapshot. Where it cannot
@@ -118,6 +120,9 @@ class History:
         recorder: Recorder | None = None,
     ):
         self.world = world
+        self._left: str | None = None  # hash of the world when it was given back
+        with self._door():  # refuse a world that another has
+            pass
         self.count = 0  # steps of the session
         self.position = 0  # edits applied
         self.journal: Journal | None = None
@@ -137,15 +142,40 @@ class History:
         self._record_callables()
         self._mark()
         if journal is not None:
-            self.journal = Journal(journal, self._records())
+            try:
+                self.journal = Journal(journal, self._records())
+            except BaseException:
+                world._holder = None
+                raise
             self._note_offsets()
+
+    @contextmanager
+    def _door(self) -> "Iterator[World]":
+        """The world, which only this may change from now on; refuse one that another has, or that was changed since.
+
+        Others are kept out by the thread as well: a notebook's cell may run while a session steps.
+        """
+        world = self.world
+        holder = None if world._holder is None else world._holder()
+        if holder is not self:
+            if holder is not None:
+                raise HeldError("history: another History holds this world; end that one by close()")
+            if self._left is not None and world.hash() != self._left:
+                raise HeldError("history: its world was changed after close(); begin a new History")
+            world._holder = weakref.ref(self)
+        world._through, before = get_ident(), world._through
+        try:
+            yield world
+        finally:
+            world._through = before
 
     # changing -------------------------------------------------------------------------------------
 
     def apply(self, edit: edits.Edit) -> Answer:
         """Carry out an edit, and keep it; raises EditError and changes nothing if it cannot be."""
         if isinstance(edit, edits.Pause):
-            answer = self.world.apply(edit)
+            with self._door() as world:
+                answer = world.apply(edit)
             self._write({"record": "pause", "paused": edit.paused})
             return answer
         answer = self._apply(edit)
@@ -270,13 +300,16 @@ class History:
         return open_history(path, recover)
 
     def close(self) -> None:
-        """End the journal with the state's hash."""
+        """End the journal with the state's hash, and give the world back to whoever has it."""
         if self.journal is not None:
             if not self._has_future():
                 self._write_hash(sync=True)
         if self.journal is not None:
             self.journal.close()
             self.journal = None
+        if self.world._holder is not None and self.world._holder() is self:
+            self._left = self.world.hash()
+            self.world._holder = None
 
     # reading --------------------------------------------------------------------------------------
 
@@ -398,7 +431,9 @@ class History:
 
     def _restore_nearest(self, step: int, position: int) -> None:
         mark = self._nearest(step, position)
-        self.world.restore(self._snapshot(mark))
+        snapshot = self._snapshot(mark)
+        with self._door() as world:
+            world.restore(snapshot)
         self.count, self.position, self._lag = mark.step, mark.position, mark.lag
 
     def _run(self, step: int, position: int) -> None:
@@ -442,12 +477,14 @@ class History:
         self.position += 1
 
     def _set_limit(self, limit: int) -> None:
-        self.world._write_options(limit)
-        self.world._forget()
+        with self._door() as world:
+            world._write_options(limit)
+            world._forget()
 
     def _change(self, edit: edits.Edit) -> Answer:
         before = self.world._count
-        answer = self.world.apply(edit)
+        with self._door() as world:
+            answer = world.apply(edit)
         self._lag += before - self.world._count
         return answer
 
@@ -456,8 +493,9 @@ class History:
         for part in [1] * n if self._recorder.items else [n]:
             self._recorder.step = self.count
             try:
-                report = self.world.step(part)
-                report.check(self.world.strict)  # on a GPU a step does not wait to know
+                with self._door() as world:
+                    report = world.step(part)
+                    report.check(world.strict)  # on a GPU a step does not wait to know
             finally:  # a script's edit may be refused on the way
                 self.count = self.world._count + self._lag
         return report
@@ -560,7 +598,8 @@ class History:
             for item in before.channels
         ]
         if self._recorder.items:
-            world.restore(replace(before, model=model, channels=items))
+            with self._door():
+                world.restore(replace(before, model=model, channels=items))
 
     # the journal ----------------------------------------------------------------------------------
 

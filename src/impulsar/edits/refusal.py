@@ -22,6 +22,10 @@ class EditError(ModelError):
     """An edit that was refused; the world is as it was."""
 
 
+class HeldError(EditError):
+    """A world was to be changed or stepped past the history that holds it."""
+
+
 def known(owner: str, kind: str, name: object, index: Mapping[str, Any]) -> Any:
     """What an index has under a name, or a refusal that suggests the nearest one."""
     if not isinstance(name, str) or name not in index:
