@@ -196,17 +196,23 @@ def run(args: argparse.Namespace) -> int:
     chosen = {key: getattr(args, key) for key in ("method", "coordinates", "device", "dt")}
     world = World(model, **{key: value for key, value in chosen.items() if value is not None})
     dataset, summary = _timed_run(world, duration, args.every, progress=False if args.json else None)
-    if args.out:
-        results.save(dataset, args.out)
-    if args.plot:
-        results.plot(dataset, args.plot)
-    written = [str(path) for path in (args.out, args.plot) if path]
+    written, failed = [], []
+    for write, path in ((results.save, args.out), (results.plot, args.plot)):
+        try:
+            if path:
+                write(dataset, path)
+                written.append(str(path))
+        except ModelError as error:  # what was computed is still worth its summary
+            failed.append(str(error))
     if args.json:
         print(json.dumps(summary | {"written": written}))
     else:
         _print_summary(world, summary)
         for path in written:
             print(f"wrote {path}")
+    if failed:
+        _tell("; ".join(failed))
+        return BAD_INPUT
     if "interrupted" in dataset.attrs:
         _tell(f"interrupted at t = {world.time:g} s; what was computed before is kept")
         return INTERRUPTED

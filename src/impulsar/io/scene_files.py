@@ -1,7 +1,6 @@
 """Scene files: models as readable JSON, read within bounds of time and memory."""
 
 import json
-import os
 import re
 from pathlib import Path
 from typing import Any
@@ -10,6 +9,7 @@ import numpy as np
 
 from ..model import Model
 from .codec import model_from_json, model_to_json
+from .files import write_file
 from .kinds import FileError, tell
 
 LARGEST_FILE = 16 * 2**20  # bytes
@@ -24,14 +24,7 @@ DEPTH[[ord("["), ord("{")]], DEPTH[[ord("]"), ord("}")]] = 1, -1
 
 def save_model(model: Model, path: str | Path) -> None:
     """Write a model as a scene file; the old file stays until the new one is complete."""
-    path = Path(path)
-    beside = path.with_name(f"{path.name}.{os.getpid()}.tmp")
-    text = pretty(model_to_json(model)) + "\n"
-    try:
-        beside.write_text(text, encoding="utf-8")
-        os.replace(beside, path)
-    finally:
-        beside.unlink(missing_ok=True)
+    write_file(path, (pretty(model_to_json(model)) + "\n").encode())
 
 
 def load_model(path: str | Path) -> Model:
