@@ -5,14 +5,14 @@ from dataclasses import fields, replace
 from typing import Any
 
 from . import edits
+from .edits.refusal import MOST_WORK
 from .inputs import is_number
 from .methods import METHODS
 from .model import Model, ModelError
 from .shapes import as_float, flag, not_negative, number, show
 
 SHORTEST_STEP, LONGEST_STEP = 1e-15, 1e9  # [s]; below, time stops to advance after a second
-MOST_SUBSTEPS = 10**6  # of a nominal step: what is longer answers to nobody while it runs
-MOST_WORK = 2**31 - 1  # iterations: kernels count them in 32 bits
+MOST_SUBSTEPS = 10**5  # of a nominal step: a launch cannot be interrupted
 
 
 def method_of(method: Any, **options: float | None) -> Any:
@@ -59,9 +59,10 @@ def parts_of_step(dt: object, method: Any) -> int:
         expected = f"a time > 0 [s], from {SHORTEST_STEP:g} to {LONGEST_STEP:g}"
         raise edits.EditError(f"dt is {given}, expected {expected}")
     parts = float(dt) / method.max_step * (1.0 - 1e-12)
-    if not parts <= MOST_SUBSTEPS:
-        most = f"{MOST_SUBSTEPS} steps of the {method.max_step:g} s of '{method.name}'"
-        raise edits.EditError(f"dt is {show(dt)} s, more than {most}; take a smaller dt or a larger max_step")
+    shortest = min(method.max_step, getattr(method, "impulse_step", math.inf))
+    if not dt / shortest <= MOST_SUBSTEPS:
+        told = f"dt is {show(dt)} s: may take more than {MOST_SUBSTEPS} sub-steps of method '{method.name}'"
+        raise edits.EditError(f"{told}, whose shortest is {shortest:g} s; take a shorter dt or longer sub-steps")
     return max(1, math.ceil(parts))
 
 

@@ -15,7 +15,7 @@ Poses are found from a first one, closed on the rows taken so far, along what th
 that opens on the way is not implied by them: it is taken too, and the poses are looked for anew.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -231,8 +231,8 @@ def best_basis(J: np.ndarray, kept: list[int], tolerance: float, worth: np.ndarr
     """Of the strongest rows of each pose those that are strongest where they are weakest."""
     orders = [order for own in J if len(order := strongest(own, tolerance, worth)) == len(kept)]
 
-    def weakest(rows: list[int]) -> float:
-        sizes = [np.linalg.svd(own[rows], compute_uv=False)[-1] for own in J]
+    def weakest(rows: Iterable[int]) -> float:
+        sizes = [np.linalg.svd(own[list(rows)], compute_uv=False)[-1] for own in J]
         return float(np.sort(sizes)[len(sizes) // 3])  # some pose may be near a singular one
 
     candidates: list[list[int]] = [kept, *orders]

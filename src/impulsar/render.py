@@ -24,6 +24,7 @@ from .results import (
     draw_energy,
     draw_imbalance,
     first_world,
+    literally,
     new_figure,
     save_figure,
 )
@@ -96,7 +97,7 @@ def draw_motion(
     motion(ax, model, first_world(dataset), poses, start, stop)
     (left, right), (bottom, top) = ax.get_xlim(), ax.get_ylim()
     figure.set_size_inches(8.0, float(np.clip(7.0 * (top - bottom) / (right - left) + 1.8, 4.0, 9.0)))
-    figure.suptitle(title or dataset.attrs["model"], color=INK)
+    figure.suptitle(title or literally(dataset.attrs["model"]), color=INK)
     save_figure(figure, path)
 
 
@@ -119,7 +120,7 @@ def draw_demo(model: Model, dataset: "xr.Dataset", path: str | Path) -> None:
     bottom.set_xlabel("time [s]")
     figure.align_ylabels((top, bottom))
     dt, method = dataset.attrs["dt"], dataset.attrs["method"]
-    figure.suptitle(f"{dataset.attrs['model']} by {method}, dt = {1000 * dt:g} ms", color=INK)
+    figure.suptitle(f"{literally(dataset.attrs['model'])} by {method}, dt = {1000 * dt:g} ms", color=INK)
     save_figure(figure, path)
 
 
@@ -178,10 +179,10 @@ def pose_png(model: Model, pose: Pose, width: int = 960, height: int = 720) -> b
         for name, probe in model.probes.items():
             x, y = view.flat(pose.place(probe.body, probe.p_BQ))
             ax.plot(x, y, "x", color=COLOURS[1], markersize=7, zorder=8)
-            ax.annotate(name, (x, y), (6, 4), textcoords="offset points", fontsize=8, zorder=9)
+            ax.annotate(literally(name), (x, y), (6, 4), textcoords="offset points", fontsize=8, zorder=9)
 
     _draw_poses(ax, model, [pose], mark_probes)
-    ax.set_title(f"{model.name}, t = {pose.time:.4g} s", color=INK, fontsize=11)
+    ax.set_title(f"{literally(model.name)}, t = {pose.time:.4g} s", color=INK, fontsize=11)
     data = io.BytesIO()
     figure.savefig(data, format="png", dpi=120)
     return data.getvalue()
@@ -336,7 +337,8 @@ def _draw_traces(ax: "Axes", dataset: "xr.Dataset", view: View) -> None:
         return
     for k, name in enumerate(dataset["name"].values):
         path = view.flat(dataset["probe"].sel(name=name).values)
-        ax.plot(*path.T, color=COLOURS[(k + 1) % len(COLOURS)], linewidth=1.2, zorder=5, label=f"path of {name}")
+        label = f"path of {literally(name)}"
+        ax.plot(*path.T, color=COLOURS[(k + 1) % len(COLOURS)], linewidth=1.2, zorder=5, label=label)
 
 
 def _draw_springs(ax: "Axes", model: Model, pose: Pose, view: View) -> None:

@@ -14,6 +14,7 @@ Variables, with `world` as first dimension in a batch:
 A variable whose parts a model has none of (joints, hands, probes) is left out.
 """
 
+import io
 import math
 import sys
 import time as wall
@@ -26,6 +27,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .edits import rotate
+from .io.files import write_file
 from .model import ModelError
 from .reports import StepError, StepReport
 from .shapes import file_path, flag, positive, show
@@ -314,10 +316,16 @@ def _progress_bar(name: str, start: float, duration: float, wanted: bool | None)
 def save(dataset: "xr.Dataset", path: str | Path) -> None:
     """Write a result to a NetCDF file; what `load` reads back is equal to the last bit."""
     path = file_path("result", path)
-    with told_by(path):
-        check_result(dataset)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        dataset.to_netcdf(path, engine="h5netcdf")
+    check_result(dataset)
+    write_file(path, netcdf(dataset))
+
+
+def netcdf(dataset: "xr.Dataset") -> bytes:
+    """A result as the bytes of a NetCDF file: made in memory, because HDF5 does not outlive a file that it cannot
+    write to its end."""
+    data = io.BytesIO()
+    dataset.to_netcdf(data, engine="h5netcdf")
+    return data.getvalue()
 
 
 @contextmanager
@@ -377,7 +385,7 @@ def plot(dataset: "xr.Dataset", path: str | Path, title: str | None = None) -> N
     figure.align_ylabels(axes)
     worlds = f", world 0 of {dataset.sizes['world']}" if "world" in dataset.dims else ""
     default = f"{dataset.attrs['model']} by {dataset.attrs['method']}, dt = {dataset.attrs['dt']:g} s{worlds}"
-    figure.suptitle(title or default, color=INK)
+    figure.suptitle(title or literally(default), color=INK)
     save_figure(figure, path)
 
 
@@ -395,9 +403,14 @@ def save_figure(figure: "Figure", path: str | Path) -> None:
     """Write a figure to a file of the kind its name says."""
     path = file_path("picture", path)
     check_picture(path)
-    with told_by(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        figure.savefig(path, dpi=150)
+    data = io.BytesIO()
+    figure.savefig(data, format=path.suffix[1:].lower(), dpi=150)
+    write_file(path, data.getvalue())
+
+
+def literally(text: str) -> str:
+    """A name as a picture shows it: a dollar is a dollar and begins no formula."""
+    return text.replace("$", r"\$")
 
 
 def check_title(title: object) -> None:
@@ -495,7 +508,7 @@ def draw_coordinates(ax: "Axes", dataset: "xr.Dataset", most: int = 8) -> None:
         shown = [(f"{name}.z", dataset["position"].sel(body=name, axis="z")) for name in dataset["body"].values]
         title, label = "bodies", "position [m]"
     for k, (name, values) in enumerate(shown[:most]):
-        ax.plot(dataset["time"], values, color=COLOURS[k % len(COLOURS)], linewidth=1.2, label=name)
+        ax.plot(dataset["time"], values, color=COLOURS[k % len(COLOURS)], linewidth=1.2, label=literally(name))
     style(ax, label)
     legend(ax, 4)
     if len(shown) > most:
@@ -508,6 +521,7 @@ def draw_reactions(ax: "Axes", dataset: "xr.Dataset", name: str, label: str, mos
     joints = dataset["joint"].values
     heaviest = np.argsort(-size.max(axis=0, initial=0.0), kind="stable")[:most]
     for k, j in enumerate(np.sort(heaviest)):
-        ax.plot(dataset["time"][1:], size[:, j], color=COLOURS[k % len(COLOURS)], linewidth=1.2, label=joints[j])
+        name = literally(str(joints[j]))
+        ax.plot(dataset["time"][1:], size[:, j], color=COLOURS[k % len(COLOURS)], linewidth=1.2, label=name)
     style(ax, f"{label}, {most} largest of {len(joints)}" if len(joints) > most else label)
     legend(ax, 4)

@@ -3,6 +3,7 @@
 
 import math
 import re
+import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -18,8 +19,26 @@ SHOWN = 16  # items of a list that an error shows
 TINY = 1e-50  # least mass [kg] and principal inertia [kg m²]: the inverse square is still finite
 
 
+LONGEST_MESSAGE = 4000  # characters of an error
+CODED = {"Cc", "Cs", "Zl", "Zp"}  # categories of letters that a message shows by their codes
+
+
+def plain(text: str) -> str:
+    """A text as it may go to a terminal: what would be obeyed there is shown by its code instead."""
+    if text.isprintable():
+        return text
+    return "".join(
+        ascii(letter)[1:-1] if unicodedata.category(letter) in CODED and letter != "\n" else letter for letter in text
+    )
+
+
 class ModelError(ValueError):
     """A mistake in a model: the part's name, the value and the cure."""
+
+    def __init__(self, text: str = ""):
+        if len(text) > LONGEST_MESSAGE:
+            text = f"{text[: LONGEST_MESSAGE // 2]} ... {text[-LONGEST_MESSAGE // 2 :]}"
+        super().__init__(plain(text))
 
 
 def show(value: object) -> str:

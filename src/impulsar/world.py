@@ -6,8 +6,10 @@ import sys
 import threading
 import time as wall
 import warnings
+import weakref
 from dataclasses import fields, replace
 from itertools import count
+from threading import get_ident
 from typing import Any
 
 import numpy as np
@@ -102,6 +104,8 @@ class World:
         self.device = check_device(device)
         self.strict = flag("world", "strict", strict)
         self.worlds = worlds
+        self._holder: weakref.ref | None = None  # the history that is the only door to it
+        self._through = 0  # thread in which that history is at work
         self._script = script_of(model)
         self.paused = False
         self.clamps = Clamps(max_speed, max_hand_force)
@@ -261,6 +265,8 @@ class World:
 
     def step(self, n: int = 1) -> StepReport:
         """Take n nominal steps in as few launches as the script and callables allow."""
+        if self._holder is not None:
+            self._check_free("step")
         self._enter("step")
         try:
             return self._step(n)
@@ -389,6 +395,7 @@ class World:
 
     def apply(self, edit: Any) -> edits.Answer:
         """Carry out an edit between two steps; raises EditError and changes nothing if it cannot be."""
+        self._check_free("apply")
         self._enter("apply")
         try:
             return self._apply(edit)
@@ -407,6 +414,15 @@ class World:
             raise edits.EditError(str(error)) from error
         self._forget()
         return answer
+
+    def _check_free(self, what: str) -> None:
+        """Refuse what would go past the history that holds this world, and spoil what it replays."""
+        if self._holder is None or self._holder() is None or self._through == get_ident():
+            return
+        there = f"{what} it there, as history.{what}(...)"
+        raise edits.HeldError(
+            f"world: a History holds it, or a view shows it; {there}, or end that by history.close() or view.stop()"
+        )
 
     def _carry_out(self, edit: edits.Edit) -> edits.Answer:
         match edit:
@@ -583,6 +599,7 @@ class World:
 
     def restore(self, moment: Snapshot) -> None:
         """Go back to a snapshot, over any edits since: stepping on gives the same bits as it did then."""
+        self._check_free("seek")
         self._enter("restore")
         try:
             self._restore(moment)

@@ -22,7 +22,7 @@ from .data import (
     SetState,
     SetStep,
 )
-from .refusal import EditError, check_values, known, method_options
+from .refusal import EditError, HeldError, check_values, known, method_options
 
 __all__ = [
     "Add",
@@ -34,6 +34,7 @@ __all__ = [
     "Edit",
     "EditError",
     "Grab",
+    "HeldError",
     "Move",
     "Pause",
     "Release",

@@ -14,10 +14,15 @@ from ..shapes import show
 
 DEEPEST = 6  # nesting of values in an edit
 MOST = 1_000_000  # numbers in an edit
+MOST_WORK = 10**6  # iterations or evaluations of a step
 
 
 class EditError(ModelError):
     """An edit that was refused; the world is as it was."""
+
+
+class HeldError(EditError):
+    """A world was to be changed or stepped past the history that holds it."""
 
 
 def known(owner: str, kind: str, name: object, index: Mapping[str, Any]) -> Any:

@@ -105,7 +105,7 @@ def begin_history(world: "World", path: Path) -> "History":
     try:
         return History(world, path)
     except Exception:
-        if before is not None:
+        if before is not None and not path.exists():  # else another session has taken the name
             before.replace(path)
         raise
 

@@ -27,6 +27,7 @@ def every_case() -> list[Case]:
         edit_cases,
         faults,
         friction,
+        hostile_journals,
         identities,
         joint_matrix,
         journal_cases,
@@ -60,6 +61,7 @@ def every_case() -> list[Case]:
         edit_cases,
         journal_cases,
         junk_calls,
+        hostile_journals,
         cost,
         studio_cases,
     )
