@@ -123,6 +123,9 @@ class History:
         self._report: StepReport
         self._undone: list[Undone] = []
         self._marks: list[Mark] = []
+        self._starts: list[tuple[int, float, float]] = []  # of stretches: step, clock and step size
+        self._starts_of: Mark | None = None  # the first mark that they begin at
+        self._looked_at = 0  # of _events
         self._recorder = recorder or Recorder()
         self._packer = Packer(self._recorder.callables)
         self._record_callables()
@@ -320,6 +323,7 @@ class History:
 
     def _forget_before(self, mark: Mark) -> None:
         """Let the timeline begin at a mark."""
+        self._starts_of = None
         self._marks = self._marks[self._marks.index(mark) :]
         del self._events[: mark.position - self._first]
         self._first = mark.position
@@ -327,12 +331,17 @@ class History:
 
     def _stretches(self) -> list[tuple[int, int, float, float]]:
         """Pieces of the timeline: first step, last step, clock at the first [s], step size [s]."""
-        snapshot = self._snapshot(self._marks[0])
-        starts = [(self._marks[0].step, snapshot.clock, snapshot.dt)]
-        for event in self._events:
+        first = self._marks[0]
+        if self._starts_of is not first or self._looked_at > len(self._events):
+            snapshot = self._snapshot(first)
+            self._starts_of, self._looked_at = first, 0
+            self._starts = [(first.step, snapshot.clock, snapshot.dt)]
+        starts = self._starts
+        for event in self._events[self._looked_at :]:  # events come one by one, and this is asked for every frame
             step, clock, dt = starts[-1]
             if event.dt != dt or abs(event.clock - clock - (event.step - step) * dt) > 1e-6 * dt:
                 starts.append((event.step, event.clock, event.dt))
+        self._looked_at = len(self._events)
         ends = [step for step, _, _ in starts[1:]] + [self._last]
         return [(step, end, clock, dt) for (step, clock, dt), end in zip(starts, ends, strict=True)]
 
@@ -354,6 +363,7 @@ class History:
         self._write_place("cut")
 
     def _drop_future(self) -> None:
+        self._starts_of = None
         del self._events[self.position - self._first :]
         self._marks = [mark for mark in self._marks if mark.is_before(self.count, self.position)]
         self._recorder.keep(0, self.count)

@@ -257,7 +257,8 @@ class Studio:
         while True:
             await something.wait()
             something.clear()
-            for item in client.mailbox.take():
+            mailbox = client.mailbox
+            for item in await run_in_threadpool(mailbox.take) if mailbox.is_large else mailbox.take():
                 sending = websocket.send_text(item) if isinstance(item, str) else websocket.send_bytes(item)
                 try:
                     await asyncio.wait_for(sending, PAUSE_BEFORE_GIVING_UP)

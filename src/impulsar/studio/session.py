@@ -31,7 +31,7 @@ from .gestures import Gestures, Pace, overridden, subject
 from .publisher import Client, Moment, Publisher
 from .recording import Recording
 from .signals import Before, signal
-from .wire import Received, to_text
+from .wire import Received, Written
 
 log = logging.getLogger("impulsar.studio")
 
@@ -86,7 +86,7 @@ class Session:
         self._clients: list[Client] = []
         self._stopping = False
         self._thread = threading.Thread(target=self._run, name="impulsar session", daemon=True)
-        self._describe(with_parts=True)
+        self._describe()
 
     @property
     def world(self) -> World:
@@ -171,7 +171,7 @@ class Session:
         self.world.paused = True
         text = f"the studio failed: {type(error).__name__}: {error}; time stands still; see its log"
         for client in clients:
-            client.mailbox.put({}, [to_text(ms.Notice(level="error", text=text))], None)
+            client.mailbox.put({}, [Written(ms.Notice(level="error", text=text))], None)
         with self._wake:
             self._wake.wait_for(lambda: self._stopping, AFTER_FAILURE)
 
@@ -228,7 +228,7 @@ class Session:
         report = self.history.step(n)
         self._moment = Moment(report, before)
         if self._edits_made() != edits_before:
-            self._describe(with_parts=True)
+            self._describe()
         self.recording.take(self.world)
 
     def _edits_made(self) -> tuple[int, int]:
@@ -244,7 +244,7 @@ class Session:
         if not self.world.paused:
             self.history.apply(edits.Pause(True))
         self.recording.cut(self.world.time)
-        self._describe(with_parts=True)
+        self._describe()
         time = f"time stands still at t = {self.world.time:.6g} s"
         self._publisher.tell("error", f"{reason}; {time}: undo, change it, or run on")
 
@@ -270,7 +270,7 @@ class Session:
                 one.client.applied = one.message.id
         for k, one in enumerate(asked):
             answer = answers.get(k) or replace(answers[merged[k]], merged=True)
-            one.client.replies.append(to_text(replace(answer, id=one.message.id)))
+            one.client.replies.append(Written(replace(answer, id=one.message.id)))
 
     def _answer(self, one: Asked) -> ms.Reply:
         """Carry out one message."""
@@ -306,10 +306,8 @@ class Session:
             client.hands.add(edit.hand)
         elif isinstance(edit, edits.Release):
             client.hands.discard(edit.hand)
-        if isinstance(edit, edits.Grab | edits.Release | edits.ApplyLoad | edits.RemoveLoad | edits.Drive):
-            self._describe(with_parts=False)
-        elif not isinstance(edit, edits.Move | edits.Pause | edits.DragTo):
-            self._describe(with_parts=True)
+        if not isinstance(edit, edits.Move | edits.Pause | edits.DragTo):
+            self._describe(acts=not isinstance(edit, edits.SetParameter | edits.SetStep))
         if self.world.dt != dt or self.world.paused != was_paused:
             self._restart_clock()
         return ms.Reply(
@@ -337,10 +335,10 @@ class Session:
     def _let_go(self, client: Client) -> None:
         for hand in sorted(client.hands & set(self.world.system.hand_names)):
             self.history.apply(edits.Release(hand))
-            self._describe(with_parts=False)
+            self._describe()
 
-    def _describe(self, with_parts: bool) -> None:
-        is_same = self._publisher.describe(self.world, with_parts, list(self._clients))
+    def _describe(self, acts: bool = True) -> None:
+        is_same = self._publisher.describe(self.world, list(self._clients), acts)
         self.recording.rebase(self.world, is_same)
 
     def _restart_clock(self) -> None:
@@ -418,7 +416,7 @@ class Session:
 
     def _do_revert(self, message: ms.Control, client: Client) -> str:
         answer = self.history.revert()
-        self._describe(with_parts=True)
+        self._describe()
         return answer.text
 
     def _do_reset(self, message: ms.Control, client: Client) -> str:
@@ -430,7 +428,7 @@ class Session:
         """The world is at another time than it was."""
         self._moment = Moment()
         self._restart_clock()
-        self._describe(with_parts=True)
+        self._describe()
         self.recording.cut(self.world.time)
 
     def _do_scene(self, message: ms.Control, client: Client) -> str:
@@ -483,13 +481,13 @@ class Session:
         if what not in off and len(off) >= MOST_OFF:
             raise ModelError(f"keep: {MOST_OFF} loads and motors are switched off; remove some")
         off[what] = edit_to_json(edit)
-        self._describe(with_parts=False)
+        self._describe()
         return f"{' '.join(map(str, what))} is kept"
 
     def _do_forget(self, message: ms.Control, client: Client) -> str:
         what, _ = _switched("forget", message)
         self._publisher.off.pop(what, None)
-        self._describe(with_parts=False)
+        self._describe()
         return f"{' '.join(map(str, what))} is forgotten"
 
     def _do_hash(self, message: ms.Control, client: Client) -> str:

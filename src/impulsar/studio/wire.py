@@ -5,7 +5,7 @@ import json
 import math
 import types
 import typing
-from functools import cache
+from functools import cache, cached_property
 from typing import Any
 
 from ..io.kinds import FileError
@@ -25,6 +25,17 @@ class WireError(ModelError):
     def __init__(self, text: str, id: int = 0):
         super().__init__(text)
         self.id = id
+
+
+class Written:
+    """A message to be sent: it becomes text once, and not before a sender asks for it."""
+
+    def __init__(self, message: Any):
+        self.message = message
+
+    @cached_property
+    def text(self) -> str:
+        return to_text(self.message)
 
 
 def to_text(message: Any) -> str:
