@@ -5,6 +5,7 @@ import math
 import sys
 import time as wall
 import warnings
+from collections.abc import Callable
 from dataclasses import fields, replace
 from typing import Any
 
@@ -38,6 +39,10 @@ from .views import BodyView, Hand, JointView
 
 DEFAULT_METHOD = "direct"
 LONGEST_STEP = 1e9  # [s]
+LONGEST_PIECE = 0.1  # of a nominal step that one launch takes in one go: a launch cannot be interrupted [s]
+MOST_PIECES = 10_000  # sub-steps of fixed size in a nominal step
+SLICE = 0.1  # wall time that a launch of many steps should take at most [s]
+FIRST_SLICE, LARGEST_SLICE = 4, 2**20  # sub-steps of a launch, before their cost is known and at most
 INPUT_ARRAYS = ("parent", "dof_kind", "first", "second", "slot_kind", "slot_part", "slot_code")
 MOST_LOCKS = 1500  # beyond so many joint equations the solver's own reactions stand, taken as determinate
 
@@ -84,6 +89,7 @@ class World:
         self.worlds = worlds
         self._script = sorted(model.script, key=lambda entry: entry[0])
         self.paused = False
+        self.between: Callable[[], None] | None = None  # called between launches; what it raises ends the steps
         self.clamps = Clamps(max_speed, max_hand_force)
         self.work_limit = self.method.iterations
         self.dt = dt if dt is not None else model.dt or 0.01
@@ -142,6 +148,7 @@ class World:
         self._model: Model | None = None
         self._inputs: bytes | None = None
         self._guard.at = 0
+        self._slice = FIRST_SLICE if self.device == "cpu" else 1000  # what a step costs now may be another
 
     def _record(self) -> None:
         inputs = [self.system.arrays, self.state.arrays, self._work]
@@ -178,8 +185,8 @@ class World:
     def _set_dt(self, dt: float) -> None:
         if not (isinstance(dt, int | float) and not isinstance(dt, bool) and 0 < dt < LONGEST_STEP):
             raise edits.EditError(f"dt is {dt!r}, expected a time > 0 [s]")
+        self._substeps = _pieces(self.method, dt)
         self.dt = float(dt)
-        self._substeps = max(1, math.ceil(dt / self.method.max_step * (1.0 - 1e-12)))
         self._h = self.dt / self._substeps
         self.system.arrays.h.fill_(self._h)
         self.system.arrays.nominal_h.fill_(self._h)
@@ -219,7 +226,8 @@ class World:
         """Take n nominal steps in as few launches as the script and callables allow."""
         if self.paused:
             raise edits.EditError("the world is paused; go on by world.apply(im.edits.Pause(False))")
-        if n == 1 and self._simple and not self._script and not self.system.channels.callables:
+        is_plain = self._simple and self._substeps <= self._slice
+        if n == 1 and is_plain and not self._script and not self.system.channels.callables:
             if self._count >= self._guard.at:
                 self._guard.keep()
             if self._steps != self._substeps:
@@ -243,27 +251,64 @@ class World:
         self.clamps.acted.clear()
         while left > 0:
             self._run_script()
-            part = min(left, self._steps_to_script()) if not self.clamps else 1
+            part = min(left, self._steps_to_script(), max(1, self._slice // self._substeps)) if not self.clamps else 1
             self.clamps.before(self)
             callables = self.system.channels.callables
             if callables:
                 part = min(part, max(1, CALLABLE_STEPS // self._substeps))
                 steps = part * self._substeps
-                self.system.channels.sample_callables(self.system.arrays, self.time, self._h, steps)
+                if steps <= self._slice or part > 1:  # pieces sample their own
+                    self.system.channels.sample_callables(self.system.arrays, self.time, self._h, steps)
             if self._count >= self._guard.at:
                 self._guard.keep()
-            if self._steps != part * self._substeps:
-                self._set_steps(part * self._substeps)
-            self._launch()
+            if part == 1 and self._substeps > self._slice:
+                raw = self._take_pieces(raw)
+            else:
+                self._launch_timed(part * self._substeps)
             self._clock += part * self.dt
             self._count += part
             left -= part
             self.clamps.after(self)
             raw = self._merge(raw) if left or raw is not None else raw
+            if left:
+                self.hear()
         report = StepReport(self, self._count, int(n) * self._substeps, raw, tuple(self.clamps.acted))
         if self.device == "cpu":
             report.check(self.strict)
         return report
+
+    def _launch_timed(self, steps: int) -> None:
+        """Launch so many sub-steps, and find how many of them make a slice."""
+        if self._steps != steps:
+            self._set_steps(steps)
+        began = wall.perf_counter()
+        self._launch()
+        if self.device == "cpu":
+            each = max(wall.perf_counter() - began, 1e-9) / steps
+            self._slice = max(1, min(int(SLICE / each), max(self._slice, 2 * steps), LARGEST_SLICE))
+
+    def _take_pieces(self, raw: np.ndarray | None) -> np.ndarray | None:
+        """A nominal step too long for one launch, in several; as if nothing had been if it is ended on the way."""
+        before, left = wp.clone(self.state.array), self._substeps
+        try:
+            while True:
+                part = min(left, self._slice)
+                if self.system.channels.callables:
+                    self.system.channels.sample_callables(self.system.arrays, self.time, self._h, part)
+                self._launch_timed(part)
+                left -= part
+                if not left:
+                    return raw
+                raw = self._merge(raw)
+                self.hear()
+        except BaseException:  # Ctrl-C among them
+            self._guard.put(before)
+            raise
+
+    def hear(self) -> None:
+        """Let whoever waits for the end of something long speak."""
+        if self.between is not None:
+            self.between()
 
     def _merge(self, raw: np.ndarray | None) -> np.ndarray:
         """The report of several launches as that of one."""
@@ -409,6 +454,7 @@ class World:
         inverse = edits.SetMethod(self.method.name, options)
         edits.known("method", "method", edit.method, METHODS)
         method = _method(edit.method, **edits.method_options(edit, METHODS))
+        _pieces(method, self.dt)
         coordinates = self.coordinates if self.coordinates in method.coordinates else method.coordinates[0]
         new = None
         if coordinates != self.coordinates:
@@ -571,6 +617,18 @@ class World:
         if self.worlds > 1:
             return values
         return float(values[0]) if values.ndim == 1 else values[0]
+
+
+def _pieces(method: Any, dt: float) -> int:
+    """Equal parts into which a nominal step is divided, none longer than its method or one launch should take."""
+    fixed = getattr(method, "substeps", 0)
+    longest = method.max_step if fixed else min(method.max_step, LONGEST_PIECE)
+    pieces = max(1, math.ceil(dt / longest * (1.0 - 1e-12)))
+    if pieces * max(1, fixed) > MOST_PIECES:
+        cure = "fewer substeps" if fixed else f"a dt of at most {MOST_PIECES * longest:g} s"
+        told = f"method '{method.name}': a step of dt {dt:g} s has {pieces * max(1, fixed)} sub-steps"
+        raise edits.EditError(f"{told}, expected at most {MOST_PIECES}; take {cure}")
+    return pieces
 
 
 def _method(method: Any, **options: float | None) -> Any:

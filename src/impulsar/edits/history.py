@@ -28,6 +28,7 @@ from . import data as edits
 from .apply import Answer, EditError
 from .callables import Recorder, Samples, holds_callable, model_holds_callable
 from .journal import Entry, Journal, Packer, Record, read_snapshot, write_snapshot
+from .refusal import Cancelled
 
 if TYPE_CHECKING:
     from ..model import Model
@@ -171,9 +172,11 @@ class History:
         try:
             while left > 0:
                 part = min(left, self._steps_to_record())
-                self._report = self._advance(part)
+                try:
+                    self._report = self._advance(part)
+                finally:  # steps before the one that was refused or ended on the way are taken
+                    self._last = self.count
                 left -= part
-                self._last = self.count
                 self._record_step()
         except StepError:
             good, position = self.world._count + self._lag, self.position
@@ -195,8 +198,9 @@ class History:
             raise EditError("nothing to undo: no edit was made, or its record is no longer kept")
         event = self._event(found)
         assert isinstance(event.edit, edits.Edit)
-        self._undone.append(Undone(event.edit, (self.count, self.position)))
+        place = self.count, self.position
         self._go(event.step, found)
+        self._undone.append(Undone(event.edit, place))
         self._following = False
         self._write_place("go")
         return event.edit
@@ -373,13 +377,19 @@ class History:
     # going to a place -----------------------------------------------------------------------------
 
     def _go(self, step: int, position: int) -> None:
-        """Go to a place of the timeline."""
+        """Go to a place of the timeline; who ends it on the way is back where it began."""
         with self._kept():
+            here, place = self.world.snapshot(), (self.count, self.position, self._lag)
             nearest = self._nearest(step, position)
             ahead = self.count <= step and self.position <= position
-            if not ahead or not nearest.is_before(self.count, self.position):
-                self._restore_nearest(step, position)
-            self._run(step, position)
+            try:
+                if not ahead or not nearest.is_before(self.count, self.position):
+                    self._restore_nearest(step, position)
+                self._run(step, position)
+            except (Cancelled, KeyboardInterrupt):
+                self.world.restore(here)
+                self.count, self.position, self._lag = place
+                raise
 
     def _nearest(self, step: int, position: int) -> Mark:
         return [mark for mark in self._marks if mark.is_before(step, position)][-1]
@@ -399,9 +409,11 @@ class History:
         self._advance_to(step)
 
     def _advance_to(self, step: int) -> None:
+        self.world.hear()
         while self.count < step:
             self._advance(min(step - self.count, MARK_STEPS))
             self._mark_when_due()
+            self.world.hear()
 
     def _follow(self, n: int) -> int:
         """Take at most n steps along the recording, and the edits at the end of them; how many are left."""

@@ -21,6 +21,10 @@ class EditError(ModelError):
     """An edit that was refused; the world is as it was."""
 
 
+class Cancelled(EditError):
+    """Something long that was ended on the way; the world is as it was before it."""
+
+
 def known(owner: str, kind: str, name: object, index: Mapping[str, Any]) -> Any:
     """What an index has under a name, or a refusal that suggests the nearest one."""
     if not isinstance(name, str) or name not in index:

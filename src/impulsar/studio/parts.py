@@ -41,10 +41,11 @@ class Parts:
         system, model = world.system, world.system.model
         values = {name: system.parameter(name) for name in ("gravity", *OF_BODIES, *OF_SLOTS)}
         if system is self._system:
-            changed = _changed_rows(system, self._values, values)
+            rows = [(name, r) for name in (*OF_BODIES, *OF_SLOTS) for r in _rows(self._values[name], values[name])]
+            changed = list(dict.fromkeys(part for name, r in rows if (part := _owner(system, name, r)) is not None))
+            self.has_other_motors = any(name == "slot_a" and system.slots[r].kind in MOTORS for name, r in rows)
         else:
-            changed = self._changed_parts(system, values)
-        self.has_other_motors = system is not self._system or _has_motor(system, self._values, values)
+            changed, self.has_other_motors = self._changed_parts(system, values), True
         is_same = model is self._model
         has_gravity = not self._values or not np.array_equal(values["gravity"], self._values["gravity"])
         self._system, self._model, self._values = system, model, values
@@ -143,21 +144,11 @@ def _owner(system: System, array: str, row: int) -> Part | None:
     return (kind, slot.name) if slot.name in getattr(system.model, kind) else None
 
 
-def _rows(before: np.ndarray | None, now: np.ndarray) -> np.ndarray:
+def _rows(before: np.ndarray, now: np.ndarray) -> np.ndarray:
     """Rows of an array that differ."""
-    if before is None or before.shape != now.shape:  # one value for all worlds became one of each
+    if before.shape != now.shape:  # one value for all worlds became one of each
         return np.arange(len(now))
-    return np.flatnonzero((before != now).reshape(len(now), -1).any(axis=1))
-
-
-def _changed_rows(system: System, before: dict[str, np.ndarray], now: dict[str, np.ndarray]) -> list[Part]:
-    found = [_owner(system, name, r) for name in (*OF_BODIES, *OF_SLOTS) for r in _rows(before.get(name), now[name])]
-    return list(dict.fromkeys(part for part in found if part is not None))
-
-
-def _has_motor(system: System, before: dict[str, np.ndarray], now: dict[str, np.ndarray]) -> bool:
-    """Whether the bound of a motor changed."""
-    return any(system.slots[r].kind in MOTORS for r in _rows(before.get("slot_a"), now["slot_a"]))
+    return (before != now).reshape(len(now), -1).any(axis=1).nonzero()[0]
 
 
 def _values_of_parts(system: System, values: dict[str, np.ndarray]) -> dict[Part, bytes]:

@@ -55,7 +55,7 @@ class Publisher:
         self.revision = 0
         self.parts, self._motors = Parts(), describe.Motors()
         self.off: dict[tuple, dict[str, Any]] = {}  # edits that switch something on again, by what that is
-        self._system: System | None = None  # that was described last
+        self.system: System | None = None  # that was described last
         self._newest: dict[str, Item] = {}  # to be told to all
         self._kept: dict[str, Item] = {}  # to be told to whoever comes, beside the Scene
         self._notices: list[tuple[Item, Client | None]] = []  # and whom not to tell
@@ -71,8 +71,8 @@ class Publisher:
 
         Whether the parts are still the same, whatever their values.
         """
-        topology, is_same = self.parts.topology, world.system is self._system
-        self._system = world.system
+        topology, is_same = self.parts.topology, world.system is self.system
+        self.system = world.system
         change = self.parts.update(world)
         if isinstance(change, ms.Scene):
             self._newest.pop("patch", None)

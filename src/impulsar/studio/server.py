@@ -161,7 +161,8 @@ class Studio:
 
         async def answer() -> Response:
             model = await run_in_threadpool(read_model)
-            await self._ask(lambda: self.session.replace_world(model, model.name))
+            world = await run_in_threadpool(self.session.make_world, model)
+            await self._ask(lambda: self.session.take_world(world, model.name))
             return _json(ms.Reply(id=0, ok=True, text=f"scene '{model.name}'"))
 
         return await _refusing(answer)
