@@ -298,6 +298,7 @@ export type ServerMessage = Scene | Patch | Live | Status | Books | Reply | Noti
 
 export type ClientMessage = EditMessage | Control | Subscribe;
 
+export const LONGEST_SIGNAL = 280;
 export const MAGIC = 0x31504d49;
 export const HEADER_BYTES = 64;
 export const FLAGS = { paused: 1, slow: 2, broken: 4, replaying: 8 } as const;

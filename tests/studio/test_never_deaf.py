@@ -209,13 +209,13 @@ def test_scenes_are_built_beside_the_session(begun, monkeypatch: pytest.MonkeyPa
         return real(model)
 
     monkeypatch.setattr(session, "_make_world", slowly)
-    ids = [ask(ms.Control(id=1, action="scene", name=name), wait=False)["id"] for name in ("four-bar", "ten-pendula")]
+    ids = [ask(ms.Control(id=1, action="scene", name="chain", parameters={"n": n}), wait=False)["id"] for n in (60, 70)]
     took, reply = seconds_for(lambda: ask(control("hash")))
     assert reply["ok"] and took < SOON
     first, second = ask(ids[0]), ask(ids[1])
     assert not first["ok"] and "another one was asked for" in first["text"]
     assert second["ok"]
-    assert session.world.model.name == "ten pendula"
+    assert len(session.world.model.bodies) == 70
 
 
 # steps that are too many ------------------------------------------------------------------------------------

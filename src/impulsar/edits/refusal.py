@@ -3,13 +3,12 @@
 import math
 from collections.abc import Mapping
 from dataclasses import fields
-from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
 
 from ..inputs import Harmonic, Ramp, Table, is_number
-from ..model import Body, Joint, ModelError, Motor, Shape
+from ..model import Body, Joint, ModelError, Motor, Shape, closest
 from ..shapes import show
 
 LARGEST = 1e100  # of any finite number in an edit: its square and cube are still finite
@@ -28,9 +27,7 @@ class Cancelled(EditError):
 def known(owner: str, kind: str, name: object, index: Mapping[str, Any]) -> Any:
     """What an index has under a name, or a refusal that suggests the nearest one."""
     if not isinstance(name, str) or name not in index:
-        close = get_close_matches(str(name)[:100], [str(key) for key in index], n=1)
-        hint = f"did you mean '{close[0]}'?" if close else f"known are: {', '.join(map(str, index)) or 'none'}"
-        raise EditError(f"{owner}: no {kind} named {name!r:.200}; {hint}")
+        raise EditError(f"{owner}: no {kind} named {name!r:.200}; {closest(name, index)}")
     return index[name]
 
 

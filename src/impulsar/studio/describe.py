@@ -11,7 +11,7 @@ from ..inputs import Component, Harmonic, Ramp, Scalar, Table
 from ..joints import CATALOGUE, Group
 from ..measure import coordinate_name
 from ..methods import METHODS
-from ..model import NO_AXIS, TWO_AXES, Model
+from ..model import NO_AXIS, TWO_AXES, Load, Model, Motor
 from ..model import Features as ModelFeatures
 from ..model import Joint as ModelJoint
 from ..scenes import SCENES
@@ -370,6 +370,19 @@ def _value(item: Any) -> Any:
     if isinstance(item, Component):
         return None
     return float(np.ravel(item)[0])
+
+
+def points_in(value: Any) -> int:
+    """Points of the tables in an edit, as an object or as JSON."""
+    if isinstance(value, Table):
+        return np.size(value.values)
+    if isinstance(value, dict) and value.get("profile") == "table":
+        return np.size(value.get("values", ()))
+    if isinstance(value, dict):
+        return sum(map(points_in, value.values()))
+    if isinstance(value, list | tuple):
+        return sum(map(points_in, value))
+    return sum(points_in(part) for part in vars(value).values()) if isinstance(value, Motor | Load) else 0
 
 
 def _body_names(world: World) -> dict[int, str]:

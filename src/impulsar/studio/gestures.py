@@ -10,8 +10,8 @@ MOST_STARTS = 10_000  # of gestures that are kept
 TOGETHER = 0.7  # wall time between edits of one thing that make one gesture [s]
 
 
-def subject(edit: edits.Edit) -> tuple | None:
-    """The thing that an edit sets anew each time, None for other edits."""
+def subject(edit: edits.Edit | None) -> tuple | None:
+    """The thing that an edit sets anew each time, None for other edits and where there is none."""
     match edit:
         case edits.Move(hand=hand):
             return ("hand", hand)

@@ -95,6 +95,7 @@ BOOKS: tuple[tuple[str, str], ...] = (
     ("speed", "1"),  # asked for
 )
 
+LONGEST_SIGNAL = 280  # letters of a signal's name; a part whose name is longer has none that can be asked for
 KINDS = ("bodies", "joints", "springs", "probes", "couplings")  # of parts, as a Scene lists them
 
 Vector = list[float]

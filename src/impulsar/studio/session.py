@@ -23,12 +23,13 @@ from typing import Any
 from .. import edits
 from ..edits.history import History
 from ..edits.journal import Journal
-from ..inputs import Ramp
+from ..inputs import Ramp, Table
 from ..io import edit_from_json, edit_to_json
 from ..model import Model, ModelError
 from ..reports import StepError
 from ..scenes import scene as built_in
 from ..world import World
+from . import describe
 from . import messages as ms
 from .clock import SPEEDS, TURN, Clock
 from .gestures import Gestures, Pace, overridden, subject
@@ -44,7 +45,9 @@ MOST_WAITING = 512  # messages of one client that wait for the next step
 BETWEEN_WARNINGS = 30.0  # wall time, where the solver is now slow and now not [s]
 MOST_STEPS = 10_000  # of one Control "step"
 LONGEST_REFUSAL = 2_000  # letters
+MOST_POINTS = 20_000  # of tables, in loads and motors that act or are kept
 MOST_OFF = 100  # loads and motors that are kept switched off
+FEW_PARTS = 100  # of a scene that is built at once; larger ones are built in a thread of their own
 MOST_PARTS = 1_000  # of a scene that a client asks for, and of shapes: built within about a second
 SLICE = 0.2  # wall time after which something long may be ended by what is asked for next [s]
 LONGEST_WAIT = 0.05  # wall time for which edits wait for the next step, so that a frame shows their effect [s]
@@ -62,7 +65,17 @@ class Asked:
     client: Client
     message: Received
     edit: edits.Edit | None = None
+    refusal: str | None = None  # why there is none
     at: float = field(default_factory=wall.monotonic)  # wall time [s]
+
+    def read(self) -> "Asked":
+        """Read the edit, once; in the thread of who asks, because a large one takes time."""
+        if isinstance(self.message, ms.EditMessage) and self.edit is None and self.refusal is None:
+            try:
+                self.edit = edit_from_json(self.message.edit)
+            except ModelError as error:
+                self.refusal = str(error)
+        return self
 
 
 @dataclass
@@ -152,11 +165,12 @@ class Session:
 
     def submit(self, client: Client, message: Received) -> bool:
         """Have a message carried out before the next step; False if the client has too many waiting."""
+        asked = Asked(client, message).read()
         with self._wake:
             if client.waiting >= MOST_WAITING:
                 return False
             client.waiting += 1
-            self._inbox.append(Asked(client, message))
+            self._inbox.append(asked)
             self._wake.notify()
         return True
 
@@ -334,18 +348,11 @@ class Session:
 
     def _carry_out(self, asked: list[Asked]) -> None:
         """Carry out messages in order; edits that a newer one of the same thing overrides share its answer."""
-        refused: dict[int, str] = {}
-        for k, one in enumerate(asked):
-            if isinstance(one.message, ms.EditMessage):
-                try:
-                    one.edit = edit_from_json(one.message.edit)
-                except ModelError as error:
-                    refused[k] = str(error)
-        merged = overridden([None if one.edit is None else subject(one.edit) for one in asked])
+        merged = overridden([subject(one.read().edit) for one in asked])
         answers: dict[int, ms.Reply | None] = {}
         for k, one in enumerate(asked):
-            if k in refused:
-                answers[k] = self._refuse(one, refused[k])
+            if one.refusal is not None:
+                answers[k] = self._refuse(one, one.refusal)
             elif k not in merged:
                 answers[k] = self._answer(one)
             if not isinstance(one.message, ms.Subscribe) and answers.get(k, True) is not None:
@@ -388,6 +395,8 @@ class Session:
         dt, was_paused, position = self.world.dt, self.world.paused, self.history.position
         if isinstance(edit, edits.Move) and not was_paused:
             edit = self._evened(edit)
+        if isinstance(edit, edits.ApplyLoad | edits.Drive | edits.SetMotor | edits.Add | edits.Move):
+            self._check_tables(edit)
         answer = self.history.apply(edit)
         if self.history.position > position:
             self.gestures.note(position, edit, wall.monotonic())
@@ -408,6 +417,15 @@ class Session:
             angular_momentum=list(answer.angular_momentum),
             moved=answer.moved,
         )
+
+    def _check_tables(self, edit: edits.Edit) -> None:
+        """Refuse tables that would make what all clients are told of at every change too long."""
+        acting = sum(len(item.times) for item in self.world.system.channels.items if isinstance(item, Table))
+        kept = sum(describe.points_in(known) for known in self._publisher.off.values())
+        new = describe.points_in(vars(edit))
+        if new and acting + kept + new > MOST_POINTS:
+            told = f"tables of {new} points beside {acting + kept}"
+            raise edits.EditError(f"{type(edit).__name__}: {told}, expected {MOST_POINTS} in all; take fewer points")
 
     def _evened(self, move: edits.Move) -> edits.Move:
         """A move to a point as a way there in whole steps, because pointers come at a slower beat than steps."""
@@ -596,6 +614,9 @@ class Session:
             raise ModelError(f"scene '{message.name}': {error}") from error
         _check_size(model)
         self._building = building = object()
+        if _size(model) <= FEW_PARTS:
+            self.take_world(self._make_world(model), message.name, client)
+            return f"scene '{message.name}'"
 
         def build() -> None:
             try:
@@ -657,8 +678,10 @@ class Session:
         except Exception as error:
             if journal is not None:
                 self.history.journal = Journal(journal.path)
-            if isinstance(error, OSError):
-                raise ModelError(f"scene: its journal cannot be begun ({error}); the scene before goes on") from error
+            cause = error if isinstance(error, OSError) else error.__cause__
+            if isinstance(cause, OSError):
+                why = f"scene: its journal cannot be begun ({cause.strerror or cause})"
+                raise ModelError(f"{why}; make room or choose another place; the scene before goes on") from error
             raise
 
     def _do_record(self, message: ms.Control, client: Client) -> str:
@@ -669,6 +692,8 @@ class Session:
         off, (what, edit) = self._publisher.off, _switched("keep", message)
         if what not in off and len(off) >= MOST_OFF:
             raise ModelError(f"keep: {MOST_OFF} loads and motors are switched off; remove some")
+        if what not in off:
+            self._check_tables(edit)
         off[what] = edit_to_json(edit)
         self._describe()
         return f"{' '.join(map(str, what))} is kept"
@@ -711,10 +736,15 @@ def _switched(action: str, message: ms.Control) -> tuple[tuple, edits.Edit]:
     raise ModelError(f"{action}: parameters are {type(edit).__name__}, expected ApplyLoad or SetMotor with a motor")
 
 
+def _size(model: Model) -> int:
+    """How many parts and edits of its script a model has."""
+    named = (model.bodies, model.joints, model.springs, model.loads, model.probes, model.couplings)
+    return sum(len(parts) for parts in named) + len(model.script)
+
+
 def _check_size(model: Model) -> None:
     """Refuse what would keep everybody waiting while it is built."""
-    named = (model.bodies, model.joints, model.springs, model.loads, model.probes, model.couplings)
-    parts = sum(len(parts) for parts in named) + len(model.script)
+    parts = _size(model)
     shapes = sum(len(body.shapes) for body in (model.ground, *model.bodies.values()))
     if max(parts, shapes) > MOST_PARTS:
         told = f"has {parts} parts and {shapes} shapes, expected at most {MOST_PARTS} of each"

@@ -11,11 +11,10 @@ from typing import Any
 from ..io.kinds import FileError
 from ..io.scene_files import parse
 from ..model import ModelError
-from .messages import RECEIVED, Control, EditMessage, Subscribe
+from .messages import LONGEST_SIGNAL, RECEIVED, Control, EditMessage, Subscribe
 
 Received = EditMessage | Control | Subscribe
 MOST_SIGNALS = 64
-LONGEST_NAME = 200
 LARGEST_ID = 2**32 - 1
 
 
@@ -135,8 +134,8 @@ def _check_signals(message: Subscribe) -> None:
     if len(message.signals) > MOST_SIGNALS:
         raise WireError(f"subscribe: {len(message.signals)} signals, expected at most {MOST_SIGNALS}", message.id)
     for name in message.signals:
-        if len(name) > LONGEST_NAME:
-            raise WireError(f"subscribe: a name of {len(name)} letters, expected at most {LONGEST_NAME}", message.id)
+        if len(name) > LONGEST_SIGNAL:
+            raise WireError(f"subscribe: a name of {len(name)} letters, expected at most {LONGEST_SIGNAL}", message.id)
 
 
 def _show(value: Any) -> str:
