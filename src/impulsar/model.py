@@ -7,8 +7,9 @@ frame is the world W. Symbols of a joint as in `joints`: F on its first body P, 
 
 import copy
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -69,6 +70,7 @@ KINDS = {  # of parts, and where a model keeps them
 }
 COORDINATES = {group.name for kind in CATALOGUE.values() for group in kind.groups}  # "joint.slide"
 COORDINATE_NAMES = (*COORDINATES, "rotation.x", "rotation.y", "rotation.z")
+MOST_NAMES, MOST_LISTED = 1_000, 20  # that are looked through for one that may be meant, and that are told
 GAP = 1e-6  # how far joint frames may miss each other along locked directions [m, rad]
 
 
@@ -365,7 +367,7 @@ class Model:
                 raise ModelError(f"{owner}: body '{body.name}' is not of this model; add it by model.body")
             return body
         if not isinstance(body, str) or body not in known:
-            raise ModelError(f"{owner}: no body named {show(body)}; {_closest(body, known)}")
+            raise ModelError(f"{owner}: no body named {show(body)}; {closest(body, known)}")
         return known[body]
 
     def _moving(self, owner: str, body: Body | str) -> Body:
@@ -384,7 +386,7 @@ class Model:
     def _joint(self, owner: str, joint: Joint | str) -> Joint:
         name = joint.name if isinstance(joint, Joint) else joint
         if not isinstance(name, str) or name not in self.joints:
-            raise ModelError(f"{owner}: no joint named {show(name)}; {_closest(name, self.joints)}")
+            raise ModelError(f"{owner}: no joint named {show(name)}; {closest(name, self.joints)}")
         return self.joints[name]
 
     def _check_ends(self, spring: Spring) -> None:
@@ -434,9 +436,14 @@ def frame_gap(joint: Joint, P: Body, C: Body) -> tuple[float, float]:
     return math.hypot(*metres), math.hypot(*radians)
 
 
-def _closest(name: object, known: dict) -> str:
-    close = get_close_matches(name[:100] if isinstance(name, str) else "", list(known), n=1)
-    return f"did you mean '{close[0]}'?" if close else f"known are: {', '.join(known) or 'none'}"
+def closest(name: object, known: Iterable) -> str:
+    """A hint at the name that may be meant; bounded in time and length, whatever names there are."""
+    names = [str(other) for other in islice(known, MOST_NAMES + 1)]
+    close = get_close_matches(str(name)[:100], [other for other in names if len(other) <= 100], n=1)
+    if close:
+        return f"did you mean '{close[0]}'?"
+    listed = ", ".join(other[:60] for other in names[:MOST_LISTED]) or "none"
+    return f"known are: {listed}{', ...' if len(names) > MOST_LISTED else ''}"
 
 
 def _single(owner: str, joint: Joint, group: str | None) -> str:

@@ -13,6 +13,8 @@ from .shapes import as_float, flag, not_negative, number, show
 
 SHORTEST_STEP, LONGEST_STEP = 1e-15, 1e9  # [s]; below, time stops to advance after a second
 MOST_SUBSTEPS = 10**5  # of a nominal step: a launch cannot be interrupted
+LONGEST_PIECE = 0.1  # of a nominal step that one launch takes in one go: a launch cannot be interrupted [s]
+MOST_PIECES = 10_000  # sub-steps of fixed size in a nominal step
 
 
 def method_of(method: Any, **options: float | None) -> Any:
@@ -53,17 +55,19 @@ def check_options(method: Any) -> None:
 
 
 def parts_of_step(dt: object, method: Any) -> int:
-    """How many of a method's own steps a nominal step [s] is divided into."""
+    """Equal parts into which a nominal step [s] is divided, none longer than its method or one launch should take."""
     if not (is_number(dt) and SHORTEST_STEP <= dt < LONGEST_STEP):
         given = as_float(dt) if is_number(dt) else show(dt)
         expected = f"a time > 0 [s], from {SHORTEST_STEP:g} to {LONGEST_STEP:g}"
         raise edits.EditError(f"dt is {given}, expected {expected}")
-    parts = float(dt) / method.max_step * (1.0 - 1e-12)
-    shortest = min(method.max_step, getattr(method, "impulse_step", math.inf))
-    if not dt / shortest <= MOST_SUBSTEPS:
-        told = f"dt is {show(dt)} s: may take more than {MOST_SUBSTEPS} sub-steps of method '{method.name}'"
-        raise edits.EditError(f"{told}, whose shortest is {shortest:g} s; take a shorter dt or longer sub-steps")
-    return max(1, math.ceil(parts))
+    fixed = getattr(method, "substeps", 0)
+    longest = method.max_step if fixed else min(method.max_step, LONGEST_PIECE)
+    pieces = max(1, math.ceil(float(dt) / longest * (1.0 - 1e-12)))
+    if pieces * max(1, fixed) > MOST_PIECES:
+        cure = "fewer substeps" if fixed else f"a dt of at most {MOST_PIECES * longest:g} s"
+        told = f"method '{method.name}': a step of dt {float(dt):g} s has {pieces * max(1, fixed)} sub-steps"
+        raise edits.EditError(f"{told}, expected at most {MOST_PIECES}; take {cure}")
+    return pieces
 
 
 def script_of(model: Model) -> list:

@@ -212,6 +212,7 @@ class State:
         self.blocks = state_blocks(counts)
         rows = sum(self.blocks.values())
         self.array = wp.zeros((rows, counts.worlds), dtype=f64, device=device)
+        self._view = self.array.numpy() if self.array.device.is_cpu else None  # Warp takes 8 us to make one
         self.arrays = StateArrays()
         self.rows: dict[str, slice] = {}
         start = 0
@@ -224,7 +225,7 @@ class State:
 
     def numpy(self) -> np.ndarray:
         """The whole array on the host [row, world]; on the CPU a view, elsewhere a copy."""
-        return self.array.numpy()
+        return self.array.numpy() if self._view is None else self._view
 
     def read(self, name: str) -> np.ndarray:
         """One block [row, world]; on the CPU a view, elsewhere a copy."""

@@ -7,6 +7,7 @@ import threading
 import time as wall
 import warnings
 import weakref
+from collections.abc import Callable
 from dataclasses import fields, replace
 from itertools import count
 from threading import get_ident
@@ -49,7 +50,8 @@ from .views import BodyView, Hand, JointView
 DEFAULT_METHOD = "direct"
 MOST_STEPS = 2**31 - 1  # of one call
 MOST_WORLDS = 10**6  # of a batch: a free body alone has then 1 GiB
-LAUNCH_STEPS = 2**16  # of one launch, sub-steps counted: Ctrl-C is heard between launches
+SLICE = 0.1  # wall time that a launch of many steps should take at most [s]
+FIRST_SLICE, LARGEST_SLICE = 4, 2**20  # sub-steps of a launch, before their cost is known and at most
 INPUT_ARRAYS = ("parent", "dof_kind", "first", "second", "slot_kind", "slot_part", "slot_code")
 MOST_LOCKS = 1500  # beyond so many joint equations the solver's own reactions stand, taken as determinate
 
@@ -108,6 +110,7 @@ class World:
         self._through = 0  # thread in which that history is at work
         self._script = script_of(model)
         self.paused = False
+        self.between: Callable[[], None] | None = None  # called between launches; what it raises ends the steps
         self.clamps = Clamps(max_speed, max_hand_force)
         self.work_limit = self.method.iterations
         self.dt = dt if dt is not None else model.dt or 0.01
@@ -167,6 +170,7 @@ class World:
         self._model: Model | None = None
         self._inputs: bytes | None = None
         self._guard.at = 0
+        self._slice = FIRST_SLICE if self.device == "cpu" else 1000  # what a step costs now may be another
 
     def _record(self) -> None:
         inputs = [self.system.arrays, self.state.arrays, self._work]
@@ -291,7 +295,8 @@ class World:
     def _step(self, n: int) -> StepReport:
         if self.paused:
             raise edits.EditError("the world is paused; go on by world.apply(im.edits.Pause(False))")
-        if type(n) is int and n == 1 and self._simple and not self._script and not self.system.channels.callables:
+        is_plain = self._simple and self._substeps <= self._slice
+        if type(n) is int and n == 1 and is_plain and not self._script and not self.system.channels.callables:
             if self._count >= self._guard.at:
                 self._guard.keep()
             if self._steps != self._substeps:
@@ -314,20 +319,22 @@ class World:
         self.clamps.acted.clear()
         while left > 0:
             self._run_script()
-            part = min(left, self._steps_to_script(), max(1, LAUNCH_STEPS // self._substeps)) if not self.clamps else 1
+            part = min(left, self._steps_to_script(), max(1, self._slice // self._substeps)) if not self.clamps else 1
             try:
                 self.clamps.before(self)
                 if self.system.channels.callables:
                     part = min(part, max(1, CALLABLE_STEPS // self._substeps))
                     steps = part * self._substeps
-                    self.system.channels.sample_callables(self.system.arrays, self.time, self._h, steps)
+                    if steps <= self._slice or part > 1:  # pieces sample their own
+                        self.system.channels.sample_callables(self.system.arrays, self.time, self._h, steps)
             except InputError as error:
                 raise StepError(str(error)) from error
             if self._count >= self._guard.at:
                 self._guard.keep()
-            if self._steps != part * self._substeps:
-                self._set_steps(part * self._substeps)
-            self._launch()
+            if part == 1 and self._substeps > self._slice:
+                raw = self._take_pieces(raw)
+            else:
+                self._launch_timed(part * self._substeps)
             self._clock += part * self.dt
             self._count += part
             left -= part
@@ -335,10 +342,45 @@ class World:
             raw = self._merge(raw) if left or raw is not None else raw
             if raw is not None and self.device == "cpu" and raw[measure.BROKEN].any():
                 break  # what would come after it is of no use
+            if left:
+                self.hear()
         report = StepReport(self, self._count, n * self._substeps, raw, tuple(self.clamps.acted))
         if self.device == "cpu":
             report.check(self.strict)
         return report
+
+    def _launch_timed(self, steps: int) -> None:
+        """Launch so many sub-steps, and find how many of them make a slice."""
+        if self._steps != steps:
+            self._set_steps(steps)
+        began = wall.perf_counter()
+        self._launch()
+        if self.device == "cpu":
+            each = max(wall.perf_counter() - began, 1e-9) / steps
+            self._slice = max(1, min(int(SLICE / each), max(self._slice, 2 * steps), LARGEST_SLICE))
+
+    def _take_pieces(self, raw: np.ndarray | None) -> np.ndarray | None:
+        """A nominal step too long for one launch, in several; as if nothing had been if it is ended on the way."""
+        before, left = wp.clone(self.state.array), self._substeps
+        try:
+            while True:
+                part = min(left, self._slice)
+                if self.system.channels.callables:
+                    self.system.channels.sample_callables(self.system.arrays, self.time, self._h, part)
+                self._launch_timed(part)
+                left -= part
+                if not left:
+                    return raw
+                raw = self._merge(raw)
+                self.hear()
+        except BaseException:  # Ctrl-C among them
+            self._guard.put(before)
+            raise
+
+    def hear(self) -> None:
+        """Let whoever waits for the end of something long speak."""
+        if self.between is not None:
+            self.between()
 
     def _merge(self, raw: np.ndarray | None) -> np.ndarray:
         """The report of several launches as that of one."""

@@ -22,12 +22,13 @@ from .data import (
     SetState,
     SetStep,
 )
-from .refusal import EditError, HeldError, check_values, known, method_options
+from .refusal import Cancelled, EditError, HeldError, check_values, known, method_options
 
 __all__ = [
     "Add",
     "Answer",
     "ApplyLoad",
+    "Cancelled",
     "ChangeJoint",
     "DragTo",
     "Drive",

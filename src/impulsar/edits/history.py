@@ -31,7 +31,7 @@ from . import data as edits
 from .apply import Answer, EditError
 from .callables import Recorder, Samples, holds_callable, model_holds_callable
 from .journal import Entry, Journal, Packer, Record, read_snapshot, write_snapshot
-from .refusal import MOST_WORK, HeldError
+from .refusal import MOST_WORK, Cancelled, HeldError
 
 if TYPE_CHECKING:
     from ..model import Model
@@ -141,6 +141,9 @@ class History:
         self._undone: list[Undone] = []
         self._marks: list[Mark] = []  # in memory
         self._written: list[Mark] = []  # in the journal
+        self._starts: list[tuple[int, float, float]] = []  # of stretches: step, clock and step size
+        self._starts_of: Mark | None = None  # the first mark that they begin at
+        self._looked_at = 0  # of _events
         self._recorder = recorder or Recorder()
         self._packer = Packer(self._recorder.callables)
         self._record_callables()
@@ -211,9 +214,11 @@ class History:
         try:
             while left > 0:
                 part = min(left, self._steps_to_record())
-                self._report = self._advance(part)
+                try:
+                    self._report = self._advance(part)
+                finally:  # steps before the one that was refused or ended on the way are taken
+                    self._last = self.count
                 left -= part
-                self._last = self.count
                 self._record_step()
         except StepError:
             good, position = self.world._count + self._lag, self.position
@@ -237,8 +242,9 @@ class History:
             raise EditError("nothing to undo: no edit was made, or its record is no longer kept")
         event = self._event(found)
         assert isinstance(event.edit, edits.Edit)
-        self._undone.append(Undone(event.edit, (self.count, self.position)))
+        place = self.count, self.position
         self._go(event.step, found)
+        self._undone.append(Undone(event.edit, place))
         self._following = False
         self._write_place("go")
         return event.edit
@@ -374,6 +380,7 @@ class History:
 
     def _forget_before(self, mark: Mark) -> None:
         """Let the timeline begin at a mark."""
+        self._starts_of = None
         self._marks = self._marks[self._marks.index(mark) :]
         self._written = [other for other in self._written if mark.is_before(other.step, other.position)]
         del self._events[: mark.position - self._first]
@@ -382,12 +389,17 @@ class History:
 
     def _stretches(self) -> list[tuple[int, int, float, float]]:
         """Pieces of the timeline: first step, last step, clock at the first [s], step size [s]."""
-        snapshot = self._snapshot(self._marks[0])
-        starts = [(self._marks[0].step, snapshot.clock, snapshot.dt)]
-        for event in self._events:
+        first = self._marks[0]
+        if self._starts_of is not first or self._looked_at > len(self._events):
+            snapshot = self._snapshot(first)
+            self._starts_of, self._looked_at = first, 0
+            self._starts = [(first.step, snapshot.clock, snapshot.dt)]
+        starts = self._starts
+        for event in self._events[self._looked_at :]:  # events come one by one, and this is asked for every frame
             step, clock, dt = starts[-1]
             if event.dt != dt or abs(event.clock - clock - (event.step - step) * dt) > 1e-6 * dt:
                 starts.append((event.step, event.clock, event.dt))
+        self._looked_at = len(self._events)
         ends = [step for step, _, _ in starts[1:]] + [self._last]
         return [(step, end, clock, dt) for (step, clock, dt), end in zip(starts, ends, strict=True)]
 
@@ -409,6 +421,7 @@ class History:
         self._write_place("cut")
 
     def _drop_future(self) -> None:
+        self._starts_of = None
         del self._events[self.position - self._first :]
         self._marks = [mark for mark in self._marks if mark.is_before(self.count, self.position)]
         self._written = [mark for mark in self._written if mark.is_before(self.count, self.position)]
@@ -419,13 +432,19 @@ class History:
     # going to a place -----------------------------------------------------------------------------
 
     def _go(self, step: int, position: int) -> None:
-        """Go to a place of the timeline."""
+        """Go to a place of the timeline; who ends it on the way is back where it began."""
         with self._kept():
+            here, place = self.world.snapshot(), (self.count, self.position, self._lag)
             nearest = self._nearest(step, position)
             ahead = self.count <= step and self.position <= position
-            if not ahead or not nearest.is_before(self.count, self.position):
-                self._restore_nearest(step, position)
-            self._run(step, position)
+            try:
+                if not ahead or not nearest.is_before(self.count, self.position):
+                    self._restore_nearest(step, position)
+                self._run(step, position)
+            except (Cancelled, KeyboardInterrupt):
+                self.world.restore(here)
+                self.count, self.position, self._lag = place
+                raise
 
     def _nearest(self, step: int, position: int) -> Mark:
         """The last snapshot before a place; one in memory, where it is as near as one in the journal."""
@@ -452,9 +471,11 @@ class History:
         self._advance_to(step)
 
     def _advance_to(self, step: int) -> None:
+        self.world.hear()
         while self.count < step:
             self._advance(min(step - self.count, MARK_STEPS))
             self._mark_when_due()
+            self.world.hear()
 
     def _follow(self, n: int) -> int:
         """Take at most n steps along the recording, and the edits at the end of them; how many are left."""

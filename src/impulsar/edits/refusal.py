@@ -3,13 +3,12 @@
 import math
 from collections.abc import Mapping
 from dataclasses import fields
-from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
 
 from ..inputs import LARGEST, Harmonic, Ramp, Table, is_number
-from ..model import Body, Joint, ModelError, Motor, Shape
+from ..model import Body, Joint, ModelError, Motor, Shape, closest
 from ..shapes import show
 
 DEEPEST = 6  # nesting of values in an edit
@@ -25,12 +24,14 @@ class HeldError(EditError):
     """A world was to be changed or stepped past the history that holds it."""
 
 
+class Cancelled(EditError):
+    """Something long that was ended on the way; the world is as it was before it."""
+
+
 def known(owner: str, kind: str, name: object, index: Mapping[str, Any]) -> Any:
     """What an index has under a name, or a refusal that suggests the nearest one."""
     if not isinstance(name, str) or name not in index:
-        close = get_close_matches(name[:100] if isinstance(name, str) else "", [str(key) for key in index], n=1)
-        hint = f"did you mean '{close[0]}'?" if close else f"known are: {', '.join(map(str, index)) or 'none'}"
-        raise EditError(f"{owner}: no {kind} named {_short(name)}; {hint}")
+        raise EditError(f"{owner}: no {kind} named {_short(name)}; {closest(name, index)}")
     return index[name]
 
 
