@@ -236,8 +236,7 @@ class Journal:
                 if cut:
                     self.cut()
             else:
-                self._claim()
-                self.replace(records)
+                self._begin(records)
         except OSError as error:
             self.close()
             raise FileError(f"'{path}': cannot be opened: {error.strerror or error}; check the name") from error
@@ -245,11 +244,17 @@ class Journal:
             self.close()
             raise
 
-    def _claim(self) -> None:
+    def _begin(self, records: list[Record]) -> None:
         """Take the name; refuse a file that holds something, or that another session is about to write."""
         self._open(os.O_CREAT)
         if os.fstat(self._file).st_size > 0:
             raise FileError(f"'{self.path}': is there already; open it with History.open, or give another name")
+        try:
+            self.replace(records)
+        except BaseException:
+            if self.is_there:  # claimed, and nothing to show for it
+                self.path.unlink()
+            raise
 
     def _open(self, flags: int = 0) -> None:
         """Open the file of this name and lock it: the one that has the name once the lock is held."""
@@ -305,8 +310,6 @@ class Journal:
         except BaseException:
             os.close(file)
             beside.unlink(missing_ok=True)
-            if os.fstat(self._file).st_size == 0 and self.is_there:  # claimed, and nothing to show for it
-                self.path.unlink()
             raise
         self.close()
         self._file = file

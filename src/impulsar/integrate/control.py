@@ -13,7 +13,7 @@ so far, between a millionth of the mechanism's size and all of it. So a watch an
 import warp as wp
 
 from ..joints import BALL_X, SCREW, SLIDE_Z
-from ..spatial import HALF, ONE, ZERO, exp_rotation, f64, normalize_rotation, quat, vec3
+from ..spatial import HALF, ONE, ZERO, angular, exp_rotation, f64, linear, normalize_rotation, quat, vec3
 from ..state import StateArrays, WorkArrays
 from ..system import SystemArrays
 from .pairs import B_AT, E_AT, IMPLICIT, SOLVES, STAGES
@@ -22,6 +22,7 @@ SAFETY = wp.constant(wp.float64(0.9))
 SHRINK = wp.constant(wp.float64(0.2))
 GROW = wp.constant(wp.float64(5.0))
 LEAST_SCALE = wp.constant(wp.float64(1e-6))  # of slides, of the mechanism's size
+TINY_ENERGY = wp.constant(wp.float64(1e-300))
 TINY_ERROR = wp.constant(wp.float64(1e-12))
 
 
@@ -153,6 +154,29 @@ def step_error(
         ratio = h * e / (least + rtol * wp.max(wp.abs(x.v_start[k, w]), wp.abs(s.v[k, w])))
         total += ratio * ratio
     return wp.sqrt(total / f64(n_q + n_v))
+
+
+@wp.func(inline=False)
+def work_error(
+    m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], h: f64, rtol: f64, w: int
+) -> f64:
+    """Error of the motors' work in units of its tolerance, of the energy there is.
+
+    A motor that prescribes the motion leaves no error in it, and near a singular position its torque is not smooth.
+    """
+    size = 3 * m.slot_kind.shape[0] + m.load_body.shape[0]
+    energy = ZERO
+    for i in range(m.parent.shape[0]):
+        V = x.twist[i, w]
+        energy += m.mass[i, w] * wp.dot(linear(V), linear(V)) + wp.dot(angular(V), x.I_W[i, w] * angular(V))
+    error = ZERO
+    for r in range(m.slot_kind.shape[0]):
+        if m.slot_channel[r] >= 0:
+            e = ZERO
+            for j in range(STAGES):
+                e += m.tableau[E_AT + j] * x.k_book[j * size + r, w]
+            error += wp.abs(h * e)
+    return error / (rtol * energy + TINY_ENERGY)
 
 
 @wp.func
