@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from impulsar import Model, Simgc, Simmc, World, scene
+from impulsar import Model, Simgc, Simmc, World, measure, scene
 
 METHODS = {"simgc": Simgc, "simmc": Simmc}
 quiet = pytest.mark.filterwarnings("ignore:.*start velocities changed")
@@ -213,3 +213,38 @@ def test_a_chain_may_fall_from_level(name, device):
     for _ in range(100):
         world.step(20)
         assert world.energy().imbalance < 0.1 * world.model.reference_energy
+
+
+def lopsided(ratio: float) -> Model:
+    """Four links that hang level on ball joints, the last heavier by a ratio."""
+    model = Model("lopsided")
+    for k in range(4):
+        mass = ratio if k == 3 else 1.0
+        model.body(f"b{k}", mass=mass, inertia=(0.02 * mass,) * 3, position=(0.25 + 0.5 * k, 0, 0))
+        model.joint(f"j{k}", "spherical", f"b{k - 1}" if k else model.ground, f"b{k}", at=(0.5 * k, 0, 0))
+    return model
+
+
+def test_joints_that_open_are_in_the_report(device):
+    """Too few sweeps for a mass ratio of 1e6: the residual is the worst lock of the pose before the step, by name."""
+    world = World(lopsided(1e6), method=Simmc(iterations=20), dt=0.01, device=device)
+    for _ in range(30):
+        world.step(3)
+        errors = np.abs(world.readout.lock_errors()[:, 0])
+        report = world.step()
+        assert report.ended_by == "iterations"
+        assert report.position_residual == pytest.approx(errors.max(), rel=1e-12)
+        assert report.worst_joint == world.readout.lock_names[int(errors.argmax())]
+    assert report.position_residual > 0.1  # it has come apart, and says so
+
+
+def test_a_residual_that_is_no_number_is_infinite(device):
+    """Of a broken state nothing compares as worse; the report must not call it 0."""
+    world = World(lopsided(1.0), method="simmc", dt=0.01, device=device)
+    world.step()
+    q = world.state.read("q").copy()
+    q[0] = np.nan
+    world.state.write("q", q)
+    world._refresh()
+    world._launch()
+    assert world._work.report.numpy()[measure.POSITION_RESIDUAL, 0] == math.inf
