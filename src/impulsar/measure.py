@@ -144,6 +144,14 @@ def start_report(x: wp.ref[WorkArrays], w: int):
 
 
 @wp.func
+def finite_or_infinite(error: f64) -> f64:
+    """A residual that is no number is no small one."""
+    if wp.isfinite(error):
+        return error
+    return f64(wp.inf)
+
+
+@wp.func
 def report_step(
     m: wp.ref[SystemArrays],
     x: wp.ref[WorkArrays],
@@ -166,11 +174,11 @@ def report_step(
     for a in range(rows):
         r = x.active[a, w]
         if x.row_low[r, w] <= -UNLIMITED and x.row_softness[r, w] == ZERO:
-            error = wp.abs(x.row_error[r, w])
+            error = finite_or_infinite(wp.abs(x.row_error[r, w]))
             if error >= position:
                 position = error
                 x.report[POSITION_SLOT, w] = f64(r)
-            rate = wp.abs(row_velocity(m, x, s.v, r, w) + x.row_bias[r, w])
+            rate = finite_or_infinite(wp.abs(row_velocity(m, x, s.v, r, w) + x.row_bias[r, w]))
             if rate >= velocity:
                 velocity = rate
                 x.report[VELOCITY_SLOT, w] = f64(r)

@@ -94,6 +94,8 @@ class WorkArrays:
     pA: wp.array2d(dtype=vec6)
     acceleration: wp.array2d(dtype=vec6)  # [rad/s², m/s²], gravity taken off
     change: wp.array2d(dtype=vec6)  # velocity changes by a test impulse
+    spun: wp.array2d(dtype=vec3)  # angular momentum after coasting over the drift, body axes; see inertial
+    carried: wp.array2d(dtype=vec6)  # [2 · body] what a tree keeps over the drift, at its root; see inertial
     qdd: wp.array2d(dtype=f64)  # [dof]
     v_old: wp.array2d(dtype=f64)  # [dof] velocity before the step
     v_pseudo: wp.array2d(dtype=f64)  # [dof] moves positions only (split impulses)
@@ -185,7 +187,7 @@ def work_shapes(n: Counts) -> dict[str, int]:
         | dict.fromkeys(("p_WF", "q_WF", "p_WM", "q_WM"), n.joints - n.bodies)
         | dict.fromkeys(per_dof, n.dofs)
         | dict.fromkeys((*per_slot, "solved"), n.slots)
-        | {"J": n.row_entries, "Y": n.row_entries}
+        | {"carried": 2 * n.bodies, "spun": n.bodies, "J": n.row_entries, "Y": n.row_entries}
         | {"block": 6 * n.slots, "block_rhs": 6, "reaction": n.joints, "transmitted": n.bodies, "own_torque": n.bodies}
         | {"factor": n.envelope, "multiplier": n.solvables, "gram": n.bilaterals**2 if n.spares else 0}
         | {"frozen": 2 * n.row_entries + n.envelope if n.solvables > n.bilaterals else 0}

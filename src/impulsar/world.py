@@ -744,7 +744,7 @@ class World:
             if self._loops and raw.any() and len(self.readout.lock_names) <= MOST_LOCKS:
                 if self._least_norm is None:
                     self._least_norm = LeastNorm(self.system, self._work)
-                self._reactions = self._least_norm.reactions(raw)
+                self._reactions = self._least_norm.reactions(raw, self.readout.lock_errors())
             self._reactions_at = self._count
         return self._reactions
 

@@ -262,7 +262,12 @@ def respond(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], r: int, softness: f6
     x.row_size[r, w] = size
     x.row_mass[r, w] = ZERO
     if size <= DEGENERATE:
-        return False
+        if softness == ZERO:
+            return False
+        for entry in range(m.slot_row[r], m.slot_row[r + 1]):  # a spring pulls on what it cannot move, too
+            x.Y[entry, w] = ZERO
+        x.row_mass[r, w] = ONE / softness
+        return True
     response(m, x, r, w)
     own = row_response(m, x, r, r, w)
     if own <= ZERO:

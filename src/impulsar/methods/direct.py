@@ -84,7 +84,8 @@ COARSEST = wp.constant(wp.float64(1e-2))  # tolerance beyond the limit of work
 LEAST = wp.constant(wp.float64(1e-12))  # of a nominal step: a sub-step so small cannot be taken
 OPEN = wp.constant(wp.float64(1e-9))  # position error that may be left by a projection [m, rad]
 SHORT = wp.constant(wp.float64(1e-4))  # of a nominal step: a sub-step so short is not made shorter for a motor's work
-LOOSEST_WORK = wp.constant(wp.float64(1e-8))  # tolerance of the work of motors near a singular position
+# of motors near a singular position: an error of one stage shows a hundredth of itself in the estimate
+WORK_TOLERANCE = wp.constant(wp.float64(1e-9))
 CHOOSE = wp.constant(wp.float64(1e-4))  # strength below which spare rows may take over
 CLOSE = wp.constant(wp.float64(1e-15))  # near a singular position a state so near to the joints is on them [m, rad]
 TINY = wp.constant(wp.float64(1e-300))
@@ -494,7 +495,7 @@ def take_smooth(
     else:
         error = step_error(m, s, x, size, m.options[RTOL], m.options[ATOL], w)
         if p.weakest < WEAK and size > SHORT * m.nominal_h[0]:
-            error = wp.max(error, work_error(m, s, x, size, wp.max(m.options[RTOL], LOOSEST_WORK), w))
+            error = wp.max(error, work_error(m, s, x, size, WORK_TOLERANCE, w))
     allowed = ONE
     if p.weakest < WEAK:
         allowed += noise(m, s, size, p.weakest, w) / m.options[ATOL]

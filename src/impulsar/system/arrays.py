@@ -12,6 +12,11 @@ from ..spatial import f64, mat33, quat, vec3
 # How a body passes its articulated inertia to its parent (hand_over).
 KEEP, FOLLOW, STORE, ADD = 0, 1, 2, 3  # to ground; to the body before it; first of several; more of them
 
+# How a tree moves by inertia in a first-order method (tree_motion, see coordinates/inertial.py): a single free
+# body, with joints as rows or none; all turning axes parallel; any other, and of these on a ball joint on
+# ground, or free.
+HELD, ALONE, LEVEL, JOINED, ON_BALL, WHOLE = -1, 0, 1, 2, 3, 4
+
 
 @wp.struct
 class SystemArrays:
@@ -28,6 +33,7 @@ class SystemArrays:
     tree_body: wp.array(dtype=wp.int32)  # [tree + 1] first body
     tree_dof: wp.array(dtype=wp.int32)  # [tree + 1] first freedom
     spins_free: wp.array(dtype=wp.int32)  # [body] 1: a single free body, which keeps its momentum
+    tree_motion: wp.array(dtype=wp.int32)  # [tree] how it moves by inertia
     # bodies [body, world]
     mass: wp.array2d(dtype=f64)  # [kg]
     inertia: wp.array2d(dtype=mat33)  # about the centre of mass, body axes [kg m²]

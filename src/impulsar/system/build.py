@@ -1,5 +1,6 @@
 """Model → System: the arrays on a device, and the names that lead back from them."""
 
+import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import replace
@@ -10,6 +11,7 @@ import warp as wp
 
 from ..inputs import Scalar, scalar_profiles
 from ..joints import (
+    BALL,
     BALL_X,
     LENGTH,
     LOCK_X,
@@ -27,7 +29,7 @@ from ..model import Joint, Model, ModelError
 from ..shapes import conjugate, multiply, multiply_all, rotation_matrices, rotation_matrix
 from ..spatial import f64, mat33, quat, vec3
 from ..state import Counts
-from .arrays import ADD, FOLLOW, KEEP, STORE, SystemArrays
+from .arrays import ADD, ALONE, FOLLOW, HELD, JOINED, KEEP, LEVEL, ON_BALL, STORE, WHOLE, SystemArrays
 from .channels import Channels
 from .slots import BILATERAL, CLOSURE, COUPLING, FRICTION, HAND, IDLE, SOFT, SPRING, Slot, SlotBuilder
 from .tree import GROUND, Tree, scatter, span
@@ -37,6 +39,8 @@ EMPTY = -2  # body of a hand or load that is not in use
 OPTIONS = 16
 TOPOLOGY_OF_EDITS = ("hand_body", "load_body", "load_in_body", "slot_trees")  # what hands and loads change
 ROUNDING = 1e-15  # of the entries of rotation matrices
+PARALLEL = 1e-6  # hinge axes that lean less are parallel [rad]
+SPATIAL = (TURN_X, *BALL)  # freedoms whose axis turns
 ROW_CAPACITY = 2**28  # float64 of J in all worlds: 2 GiB
 GRAM_CAPACITY = 2**26  # entries in all worlds beyond which rows are not chosen anew at weak poses
 FACTOR_CAPACITY = 2**22  # entries beyond which compliant rows are left out of the direct solve
@@ -387,6 +391,7 @@ class System:
             )
             for i, joint in enumerate(self.tree.carriers)
         ]
+        held = {name for joint in self.tree.loops for name in (joint.first, joint.second)}
         self._fixed(
             parent=parents,
             dof_start=self._dof_start,
@@ -398,7 +403,39 @@ class System:
             tree_body=self._tree_body,
             tree_dof=self._tree_dof,
             spins_free=spins,
+            tree_motion=[
+                self._motion_of(range(start, end), bool(spins[start]), held)
+                for start, end in itertools.pairwise(self._tree_body)
+            ],
         )
+
+    def _motion_of(self, bodies: range, spins: bool, held: set[str]) -> int:
+        """How a tree moves by inertia: LEVEL if it turns about parallel axes only, whatever its pose."""
+        if spins:
+            return HELD if self.tree.bodies[bodies[0]] in held else ALONE
+        carriers = [self.tree.carriers[i] for i in bodies]
+        if all(code not in SPATIAL for joint in carriers for code in joint.kind.freedoms):
+            axes = self._turning_axes(bodies)
+            if all(np.linalg.norm(np.cross(axis, axes[0])) < PARALLEL for axis in axes):
+                return LEVEL
+        root = carriers[0]
+        if root.first == GROUND and root.type in ("free", "spherical"):
+            return WHOLE if root.type == "free" else ON_BALL
+        return JOINED
+
+    def _turning_axes(self, bodies: range) -> list[np.ndarray]:
+        """World directions of a tree's hinges at zero coordinates: parallel there, parallel everywhere."""
+        carriers = self.tree.carriers
+        q_PF, q_CM = (np.array([getattr(carriers[i], name) for i in bodies]) for name in ("q_PF", "q_CM"))
+        axes, q_WB = [], {GROUND: np.array([0.0, 0.0, 0.0, 1.0])}
+        for i, F, M in zip(bodies, q_PF, q_CM, strict=True):
+            joint, name = carriers[i], self.tree.bodies[i]
+            forward = joint.second == name
+            q_WF = multiply(q_WB[joint.first], F) if forward else multiply(q_WB[joint.second], M)
+            q_WB[name] = multiply(q_WF, conjugate(M if forward else F))
+            if any(code in (TURN_Z, SCREW) for code in joint.kind.freedoms):
+                axes.append(rotation_matrix(q_WF)[:, 2])
+        return axes
 
     def _write_bodies(self) -> None:
         bodies = [self.model.bodies[name] for name in self.tree.bodies]
