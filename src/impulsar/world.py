@@ -270,6 +270,8 @@ class World:
             left -= part
             self.clamps.after(self)
             raw = self._merge(raw) if left or raw is not None else raw
+            if self.device == "cpu" and self._report[measure.BROKEN].any():
+                break  # before the guard keeps what broke
             if left:
                 self.hear()
         report = StepReport(self, self._count, int(n) * self._substeps, raw, tuple(self.clamps.acted))

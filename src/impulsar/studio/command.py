@@ -73,9 +73,9 @@ def serve(args: argparse.Namespace, make_model: Callable[[], Model]) -> int:
         if path is not None and not path.is_file():
             raise ModelError(f"'{path}': no such file; give a PEM file")
     _check_pem(args.cert, args.key)
-    logging.basicConfig(level=logging.WARNING, stream=sys.stderr, format="impulsar: %(message)s")
-    for handler in logging.getLogger().handlers:
-        handler.addFilter(Seldom())
+    handler = logging.StreamHandler(sys.stderr)
+    handler.addFilter(Seldom())
+    logging.basicConfig(level=logging.WARNING, handlers=[handler], format="impulsar: %(message)s")
     with _ended_by_signals(), private_folder() as folder:
         return _serve(args, make_model, folder)
 
