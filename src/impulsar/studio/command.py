@@ -73,11 +73,11 @@ def serve(args: argparse.Namespace, make_model: Callable[[], Model]) -> int:
         if path is not None and not path.is_file():
             raise ModelError(f"'{path}': no such file; give a PEM file")
     _check_pem(args.cert, args.key)
-    logging.basicConfig(level=logging.WARNING, stream=sys.stderr, format="impulsar: %(message)s")
-    for handler in logging.getLogger().handlers:
-        handler.addFilter(Seldom())
-    with _ended_by_signals(), private_folder() as folder:
-        return _serve(args, make_model, folder)
+    handler = logging.StreamHandler(sys.stderr)
+    handler.addFilter(Seldom())
+    logging.basicConfig(level=logging.WARNING, handlers=[handler], format="impulsar: %(message)s")
+    with _ended_by_signals() as ends, private_folder() as folder:
+        return _serve(args, make_model, folder, ends)
 
 
 def _check_pem(certificate: Path | None, key: Path | None) -> None:
@@ -93,21 +93,28 @@ def _check_pem(certificate: Path | None, key: Path | None) -> None:
 
 
 @contextlib.contextmanager
-def _ended_by_signals() -> Iterator[None]:
-    """Have what ends a process end this block instead, so that journals are closed and keys removed."""
+def _ended_by_signals() -> Iterator[list[Callable[[], None]]]:
+    """Have what ends a process end this block instead, so that journals are closed and keys removed.
+
+    Calls what is in the list if there is something, because a server must not be left in the middle of anything.
+    """
+    ends: list[Callable[[], None]] = []
     if threading.current_thread() is not threading.main_thread():
-        yield
+        yield ends
         return
 
     def end(number: int, frame: object) -> None:
-        raise SystemExit(128 + number)
+        if not ends:
+            raise SystemExit(128 + number)
+        for function in ends:
+            function()
 
     numbers = [getattr(signal, name) for name in SIGNALS if hasattr(signal, name)]
     before = {n: signal.getsignal(n) for n in numbers if signal.getsignal(n) is not signal.SIG_IGN}  # as under nohup
     try:
         for number in before:
             signal.signal(number, end)
-        yield
+        yield ends
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
@@ -162,7 +169,9 @@ def _put_aside(path: Path) -> Path | None:
     return names[1]
 
 
-def _serve(args: argparse.Namespace, make_model: Callable[[], Model], folder: Path) -> int:
+def _serve(
+    args: argparse.Namespace, make_model: Callable[[], Model], folder: Path, ends: list[Callable[[], None]]
+) -> int:
     from .security import is_loopback
     from .server import Place, Studio
     from .tls import machine_names, make_certificate
@@ -182,6 +191,7 @@ def _serve(args: argparse.Namespace, make_model: Callable[[], Model], folder: Pa
         threading.Thread(target=_open_browser, args=(studio.launch_url(), folder), daemon=True).start()
     gc.collect()
     gc.freeze()  # modules and kernels stay: looking through them again and again would cost 50 ms each time
+    ends.append(studio.end)
     with contextlib.suppress(KeyboardInterrupt):  # the way to end it
         studio.run()
     return 0

@@ -138,9 +138,13 @@ class Studio:
         self._thread = threading.Thread(target=self.run, name="impulsar studio", daemon=True)
         self._thread.start()
 
+    def end(self) -> None:
+        """Have serving end soon; from a signal's handler."""
+        self._server.should_exit = True
+
     def stop(self) -> None:
         """Stop serving and end the session."""
-        self._server.should_exit = True
+        self.end()
         if self._thread is not None:
             self._thread.join()
 
