@@ -442,7 +442,8 @@ class History:
                     self._restore_nearest(step, position)
                 self._run(step, position)
             except (Cancelled, KeyboardInterrupt):
-                self.world.restore(here)
+                with self._door() as world:
+                    world.restore(here)
                 self.count, self.position, self._lag = place
                 raise
 
