@@ -101,6 +101,9 @@ class WorkArrays:
     row_error: wp.array2d(dtype=f64)  # position error to be removed by pseudo-velocity [m, rad]
     row_mass: wp.array2d(dtype=f64)  # effective mass, 0 where degenerate
     row_pseudo: wp.array2d(dtype=f64)  # accumulated pseudo-impulse
+    row_late: wp.array2d(dtype=f64)  # compliant: 0 where its force is taken midway, 1 where at the end of the step
+    strike: wp.array2d(dtype=f64)  # impulse of an impact at the start of a sub-step [N s, N m s]
+    feedback: wp.array2d(dtype=f64)  # rate at which a motor's row goes back to its target [1/s]
     block: wp.array2d(dtype=f64)  # [6 · slot + column] LDLᵀ of a joint's closures, 1/D on the diagonal
     block_rhs: wp.array2d(dtype=f64)  # [6]
     reaction: wp.array2d(dtype=vec6)  # [joint] on the second body about M's origin [N m, N]
@@ -115,6 +118,7 @@ class WorkArrays:
     # sub-steps
     q_start: wp.array2d(dtype=f64)  # state at the start of the sub-step
     v_start: wp.array2d(dtype=f64)
+    loop_start: wp.array2d(dtype=f64)  # [loop freedom]
     k_q: wp.array2d(dtype=f64)  # [stage · coordinates + coordinate] derivatives of the stages
     k_v: wp.array2d(dtype=f64)
     k_book: wp.array2d(dtype=f64)  # [stage · (3 slots + loads) + entry]
@@ -166,6 +170,9 @@ def work_shapes(n: Counts) -> dict[str, int]:
         "row_error",
         "row_mass",
         "row_pseudo",
+        "row_late",
+        "strike",
+        "feedback",
         "solved",
     )
     return (
@@ -178,6 +185,7 @@ def work_shapes(n: Counts) -> dict[str, int]:
         | {"block": 6 * n.slots, "block_rhs": 6, "reaction": n.joints, "transmitted": n.bodies, "own_torque": n.bodies}
         | {"factor": n.envelope, "multiplier": n.solvables}
         | {"frozen": 2 * n.row_entries + n.envelope if n.solvables > n.bilaterals else 0}
+        | {"loop_start": n.loop_freedoms}
         | {"q_start": n.coordinates, "v_start": n.dofs, "k_q": 7 * n.coordinates, "k_v": 7 * n.dofs}
         | {"k_book": 7 * (3 * n.slots + n.loads)}
         | {"sticking": n.frictions, "stick_matrix": n.frictions**2, "stick_rhs": n.frictions}
