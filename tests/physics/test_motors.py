@@ -5,11 +5,13 @@ of friction `direct` takes impulsive sub-steps, without it smooth ones: the laws
 """
 
 import math
+from itertools import pairwise
 
 import numpy as np
 import pytest
 
 import impulsar as im
+from impulsar import edits
 
 WAYS = [("simgc", "generalized"), ("simmc", "maximal"), ("direct", "generalized"), ("direct", "maximal")]
 EVERY = [pytest.param(*way, id=f"{way[0]} {way[1]}") for way in WAYS]
@@ -32,15 +34,15 @@ def four_bar(motor: im.Motor, where: str, friction: float = 0.0) -> im.Model:
     model = im.Model("four-bar")
     places = [np.array(p) for p in ((0, 0, 0.0), (0.3, 0, 0.5), (1.3, 0, 0.9), (1.2, 0, 0.0))]
     rods = []
-    for k, (p, q) in enumerate(zip(places, places[1:], strict=False)):
+    for k, (p, q) in enumerate(pairwise(places)):
         far = float(np.linalg.norm(q - p))
         along = (q - p) / far
         inertia = far**3 / 12 * (np.eye(3) - np.outer(along, along)) + 1e-3 * np.outer(along, along)
         rods.append(model.body(f"rod {k}", mass=far, inertia=inertia, position=(p + q) / 2))
-    ends = [model.ground, *rods, model.ground]
-    for k, name in enumerate(("crank", "elbow", "knee", "rocker")):
+    pairs = [(model.ground, rods[0]), (rods[0], rods[1]), (rods[1], rods[2]), (model.ground, rods[2])]
+    for name, pair, at in zip(("crank", "elbow", "knee", "rocker"), pairs, places, strict=True):
         features = {"motor": motor} if name == where else {"friction": friction} if name == "knee" else {}
-        model.joint(name, "revolute", ends[k], ends[k + 1], at=places[k], axis=(0, 1, 0), **features)
+        model.joint(name, "revolute", *pair, at=at, axis=(0, 1, 0), **features)
     return model
 
 
@@ -131,7 +133,7 @@ def test_a_ball_is_bounded_as_a_vector(method, coordinates, friction):
     assert np.allclose(world.body("ball").angular_velocity, slip, atol=1e-4)
     world.apply(im.RemoveLoad("load"))  # it comes back along itself too, and holds
     world.step(math.ceil((size - bound) * 0.2 / bound / 0.01) + 2)
-    assert np.allclose(world.body("ball").angular_velocity, 0.0, atol=1e-6)
+    assert np.allclose(world.body("ball").angular_velocity, 0.0, atol=1e-5)  # SIMGC and SIMMC: their epsilon
 
 
 # without bounds ----------------------------------------------------------------------------------------
@@ -161,7 +163,7 @@ def test_a_drive_edit_is_booked(method, coordinates, friction):
     """A position driven elsewhere while the world runs: work of the motor = m g Δz once it is there."""
     world = im.World(slider(im.Motor(position=0.0), friction, gravity=G), method, coordinates, dt=0.01)
     world.step(5)
-    world.apply(im.Drive("slide", position=1.0))
+    world.apply(edits.Drive("slide", 1.0))
     world.step(40)
     assert world.joint("slide").position == pytest.approx(1.0, abs=1e-6)
     assert world.energy().work["slide motor"] == pytest.approx(G, abs=0.01)

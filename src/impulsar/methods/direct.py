@@ -175,6 +175,8 @@ def choose_feedback(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[W
                 rate = fast
                 if m.slot_a[r, w] >= UNLIMITED:
                     rate *= GENTLE
+                elif m.slot_kind[r] == MOTOR_SPEED:
+                    rate *= f64(10.0)  # nothing that could overshoot
             if rate != x.feedback[r, w]:
                 x.feedback[r, w] = rate
                 changed += 1

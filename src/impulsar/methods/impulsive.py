@@ -31,7 +31,12 @@ Fixed sub-steps are plain: forces and rows of the start (see constrain/rows.py),
 
 import warp as wp
 
-from ..constrain.accelerations import assemble_bilateral, coupled_acceleration, joint_acceleration
+from ..constrain.accelerations import (
+    assemble_bilateral,
+    coupled_acceleration,
+    joint_acceleration,
+    row_target_rate,
+)
 from ..constrain.frames import coordinate, follow_loops, pair_velocity
 from ..constrain.reactions import collect_reactions, finish_reactions, start_reactions
 from ..constrain.rows import assemble, hand_pair, hand_target, slot_pair, spring_pair
@@ -75,7 +80,7 @@ LEFT_ERROR = wp.constant(wp.float64(1e-10))  # position error left by an impulsi
 SHORT = wp.constant(wp.float64(0.9))  # of the way to a limit is gone in a sub-step
 OFF_TARGET = wp.constant(wp.float64(1e-6))  # a motor further off is not on its target [m, rad and per second; of 1]
 GENTLE = wp.constant(wp.float64(0.2))  # of the rate of a motor with a bound: one without would tear the mechanism away
-JUMP = wp.constant(wp.float64(1e-9))  # a change of a motor's velocity that is an impulse [m/s, rad/s]
+KINK = wp.constant(wp.float64(1e-3))  # a jump of a motor's velocity that is an impulse [m/s, rad/s; of 1]
 TOUCH = wp.constant(wp.float64(0.01))  # of an impulse step: a limit reached in less is struck at once
 
 
@@ -234,10 +239,8 @@ def is_off_target(
 @wp.func
 def motor_jump(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], r: int, t: f64, w: int) -> f64:
     """How much faster a motor without bound has to be from time t on; one with a bound gives no impulse."""
-    if m.slot_channel[r] < 0 or m.slot_a[r, w] < UNLIMITED:
+    if m.slot_channel[r] < 0 or m.slot_a[r, w] < UNLIMITED or is_off_target(m, s, x, r, t, w):
         return ZERO
-    if m.slot_kind[r] == MOTOR_POSITION:
-        return channel_rate(m, m.slot_channel[r], t, w) - channel_rate(m, m.slot_channel[r], just_before(t), w)
     _, miss = motor_miss(m, s, x, r, t, w)
     return -miss
 
@@ -251,7 +254,7 @@ def strikes(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArray
             if u < -STILL and limit_gap(m, s, x, r, w) + h * u < ZERO:
                 return True
         elif m.slot_kind[r] == MOTOR_SPEED or m.slot_kind[r] == MOTOR_POSITION:
-            if wp.abs(motor_jump(m, s, x, r, t, w)) > JUMP:
+            if wp.abs(motor_jump(m, s, x, r, t, w)) > KINK * (ONE + wp.abs(row_target_rate(m, r, t, w))):
                 return True
     return False
 
