@@ -26,6 +26,7 @@ from .least_norm import LeastNorm
 from .measure import constraint_error_kernel
 from .methods import METHODS
 from .methods.launch import record_launch
+from .methods.locked import refuse_locked_motors
 from .methods.start import drop_idle_rows, project_start, refresh, refresh_kernel, rows_kernel
 from .model import Model, ModelError
 from .reports import Books, StepReport
@@ -102,6 +103,7 @@ class World:
         bench = Bench(system, State(system.counts, self.device), allocate_work(system.counts, self.device))
         drop_idle_rows(system, bench.state, bench.work)
         bench.state.write("q", np.repeat(system.start_coordinates()[:, None], self.worlds, axis=1))
+        refuse_locked_motors(system, bench.state, bench.work, ModelError)
         self.start_change = project_start(system, bench.state, bench.work)
         self._take(bench)
         self._go_to_start()

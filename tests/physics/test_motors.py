@@ -223,3 +223,79 @@ def test_a_motor_in_a_loop_with_friction(method, coordinates):
         errors.append(worst)
     assert errors[0] < 1e-3
     assert errors[1] < 0.35 * errors[0]
+
+
+# locked joints -----------------------------------------------------------------------------------------
+
+
+def polygon(places: list[tuple[float, float]], where: str | None = None, motor: im.Motor | None = None) -> im.Model:
+    """Rods pinned to each other from the ground to the ground, in the plane x, z."""
+    model = im.Model("polygon")
+    points = [np.array((x, 0.0, z)) for x, z in places]
+    rods = []
+    for k, (p, q) in enumerate(pairwise(points)):
+        rods.append(model.body(f"rod {k}", mass=1, shape=im.Capsule(0.02, 0.3), position=(p + q) / 2))
+    ends = [model.ground, *rods, model.ground]
+    for k, at in enumerate(points):
+        features = {"motor": motor} if where == f"pin {k}" else {}
+        model.joint(f"pin {k}", "revolute", ends[k], ends[k + 1], at=at, axis=(0, 1, 0), **features)
+    return model
+
+
+TRIANGLE = [(0.0, 0.0), (0.4, 0.7), (1.0, 0.0)]
+MOTORS = [im.Motor(speed=1.0), im.Motor(position=0.3), im.Motor(position=0.0, max_torque=5.0)]
+
+
+@pytest.mark.parametrize("motor", MOTORS, ids=["speed", "position", "bounded"])
+@pytest.mark.parametrize("where", ["pin 0", "pin 1", "pin 2"])
+@pytest.mark.parametrize(("method", "coordinates"), EVERY)
+def test_a_motor_on_a_locked_joint_is_refused(method, coordinates, where, motor):
+    """Three pins of a triangle cannot turn: no world is made, and the error says what holds the joint."""
+    im.World(polygon(TRIANGLE), method, coordinates)
+    with pytest.raises(im.ModelError, match=rf"motor of joint '{where}': already held by .*joint 'pin"):
+        im.World(polygon(TRIANGLE, where, motor), method, coordinates)
+
+
+@pytest.mark.parametrize(("method", "coordinates"), EVERY)
+def test_an_edit_that_locks_a_motor_is_refused(method, coordinates):
+    """A motor set on a locked joint, and a rod that would lock a driven one: refused, the world as it was."""
+    world = im.World(polygon(TRIANGLE), method, coordinates, dt=0.01)
+    before = world.state.hash()
+    with pytest.raises(im.EditError, match="motor of joint 'pin 1': already held by"):
+        world.apply(edits.SetMotor("pin 1", im.Motor(speed=1.0)))
+    assert world.state.hash() == before
+    world = im.World(polygon([*TRIANGLE[:2], (1.1, 0.8), (1.2, 0)], "pin 0", im.Motor(speed=0.5)), method, coordinates)
+    world.step(5)
+    before = world.state.hash()
+    with pytest.raises(im.EditError, match="motor of joint 'pin 0': already held by"):
+        world.change("pin 1", type="fixed")
+    assert world.state.hash() == before
+    world.step(5)
+
+
+@pytest.mark.parametrize(("method", "coordinates"), EVERY)
+def test_couplings_lock_a_motor_too(method, coordinates):
+    """Two gears of different ratio between two shafts stop both."""
+    model = im.Model("gears")
+    for name in ("a", "b"):
+        shaft = model.body(name, mass=1, inertia=(0.1,) * 3, position=(float(name == "b"), 0, 0))
+        motor = {"motor": im.Motor(speed=1.0)} if name == "a" else {}
+        at = shaft.position
+        model.joint(f"shaft {name}", "revolute", model.ground, shaft, at=at, axis=(0, 0, 1), **motor)
+    model.coupling("gear", "shaft a", "shaft b", ratio=2.0)
+    im.World(model, method, coordinates).step(5)
+    model.coupling("second gear", "shaft a", "shaft b", ratio=-1.0)
+    with pytest.raises(im.ModelError, match=r"motor of joint 'shaft a': already held by .*coupling 'gear'"):
+        im.World(model, method, coordinates)
+
+
+@pytest.mark.parametrize("where", ["pin 0", "pin 1", "pin 2", "pin 3"])
+@pytest.mark.parametrize(("method", "coordinates"), DIRECT)
+def test_a_motor_at_a_dead_centre_is_taken(method, coordinates, where):
+    """Crank and coupler in line: the rocker has no velocity there, but it is not locked."""
+    along = np.array((0.8, 0.6))
+    places = [(0.0, 0.0), tuple(0.3 * along), tuple(1.3 * along), (1.2, 0.0)]
+    im.World(polygon(places, where, im.Motor(torque=0.0)), method, coordinates).step()
+    im.World(polygon(places, where, im.Motor(speed=0.0)), method, coordinates)
+    flat = [(0.0, 0.0), (0.5, 0.0), (1.5, 0.0), (1.0, 0.0)]  # a parallelogram laid flat
+    im.World(polygon(flat, where, im.Motor(speed=0.0)), method, coordinates)

@@ -10,7 +10,7 @@ from ..measure import measure_energy
 from ..spatial import ONE, ZERO, vec6
 from ..state import State, StateArrays, WorkArrays
 from ..system import System, SystemArrays
-from ..system.slots import CLOSURE, COUPLING
+from ..system.slots import CLOSURE, COUPLING, MOTOR_POSITION, MOTOR_SPEED
 
 IDLE_SIZE = 1e-20  # |J|² of a row that moves by rounding only
 
@@ -45,12 +45,13 @@ def start_kernel(m: SystemArrays, s: StateArrays, x: WorkArrays):
 
 @wp.kernel(enable_backward=False, module="unique")  # compiled only where it is needed
 def rows_kernel(m: SystemArrays, s: StateArrays, x: WorkArrays):
-    """J of all closures at the present coordinates."""
+    """J of all closures, couplings and motors at the present coordinates."""
     w = wp.tid()
     kinematics(m, s, x, ZERO, w)
     follow_loops(m, s, x, w)
     for r in range(m.slot_kind.shape[0]):
-        if m.slot_kind[r] == CLOSURE:
+        kind = m.slot_kind[r]
+        if kind == CLOSURE or kind == COUPLING or kind == MOTOR_SPEED or kind == MOTOR_POSITION:
             assemble_slot(m, s, x, r, ZERO, ONE, w)
 
 
