@@ -17,7 +17,8 @@ u the row's velocities before and after, and d, gap and e those of the middle,
     compliant   p = -h k (d + h (u - u₋) / 4) - h c (u₋ + u) / 2       which keeps a spring's energy
     limit       gap + h u / 2 ≥ 0
     motor       u = speed at the end; or by the trapezoidal rule from  ë = -2 α ė - α² e
-    closure     J u = -h/2 J̇ v, so that u fits the joints at the end and not in the middle
+    closure     J v = -h/2 J̇ v, so that v fits the joints at the end and not in the middle; but no more than -J v₋,
+                which is as much in small steps: with it impulses do no work, beyond it they would feed energy
 
 A compliant row that is too fast to be followed, ω h > 1 or c h / m > 1 by its own effective mass, is taken
 later, up to p = -h k (d + h u) - h c u, which has it at rest after two sub-steps at any stiffness.
@@ -408,8 +409,9 @@ def take_midway(
                 turn = coupled_acceleration(m, x, part, 1, w) - m.slot_b[r, w] * coupled_acceleration(m, x, part, 0, w)
             else:
                 turn = joint_acceleration(m, x, part, m.slot_code[r], slot_pair(m, x, r, w), w)
-            gained = row_velocity(m, x, s.v, r, w) - row_velocity(m, x, x.v_old, r, w)
-            x.row_bias[r, w] = HALF * (h * turn - gained)  # h/2 J̇ v
+            old = row_velocity(m, x, x.v_old, r, w)
+            turned = HALF * (h * turn - row_velocity(m, x, s.v, r, w) + old)  # h/2 J̇ v, where old is about as much
+            x.row_bias[r, w] = wp.clamp(turned, wp.min(old, ZERO), wp.max(old, ZERO))
 
 
 @wp.func
