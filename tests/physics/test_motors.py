@@ -243,7 +243,7 @@ def polygon(places: list[tuple[float, float]], where: str | None = None, motor: 
 
 
 TRIANGLE = [(0.0, 0.0), (0.4, 0.7), (1.0, 0.0)]
-MOTORS = [im.Motor(speed=1.0), im.Motor(position=0.3), im.Motor(position=0.0, max_torque=5.0)]
+MOTORS = [im.Motor(speed=1.0), im.Motor(position=0.3), im.Motor(position=im.Harmonic(0.1, 1.0), max_torque=5.0)]
 
 
 @pytest.mark.parametrize("motor", MOTORS, ids=["speed", "position", "bounded"])
@@ -263,6 +263,12 @@ def test_an_edit_that_locks_a_motor_is_refused(method, coordinates):
     before = world.state.hash()
     with pytest.raises(im.EditError, match="motor of joint 'pin 1': already held by"):
         world.apply(edits.SetMotor("pin 1", im.Motor(speed=1.0)))
+    assert world.state.hash() == before
+    world.apply(edits.SetMotor("pin 1", im.Motor(speed=0.0)))  # it asks for nothing
+    world.step(5)
+    before = world.state.hash()
+    with pytest.raises(im.EditError, match="motor of joint 'pin 1': already held by"):
+        world.apply(edits.Drive("pin 1", 1.0))
     assert world.state.hash() == before
     world = im.World(polygon([*TRIANGLE[:2], (1.1, 0.8), (1.2, 0)], "pin 0", im.Motor(speed=0.5)), method, coordinates)
     world.step(5)

@@ -1,13 +1,14 @@
 """Motors that cannot move their joints: found when a world is built or edited, by rank of the rows.
 
 A motor of speed or position whose row J_m lies in the span of the rows of joints and couplings is held by them,
-whatever torque it gives: an equation too many, at odds with the others as soon as its target moves. At a dead
-centre that is so for an instant only, so a second pose nearby has to say the same.
+whatever torque it gives: an equation too many, at odds with the others unless it asks the joint to stay where it is.
+At a dead centre that is so for an instant only, so a second pose nearby has to say the same.
 """
 
 import numpy as np
 import warp as wp
 
+from ..inputs import Scalar, is_number
 from ..integrate.control import move_coordinates
 from ..model import Model, ModelError
 from ..spatial import f64
@@ -19,6 +20,7 @@ from .start import refresh, rows_kernel
 INDEPENDENT = 1e-7  # singular values of the rows below this part of the largest say nothing new
 HELD = 1e-6  # part of a motor's row that is left outside of their span
 STEP = 0.05  # to the next pose [rad, m of a mechanism of 1 m]
+AT_ODDS = 1e-7  # of a target and where a locked joint is [m, rad and per second], as in analysis
 CLOSED = 1e-10  # error of the joints there [m, rad]
 POSES, ROUNDS = 3, 10
 
@@ -30,26 +32,44 @@ def move_kernel(m: SystemArrays, s: StateArrays, change: wp.array2d(dtype=f64)):
 
 
 def refuse_locked_motors(system: System, state: State, work: WorkArrays, error: type[ModelError]) -> None:
-    """Raise where a motor's joint is held by joints and couplings; the state stays as it is."""
+    """Raise where a motor asks a joint to move that joints and couplings hold; the state stays as it is.
+
+    What is held and asked to stay is kept in `system.locked_motors`, slot by slot, with what holds it.
+    """
+    system.locked_motors = {}
     drives = [r for r, slot in enumerate(system.slots) if slot.kind in (MOTOR_SPEED, MOTOR_POSITION)]
     if not drives or not (system.model.couplings or has_loop(system.model)):
         return
     before = state.array.numpy().copy()
-    bench = Rows(system, state, work)
+    rows = Rows(system, state, work)
     for pose in range(POSES):
-        drives, free = bench.held(drives)
-        if not drives or not len(free) or not bench.go_on(free, pose):
+        drives, free = rows.held(drives)
+        if not drives or not len(free) or not rows.go_on(free, pose):
             break
-    names = bench.holders(drives[0]) if drives else []
+    holders = {r: rows.holders(r) for r in drives}
     state.array.assign(before)
     refresh(system, state, work)
-    if drives:
-        joint = system.slots[drives[0]].name
+    for r, names in holders.items():
         told = ", ".join(names[:4]) + (f" and {len(names) - 4} more" if len(names) > 4 else "")
-        raise error(
-            f"motor of joint '{joint}': already held by {told or 'nothing: it moves nothing'}; "
-            "remove the motor, give it a torque instead of a speed or position, or free the joint"
-        )
+        system.locked_motors[r] = told or "nothing: it moves nothing"
+        refuse_if_locked(system, state, r, system.channels.items[system.slots[r].channel], error)
+
+
+def refuse_if_locked(
+    system: System, state: State, r: int, target: Scalar | np.ndarray, error: type[ModelError]
+) -> None:
+    """Raise where the motor of slot r is held and `target` asks for anything but to stay."""
+    if r not in system.locked_motors:
+        return
+    slot = system.slots[r]
+    at = state.read("q")[slot.q, 0] if slot.q >= 0 else state.read("loop_q")[-1 - slot.q, 0]
+    stays = 0.0 if slot.kind == MOTOR_SPEED else at
+    if (is_number(target) or isinstance(target, np.ndarray)) and np.all(np.abs(target - stays) <= AT_ODDS):
+        return
+    raise error(
+        f"motor of joint '{slot.name}': already held by {system.locked_motors[r]}; "
+        "remove the motor, give it a torque instead of a speed or position, or free the joint"
+    )
 
 
 def has_loop(model: Model) -> bool:
