@@ -103,7 +103,8 @@ class WorkArrays:
     row_pseudo: wp.array2d(dtype=f64)  # accumulated pseudo-impulse
     row_late: wp.array2d(dtype=f64)  # compliant: 0 where its force is taken midway, 1 where at the end of the step
     strike: wp.array2d(dtype=f64)  # impulse of an impact at the start of a sub-step [N s, N m s]
-    feedback: wp.array2d(dtype=f64)  # rate at which a motor's row goes back to its target [1/s]
+    feedback: wp.array2d(dtype=f64)  # rate at which a motor that is off its target goes back [1/s]
+    push: wp.array2d(dtype=f64)  # acceleration that keeps a motor on its target [m/s², rad/s²]
     block: wp.array2d(dtype=f64)  # [6 · slot + column] LDLᵀ of a joint's closures, 1/D on the diagonal
     block_rhs: wp.array2d(dtype=f64)  # [6]
     reaction: wp.array2d(dtype=vec6)  # [joint] on the second body about M's origin [N m, N]
@@ -173,6 +174,7 @@ def work_shapes(n: Counts) -> dict[str, int]:
         "row_late",
         "strike",
         "feedback",
+        "push",
         "solved",
     )
     return (

@@ -67,6 +67,7 @@ SNAP = wp.constant(wp.float64(1e-9))  # of a nominal step: so near to a kink the
 FAST = wp.constant(wp.float64(2.5))  # rate times sub-step beyond which stability may set it: the pair ends at 3.3
 EVALUATIONS = wp.constant(wp.float64(6.0))  # of an explicit sub-step
 PATIENCE = wp.constant(wp.float64(50.0))  # nominal steps before the pair that was more work is tried again
+FASTEST = wp.constant(wp.float64(20.0))  # rate of a speed motor's way back to its target, per impulse step
 JUMP = wp.constant(wp.float64(1e-9))  # velocity error at the start of a step that is an impulse [m/s, rad/s]
 
 
@@ -157,29 +158,36 @@ def evaluate(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArra
 
 
 @wp.func
-def choose_feedback(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], t: f64, w: int) -> int:
-    """Rates at which motors go back to their targets in a sub-step from time t; returns how many changed.
+def choose_feedback(
+    m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], t: f64, anew: bool, w: int
+) -> int:
+    """How motors go back to their targets in a sub-step from time t; returns how many change their way.
 
-    What the integration leaves is removed over a nominal step, which costs no work; a motor that was too weak to
-    follow goes back as fast as it would by impulses, one without bound whose target jumped more gently.
+    What the integration leaves is removed by an even push, chosen anew where stages are, that has nothing left
+    after two nominal steps: feedback from the stages' own errors would cost the pair its order. A motor that is
+    off its target, because it was too weak or the target jumped, goes back at a rate α: a speed as fast as can
+    be, a position gently, lest it tear the mechanism away.
     """
     changed = int(0)
-    fast = TWO / m.options[IMPULSE_STEP]
     for i in range(m.bilateral.shape[0]):
         r = m.bilateral[i]
         if m.slot_channel[r] >= 0:
-            rate = wp.min(ONE / m.nominal_h[0], fast)
-            _, miss = motor_miss(m, s, x, r, t, w)
-            speed = wp.abs(row_target_rate(m, r, t, w))
-            if is_off_target(m, s, x, r, t, w) or wp.abs(miss) > OFF_TARGET * (ONE + speed):
-                rate = fast
-                if m.slot_a[r, w] >= UNLIMITED:
-                    rate *= GENTLE
-                elif m.slot_kind[r] == MOTOR_SPEED:
-                    rate *= f64(10.0)  # nothing that could overshoot
+            error, miss = motor_miss(m, s, x, r, t, w)
+            rate = ZERO
+            slack = OFF_TARGET * (ONE + wp.abs(row_target_rate(m, r, t, w)))
+            if wp.abs(miss) > slack or is_off_target(m, s, x, r, t, w):
+                rate = FASTEST / m.options[IMPULSE_STEP]
+                if m.slot_kind[r] == MOTOR_POSITION:
+                    rate = GENTLE / m.options[IMPULSE_STEP]
             if rate != x.feedback[r, w]:
                 x.feedback[r, w] = rate
+                x.push[r, w] = ZERO
                 changed += 1
+            if anew:
+                span = wp.max(m.nominal_h[0], m.options[IMPULSE_STEP])
+                x.push[r, w] = ZERO
+                if rate == ZERO:
+                    x.push[r, w] = -(error / span + f64(1.5) * miss) / span
     return changed
 
 
@@ -187,17 +195,19 @@ def choose_feedback(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[W
 def steer_motors(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], t: f64, w: int):
     """Motors go back to their targets by their own torque, which is booked and bounded like the rest of it.
 
-    speed   u̇ = ṙ - α (u - r)        position   u̇ = r̈ - 2 α (u - ṙ) - α² (q - r)
+    speed   u̇ = ṙ + push - α (u - r)        position   u̇ = r̈ + push - 2 α (u - ṙ) - α² (q - r)
     """
     for i in range(m.bilateral.shape[0]):
         r = m.bilateral[i]
         if m.slot_channel[r] >= 0:
             rate = x.feedback[r, w]
-            error, miss = motor_miss(m, s, x, r, t, w)
-            back = rate * miss
-            if m.slot_kind[r] == MOTOR_POSITION:
-                back = TWO * back + rate * rate * error
-            x.multiplier[i, w] = x.multiplier[i, w] - back
+            push = x.push[r, w]
+            if rate > ZERO:
+                error, miss = motor_miss(m, s, x, r, t, w)
+                push -= rate * miss
+                if m.slot_kind[r] == MOTOR_POSITION:
+                    push -= rate * (miss + rate * error)
+            x.multiplier[i, w] = x.multiplier[i, w] + push
             x.row_bias[r, w] = x.multiplier[i, w]
 
 
@@ -451,9 +461,12 @@ def run_stages(
         at = p.t + m.tableau[p.pair + C_AT + stage] * size
         if (stage > 0 or p.left <= ZERO) and at >= p.t + size:
             at = end
-        if stage == 0 and choose_feedback(m, s, x, at, w) > 0:
+        if stage == 0 and choose_feedback(m, s, x, at, p.ready == 0, w) > 0:
             p.ready = int(0)
         if stage > 0 or p.ready == 0:
+            if p.left <= ZERO:  # what a motor gives without setting itself right
+                for r in range(x.push.shape[0]):
+                    x.push[r, w] = ZERO
             evaluate(m, s, x, at, stage, w)
             if p.left <= ZERO:
                 return p

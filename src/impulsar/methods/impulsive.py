@@ -80,7 +80,7 @@ STILL = wp.constant(wp.float64(1e-9))  # slower than this is at rest on a limit 
 LEFT_ERROR = wp.constant(wp.float64(1e-10))  # position error left by an impulsive sub-step [m, rad]
 SHORT = wp.constant(wp.float64(0.9))  # of the way to a limit is gone in a sub-step
 OFF_TARGET = wp.constant(wp.float64(1e-6))  # a motor further off is not on its target [m, rad and per second; of 1]
-GENTLE = wp.constant(wp.float64(0.2))  # of the rate of a motor with a bound: one without would tear the mechanism away
+GENTLE = wp.constant(wp.float64(0.4))  # rate of a position motor's way back to its target, per impulse step
 KINK = wp.constant(wp.float64(1e-3))  # a jump of a motor's velocity that is an impulse [m/s, rad/s; of 1]
 TOUCH = wp.constant(wp.float64(0.01))  # of an impulse step: a limit reached in less is struck at once
 
@@ -380,9 +380,7 @@ def motor_command(
     miss = row_velocity(m, x, x.v_old, r, w) - rate
     q = coordinate(m, s, x, m.slot_part[r], m.slot_code[r], m.slot_q[r], w)
     error = q - channel(m, c, t, w) - HALF * h * rate
-    part = h / wp.max(h, beat)  # α h / 2
-    if m.slot_a[r, w] >= UNLIMITED:
-        part *= GENTLE
+    part = HALF * GENTLE * h / wp.max(h, beat)  # α h / 2
     slow = (ONE - part) * (ONE - part) * miss - f64(4.0) * part * part / h * error
     return channel_rate(m, c, end, w) + slow / ((ONE + part) * (ONE + part))
 
