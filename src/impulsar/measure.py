@@ -20,7 +20,7 @@ from .constrain.rows import hand_target, spring_pair
 from .coordinates.generalized import row_velocity
 from .joints import Group
 from .model import Joint
-from .spatial import HALF, UNLIMITED, ZERO, angular, f64, linear
+from .spatial import HALF, ONE, UNLIMITED, ZERO, angular, f64, linear
 from .state import State, StateArrays, WorkArrays
 from .system import System, SystemArrays
 from .system.slots import CLOSURE, COMPLIANCE, COUPLING, HAND, MOTOR_TORQUE, MOTORS, SPRING
@@ -109,18 +109,20 @@ def book_row(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArra
     if kind == CLOSURE or kind == COUPLING:
         return
     u = row_velocity(m, x, s.v, r, w)
-    mean = HALF * (u + row_velocity(m, x, x.v_old, r, w))
+    u_old = row_velocity(m, x, x.v_old, r, w)
+    mean = HALF * (u + u_old)
+    damped = u - HALF * (ONE - x.row_late[r, w]) * (u - u_old)  # the velocity that a damper felt
     p = s.impulse[r, w]
     if kind == HAND:
         hand = m.slot_part[r]
         axis = m.slot_code[r]
         moved = hand_target(m, s, hand, axis, t + h, w) - hand_target(m, s, hand, axis, t, w)
         s.work[r, w] = s.work[r, w] + p / h * moved
-        s.loss[r, w] = s.loss[r, w] + m.slot_b[r, w] * (h * u - moved) * (mean - moved / h)
+        s.loss[r, w] = s.loss[r, w] + m.slot_b[r, w] * (h * damped - moved) * (mean - moved / h)
     elif kind == SPRING or kind == COMPLIANCE:
-        s.loss[r, w] = s.loss[r, w] + h * m.slot_b[r, w] * u * mean
+        s.loss[r, w] = s.loss[r, w] + h * m.slot_b[r, w] * damped * mean
         if kind == COMPLIANCE:
-            s.viscous_loss[r, w] = s.viscous_loss[r, w] + h * m.slot_d[r, w] * u * mean
+            s.viscous_loss[r, w] = s.viscous_loss[r, w] + h * m.slot_d[r, w] * damped * mean
     else:
         s.work[r, w] = s.work[r, w] + p * mean
 

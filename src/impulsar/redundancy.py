@@ -29,7 +29,7 @@ from .model import Model
 from .spatial import ONE, ZERO, f64
 from .state import State, StateArrays, WorkArrays, allocate_work
 from .system import System, SystemArrays
-from .system.slots import CLOSURE, COUPLING, IDLE, Slot
+from .system.slots import CLOSURE, COUPLING, IDLE, MOTOR_POSITION, MOTOR_SPEED, Slot
 
 PLAY = 1e-4  # of a bearing [rad, or lengths over the mechanism's size]: the default tolerance
 REACHES = (0.15, -0.3, 0.45, -0.6, 0.8)  # how far poses are looked for, largest freedom [rad, sizes]
@@ -45,12 +45,13 @@ BY_JOINT = ("p_PF", "q_PF", "p_CM", "q_CM", "R_PF", "R_CM", "q_zero", "pitch", "
 
 @wp.kernel(enable_backward=False)
 def rows_kernel(m: SystemArrays, s: StateArrays, x: WorkArrays):
-    """J and position errors of all closures and couplings at the present coordinates."""
+    """J and position errors of all closures, couplings and motors at the present coordinates."""
     w = wp.tid()
     kinematics(m, s, x, ZERO, w)
     follow_loops(m, s, x, w)
     for r in range(m.slot_kind.shape[0]):
-        if m.slot_kind[r] == CLOSURE or m.slot_kind[r] == COUPLING:
+        kind = m.slot_kind[r]
+        if kind == CLOSURE or kind == COUPLING or kind == MOTOR_SPEED or kind == MOTOR_POSITION:
             assemble_slot(m, s, x, r, ZERO, ONE, w)
 
 

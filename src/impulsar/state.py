@@ -111,6 +111,10 @@ class WorkArrays:
     row_size: wp.array2d(dtype=f64)  # |J|², turns and shifts made comparable by the mechanism's length
     row_strength: wp.array2d(dtype=f64)  # what the rows before leave of it; see solve/bilateral
     gram: wp.array2d(dtype=f64)  # [bilateral · bilaterals + bilateral] products of the rows, where some are spare
+    row_late: wp.array2d(dtype=f64)  # compliant: 0 where its force is taken midway, 1 where at the end of the step
+    strike: wp.array2d(dtype=f64)  # impulse of an impact at the start of a sub-step [N s, N m s]
+    feedback: wp.array2d(dtype=f64)  # rate at which a motor that is off its target goes back [1/s]
+    push: wp.array2d(dtype=f64)  # acceleration that keeps a motor on its target [m/s², rad/s²]
     block: wp.array2d(dtype=f64)  # [6 · slot + column] LDLᵀ of a joint's closures, 1/D on the diagonal
     block_rhs: wp.array2d(dtype=f64)  # [6]
     reaction: wp.array2d(dtype=vec6)  # [joint] on the second body about M's origin [N m, N]
@@ -125,6 +129,7 @@ class WorkArrays:
     # sub-steps
     q_start: wp.array2d(dtype=f64)  # state at the start of the sub-step
     v_start: wp.array2d(dtype=f64)
+    loop_start: wp.array2d(dtype=f64)  # [loop freedom]
     k_q: wp.array2d(dtype=f64)  # [stage · coordinates + coordinate] derivatives of the stages
     k_v: wp.array2d(dtype=f64)
     k_book: wp.array2d(dtype=f64)  # [stage · (3 slots + loads) + entry]
@@ -179,6 +184,10 @@ def work_shapes(n: Counts) -> dict[str, int]:
         "row_pseudo",
         "row_size",
         "row_strength",
+        "row_late",
+        "strike",
+        "feedback",
+        "push",
         "solved",
     )
     return (
@@ -191,6 +200,7 @@ def work_shapes(n: Counts) -> dict[str, int]:
         | {"block": 6 * n.slots, "block_rhs": 6, "reaction": n.joints, "transmitted": n.bodies, "own_torque": n.bodies}
         | {"factor": n.envelope, "multiplier": n.solvables, "gram": n.bilaterals**2 if n.spares else 0}
         | {"frozen": 2 * n.row_entries + n.envelope if n.solvables > n.bilaterals else 0}
+        | {"loop_start": n.loop_freedoms}
         | {"q_start": n.coordinates, "v_start": n.dofs, "k_q": 7 * n.coordinates, "k_v": 7 * n.dofs}
         | {"k_book": 7 * (3 * n.slots + n.loads)}
         | {"sticking": n.frictions, "stick_matrix": n.frictions**2, "stick_rhs": n.frictions}

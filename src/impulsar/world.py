@@ -33,6 +33,7 @@ from .least_norm import LeastNorm
 from .measure import constraint_error_kernel
 from .methods import METHODS
 from .methods.launch import record_launch
+from .methods.locked import refuse_locked_motors
 from .methods.start import project_start, refresh, refresh_kernel
 from .model import Model, ModelError
 from .options import LONGEST_STEP, method_of, parts_of_step, script_of
@@ -129,6 +130,7 @@ class World:
         choose_rows(system, self.redundancy)
         bench = Bench(system, State(system.counts, self.device), allocate_work(system.counts, self.device))
         bench.state.write("q", np.repeat(system.start_coordinates()[:, None], self.worlds, axis=1))
+        refuse_locked_motors(system, bench.state, bench.work, ModelError)
         self.start_change = project_start(system, bench.state, bench.work)
         self._take(bench)
         self._go_to_start()

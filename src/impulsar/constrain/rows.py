@@ -171,6 +171,7 @@ def soften(x: wp.ref[WorkArrays], r: int, stretch: f64, speed: f64, k: f64, c: f
     if stiff <= ZERO:
         return 0
     set_row(x, r, k * stretch / stiff - speed, ONE / (h * stiff), -INFINITY, INFINITY, ZERO, w)
+    x.row_late[r, w] = ONE
     return 1
 
 

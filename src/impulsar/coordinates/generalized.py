@@ -356,25 +356,6 @@ def kick(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays],
 
 
 @wp.func
-def kick_midway(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], h: f64, w: int):
-    """A kick once more, with the forces that depend on velocities taken in the middle of it.
-
-    Centrifugal and gyroscopic forces at the old velocity feed energy to a body that spins by more than a
-    fraction of a radian in h.
-    """
-    for k in range(s.v.shape[0]):
-        s.v[k, w] = HALF * (x.v_old[k, w] + s.v[k, w])
-    kinematics(m, s, x, ZERO, w)
-    articulate(m, x, w)
-    accelerate(m, x, spatial(zero3(), -m.gravity[0, w]), 0, w)
-    for k in range(s.v.shape[0]):
-        s.v[k, w] = x.v_old[k, w]
-    kinematics(m, s, x, ZERO, w)
-    for k in range(s.v.shape[0]):
-        s.v[k, w] = x.v_old[k, w] + h * x.qdd[k, w]
-
-
-@wp.func
 def row_base(m: wp.ref[SystemArrays], row: int, tree: int) -> int:
     """Where a row keeps the freedoms of a tree: entry of freedom k is J[base + k]."""
     base = m.slot_row[row]

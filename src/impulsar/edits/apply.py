@@ -10,6 +10,7 @@ import numpy as np
 
 from ..inputs import Ramp, scalar_profiles
 from ..joints import SWING, TWIST
+from ..methods.locked import refuse_if_locked
 from ..shapes import TINY, inertia_tensor, show, vector
 from ..system import EMPTY, System
 from ..system.slots import COMPLIANCE, COUPLING, FRICTION, HAND, LIMIT_HIGH, LIMIT_LOW, MOTORS, SPRING
@@ -253,6 +254,8 @@ def _(edit: Drive, bench: Bench) -> Answer:
         items = [edit.value.astype(float)]
     else:
         items = profiles_of(owner, "value", edit.value, len(slots))
+    for slot, item in zip(slots, items, strict=True) if system.locked_motors else ():
+        refuse_if_locked(system, bench.state, system.slots.index(slot), item, EditError)
     before = [system.channels.items[slot.channel] for slot in slots]
     value = before[0] if len(slots) == 1 else tuple(before)
     plain = all(isinstance(item, float | np.ndarray) for item in (*items, *before))

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..joints import SCREW, TURN_X, TURN_Z
+from ..methods.locked import refuse_locked_motors
 from ..model import Model
 from ..shapes import shape_list, show, unit_quaternion, vector
 from ..system import System
@@ -181,6 +182,7 @@ def rebuild(
             'move the bodies nearer, or make the joint at the present pose (frames="present")'
         )
     new = outcome.bench
+    refuse_locked_motors(new.system, new.state, new.work, EditError)
     left = release_lost(old, new) if not fresh else 0.0
     start, after = (bench.work.energy.numpy().sum(axis=0) for bench in (old, new))
     added = after - start

@@ -7,14 +7,20 @@ from ..joints import BALL_X, BALL_Z
 from ..spatial import ONE, ZERO, f64
 from ..state import StateArrays, WorkArrays
 from ..system import SystemArrays
-from ..system.channels import channel
+from ..system.channels import channel_mean
 from ..system.slots import MOTOR_TORQUE
 
 
 @wp.func
 def motor_torque(m: wp.ref[SystemArrays], r: int, t: f64, w: int) -> f64:
-    """Torque of a motor's slot at time t; the vector of a ball's three is bounded together."""
-    torque = channel(m, m.slot_channel[r], t, w)
+    """Torque of a motor's slot at time t."""
+    return mean_torque(m, r, t, ZERO, w)
+
+
+@wp.func
+def mean_torque(m: wp.ref[SystemArrays], r: int, t: f64, span: f64, w: int) -> f64:
+    """Torque of a motor's slot over t .. t + span, the mean bounded; the vector of a ball's three together."""
+    torque = channel_mean(m, m.slot_channel[r], t, span, w)
     bound = m.slot_a[r, w]
     code = m.slot_code[r]
     if code < BALL_X or code > BALL_Z:
@@ -22,7 +28,7 @@ def motor_torque(m: wp.ref[SystemArrays], r: int, t: f64, w: int) -> f64:
     first = r - (code - BALL_X)
     square = ZERO
     for k in range(3):
-        part = channel(m, m.slot_channel[first + k], t, w)
+        part = channel_mean(m, m.slot_channel[first + k], t, span, w)
         square += part * part
     if square > bound * bound:
         torque = torque * (bound / wp.sqrt(square))
@@ -43,16 +49,20 @@ def add_row(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], r: int, torque: f64,
 
 @wp.func
 def apply_motor_torques(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], t: f64, h: f64, w: int):
-    """Sum the motors' torques into the joint forces; the slot keeps the impulse and its row J."""
-    n = x.S.shape[0]
-    cleared = int(0)
+    """The joint forces: the motors' torques at the start of the step."""
+    apply_mean_torques(m, s, x, t, h, ZERO, w)
+
+
+@wp.func
+def apply_mean_torques(
+    m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], t: f64, h: f64, span: f64, w: int
+):
+    """The joint forces: the motors' torques over t .. t + span; the slot keeps the impulse over h and its row J."""
+    for k in range(x.tau.shape[0]):
+        x.tau[k, w] = ZERO
     for r in range(m.slot_kind.shape[0]):
         if m.slot_kind[r] == MOTOR_TORQUE:
-            if cleared == 0:
-                for k in range(n):
-                    x.tau[k, w] = ZERO
-                cleared = int(1)
-            torque = motor_torque(m, r, t, w)
+            torque = mean_torque(m, r, t, span, w)
             clear_row(m, x, r, w)
             add_freedom(m, x, r, m.slot_part[r], m.slot_code[r], m.slot_dof[r], ONE, w)
             add_row(m, x, r, torque, w)

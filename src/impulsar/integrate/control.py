@@ -32,6 +32,8 @@ def save_start(s: wp.ref[StateArrays], x: wp.ref[WorkArrays], w: int):
         x.q_start[k, w] = s.q[k, w]
     for k in range(s.v.shape[0]):
         x.v_start[k, w] = s.v[k, w]
+    for k in range(s.loop_q.shape[0]):
+        x.loop_start[k, w] = s.loop_q[k, w]
 
 
 @wp.func
@@ -40,6 +42,8 @@ def return_to_start(s: wp.ref[StateArrays], x: wp.ref[WorkArrays], w: int):
         s.q[k, w] = x.q_start[k, w]
     for k in range(s.v.shape[0]):
         s.v[k, w] = x.v_start[k, w]
+    for k in range(s.loop_q.shape[0]):  # a wild stage may have counted a turn
+        s.loop_q[k, w] = x.loop_start[k, w]
 
 
 @wp.func(inline=False)

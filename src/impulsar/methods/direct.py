@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 import warp as wp
 
-from ..constrain.accelerations import assemble_bilateral
+from ..constrain.accelerations import assemble_bilateral, row_target_rate
 from ..constrain.frames import follow_loops
 from ..constrain.reactions import instant_reactions
 from ..constrain.rows import advance_clock
@@ -36,6 +36,7 @@ from ..integrate.control import (
     work_error,
 )
 from ..integrate.pairs import C_AT, EXPLICIT, IMPLICIT, SOLVES, STAGES, tableaux
+from ..joints import BALL_X, BALL_Z
 from ..measure import (
     BROKEN,
     FORCES,
@@ -57,14 +58,24 @@ from ..solve.bilateral import (
     factor_bilateral,
     solve_bilateral,
 )
-from ..solve.project import load_position_errors, project_velocities, remove_errors
-from ..spatial import HALF, INFINITY, ONE, TWO, ZERO, f64, spatial, vec6, zero3
+from ..solve.project import PASSING, load_position_errors, project_velocities, remove_errors
+from ..spatial import HALF, INFINITY, ONE, TWO, UNLIMITED, ZERO, f64, spatial, vec6, zero3
 from ..state import StateArrays, WorkArrays
 from ..system import SystemArrays
-from ..system.channels import next_knot, snap_to_knot
-from ..system.slots import FRICTION
+from ..system.channels import just_before, next_knot, snap_to_knot
+from ..system.slots import FRICTION, MOTOR_POSITION, MOTOR_SPEED
 from .implicit import factor_soft, finish_stage, implicit_error, set_implicit_stage
-from .impulsive import impulsive_step, limits_passed, motors_too_weak, needs_impulses
+from .impulsive import (
+    GENTLE,
+    OFF_TARGET,
+    TOUCH,
+    impulsive_step,
+    is_off_target,
+    limits_passed,
+    motor_miss,
+    needs_impulses,
+    short_of_limits,
+)
 
 RTOL, ATOL, LIMIT, EPSILON, IMPULSE_STEP, FIXED, PAIR = 0, 1, 2, 3, 4, 5, 6  # places in SystemArrays.options
 PAIRS = ("auto", "explicit", "implicit")
@@ -90,6 +101,7 @@ CHOOSE = wp.constant(wp.float64(1e-4))  # strength below which spare rows may ta
 CLOSE = wp.constant(wp.float64(1e-15))  # near a singular position a state so near to the joints is on them [m, rad]
 TINY = wp.constant(wp.float64(1e-300))
 ROUNDING = wp.constant(wp.float64(1e-15))  # of positions [m, rad]
+FASTEST = wp.constant(wp.float64(20.0))  # rate of a speed motor's way back to its target, per impulse step
 JUMP = wp.constant(wp.float64(1e-9))  # velocity error at the start of a step that is an impulse [m/s, rad/s]
 
 
@@ -175,6 +187,7 @@ def evaluate(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArra
             x.multiplier[i, w] = ZERO
             if x.solved[m.bilateral[i], w] != 0:
                 x.multiplier[i, w] = x.row_bias[m.bilateral[i], w]
+        steer_motors(m, s, x, t, w)
         rounds = int(0)
         while rounds < 5:
             if rounds > 0:
@@ -232,7 +245,79 @@ def approach_joints(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[W
             x.v_pseudo[k, w] = ZERO
         apply_multipliers(m, x, x.v_pseudo, w)
         move_coordinates(m, s, x.v_pseudo, w)
-    return wp.max(off, project_velocities(m, s, x, t, w))
+    return wp.max(off, project_velocities(m, s, x, t, PASSING, w))
+
+
+@wp.func
+def choose_feedback(
+    m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], t: f64, anew: bool, w: int
+) -> int:
+    """How motors go back to their targets in a sub-step from time t; returns how many change their way.
+
+    What the integration leaves is removed by an even push, chosen anew where stages are, that has nothing left
+    after two nominal steps: feedback from the stages' own errors would cost the pair its order. A motor that is
+    off its target, because it was too weak or the target jumped, goes back at a rate α: a speed as fast as can
+    be, a position gently, lest it tear the mechanism away.
+    """
+    changed = int(0)
+    for i in range(m.bilateral.shape[0]):
+        r = m.bilateral[i]
+        if m.slot_channel[r] >= 0:
+            error, miss = motor_miss(m, s, x, r, t, w)
+            rate = ZERO
+            slack = OFF_TARGET * (ONE + wp.abs(row_target_rate(m, r, t, w)))
+            if wp.abs(miss) > slack or is_off_target(m, s, x, r, t, w):
+                rate = FASTEST / m.options[IMPULSE_STEP]
+                if m.slot_kind[r] == MOTOR_POSITION:
+                    rate = GENTLE / m.options[IMPULSE_STEP]
+            if rate != x.feedback[r, w]:
+                x.feedback[r, w] = rate
+                x.push[r, w] = ZERO
+                changed += 1
+            if anew:
+                span = wp.max(m.nominal_h[0], m.options[IMPULSE_STEP])
+                x.push[r, w] = ZERO
+                if rate == ZERO:
+                    x.push[r, w] = -(error / span + f64(1.5) * miss) / span
+    return changed
+
+
+@wp.func
+def steer_motors(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], t: f64, w: int):
+    """Motors go back to their targets by their own torque, which is booked and bounded like the rest of it.
+
+    speed   u̇ = ṙ + push - α (u - r)        position   u̇ = r̈ + push - 2 α (u - ṙ) - α² (q - r)
+    """
+    for i in range(m.bilateral.shape[0]):
+        r = m.bilateral[i]
+        if m.slot_channel[r] >= 0:
+            rate = x.feedback[r, w]
+            push = x.push[r, w]
+            if rate > ZERO:
+                error, miss = motor_miss(m, s, x, r, t, w)
+                push -= rate * miss
+                if m.slot_kind[r] == MOTOR_POSITION:
+                    push -= rate * (miss + rate * error)
+            x.multiplier[i, w] = x.multiplier[i, w] + push
+            x.row_bias[r, w] = x.multiplier[i, w]
+
+
+@wp.func
+def is_ball_motor(m: wp.ref[SystemArrays], r: int) -> bool:
+    return m.slot_kind[r] == MOTOR_SPEED and m.slot_code[r] >= BALL_X and m.slot_code[r] <= BALL_Z
+
+
+@wp.func
+def torque_wanted(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], i: int, w: int) -> f64:
+    """Size of the torque that the motor of bilateral row i would need: of a ball, of the vector of its three."""
+    r = m.bilateral[i]
+    if not is_ball_motor(m, r):
+        return wp.abs(x.multiplier[i, w])
+    first = i - (m.slot_code[r] - BALL_X)
+    square = ZERO
+    for k in range(3):
+        square += x.multiplier[first + k, w] * x.multiplier[first + k, w]
+    return wp.sqrt(square)
 
 
 @wp.func
@@ -246,9 +331,9 @@ def saturate_motors(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], w: int) -> i
         r = m.bilateral[i]
         if m.slot_channel[r] >= 0 and x.solved[r, w] != 0:
             most = m.slot_a[r, w]
-            lam = x.multiplier[i, w]
-            if wp.abs(lam) > most:
-                x.row_pseudo[r, w] = wp.clamp(lam, -most, most)
+            wanted = torque_wanted(m, x, i, w)
+            if wanted > most:
+                x.row_pseudo[r, w] = x.multiplier[i, w] * (most / wanted)
                 x.solved[r, w] = int(0)
                 apply_impulse(m, x, x.qdd, r, x.row_pseudo[r, w], w)
                 count += 1
@@ -266,18 +351,40 @@ def saturate_motors(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], w: int) -> i
     return count
 
 
+@wp.func
+def ball_is_weak(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], w: int) -> bool:
+    """Whether a ball's motor needs more than it has: which way it then turns is for impulses to say."""
+    for i in range(m.bilateral.shape[0]):
+        r = m.bilateral[i]
+        if is_ball_motor(m, r) and x.row_pseudo[r, w] != ZERO:
+            return True
+    return False
+
+
+@wp.func
+def may_jump(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], r: int, t: f64, w: int) -> bool:
+    """Whether a solved row may be met by an impulse: an equation, or a motor without bound that is where it should."""
+    if m.slot_channel[r] < 0:
+        return True
+    return m.slot_a[r, w] >= UNLIMITED and not is_off_target(m, s, x, r, t, w)
+
+
 @wp.func(inline=False)
 def start_with_impulse(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], t: f64, w: int) -> int:
-    """Bring velocities onto the rows where a motor's target jumped; returns 1 if they changed."""
-    for k in range(s.v.shape[0]):
-        x.v_old[k, w] = s.v[k, w]
-    if project_velocities(m, s, x, t, w) <= JUMP:
+    """Bring velocities onto the rows, motors to a target whose velocity jumped; returns 1 if they changed."""
+    worst = ZERO
+    for i in range(m.bilateral.shape[0]):
+        r = m.bilateral[i]
+        if x.solved[r, w] != 0 and may_jump(m, s, x, r, t, w):
+            worst = wp.max(worst, wp.abs(row_velocity(m, x, s.v, r, w) - row_target_rate(m, r, t, w)))
+    if worst <= JUMP:
         return 0
     for i in range(m.bilateral.shape[0]):
         r = m.bilateral[i]
-        if m.slot_channel[r] >= 0:
-            mean = HALF * (row_velocity(m, x, x.v_old, r, w) + row_velocity(m, x, s.v, r, w))
-            s.work[r, w] = s.work[r, w] + x.multiplier[i, w] * mean
+        if x.solved[r, w] != 0 and not may_jump(m, s, x, r, t, w):
+            x.solved[r, w] = int(0)
+    factor_bilateral(m, x, w)
+    project_velocities(m, s, x, t, 1, w)
     return 1
 
 
@@ -306,6 +413,7 @@ class Progress:
     coarse: f64  # worst error of a sub-step beyond the limit of work, of its tolerance
     weakest: f64  # strength of the weakest row in the stages of the sub-step
     broken: wp.int32  # why the step cannot be taken; see measure
+    kink: wp.int32  # 1: an input bends or jumps at t
 
 
 @wp.func
@@ -334,7 +442,7 @@ def wished_size(m: wp.ref[SystemArrays], p: Progress, w: int) -> f64:
     size = wp.min(p.h, p.left)
     end = p.t + p.left
     knot = next_knot(m, p.t, end, w)
-    if knot < end:
+    if knot < end - SNAP * m.nominal_h[0]:
         size = wp.min(size, knot - p.t)
     if size < p.left and size > HALF * p.left:
         size = HALF * p.left  # two even steps, not a long one and a sliver
@@ -345,7 +453,12 @@ def wished_size(m: wp.ref[SystemArrays], p: Progress, w: int) -> f64:
 def pass_by(m: wp.ref[SystemArrays], start: Progress, size: f64, w: int) -> Progress:
     """The clock after a sub-step."""
     p = start
-    p.t = snap_to_knot(m, p.t + size, SNAP * m.nominal_h[0], w)
+    p.t += size
+    reach = SNAP * m.nominal_h[0]
+    knot = next_knot(m, p.t - reach, p.t + reach, w)
+    p.kink = int(knot < p.t + reach)
+    if p.kink != 0:
+        p.t = knot
     p.left -= size
     if p.left < END * m.nominal_h[0]:
         p.left = ZERO
@@ -359,16 +472,21 @@ def take_impulsive(
 ) -> Progress:
     """One impulsive sub-step: of fixed size, or of at most the method's impulse step."""
     p = start
-    size = wp.min(m.options[IMPULSE_STEP], p.left)
+    beat = m.options[IMPULSE_STEP]
+    size = wp.min(beat, p.left)
     if m.options[FIXED] > ZERO:
-        size = m.options[FIXED] * m.nominal_h[0]
-    elif p.stiff != 0:
-        p.cut = int(1)
-        p.coarse = INFINITY
+        beat = m.options[FIXED] * m.nominal_h[0]
+        size = beat
+    else:
+        size = wp.min(size, next_knot(m, p.t, p.t + size, w) - p.t)
+        size = short_of_limits(m, s, x, size, TOUCH * beat, w)
+        if p.stiff != 0:
+            p.cut = int(1)
+            p.coarse = INFINITY
     ends = p.left - size < END * m.nominal_h[0]
     limit = int(m.options[LIMIT])
     midway = m.options[FIXED] == ZERO
-    p.evaluations += impulsive_step(m, s, x, p.t, size, m.options[EPSILON], limit, midway, is_last and ends, w)
+    p.evaluations += impulsive_step(m, s, x, p.t, size, beat, m.options[EPSILON], limit, midway, is_last and ends, w)
     p.mode = IMPULSIVE
     p.ready = int(0)
     return pass_by(m, p, size, w)
@@ -384,7 +502,8 @@ def close_joints(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[Work
         if weakest < WEAK:
             enough = CLOSE
         off, left = remove_errors(m, s, x, t, enough, w)
-        off = wp.max(off, project_velocities(m, s, x, t, w))
+        if left <= OPEN:
+            off = wp.max(off, project_velocities(m, s, x, t, 0, w))
     return off, left
 
 
@@ -399,7 +518,7 @@ def keep_step(
     p = pass_by(m, start, size, w)
     p.mode = SMOOTH
     p.ready = int(0)
-    if off <= NEGLIGIBLE * m.options[ATOL]:
+    if off <= NEGLIGIBLE * m.options[ATOL] and p.kink == 0:
         reuse_last_stage(m, s, x, stages_of(p) - 1, w)
         p.ready = int(1)
     return p
@@ -445,6 +564,7 @@ def run_stages(
     p.weakest = ONE
     stage = int(0)
     jumped = int(0)
+    end = just_before(snap_to_knot(m, p.t + size, SNAP * m.nominal_h[0], w))  # what jumps there is of the next
     while stage < stages_of(p):
         if stage == 1:
             save_start(s, x, w)
@@ -453,8 +573,16 @@ def run_stages(
                 set_implicit_stage(m, s, x, stage, size, w)
             else:
                 set_stage(m, s, x, stage, size, w)
+        at = p.t + m.tableau[p.pair + C_AT + stage] * size
+        if (stage > 0 or p.left <= ZERO) and at >= p.t + size:
+            at = end
+        if stage == 0 and choose_feedback(m, s, x, at, p.ready == 0, w) > 0:
+            p.ready = int(0)
         if stage > 0 or p.ready == 0:
-            weakest = evaluate(m, s, x, p.t + m.tableau[p.pair + C_AT + stage] * size, stage, w)
+            if p.left <= ZERO:  # what a motor gives without setting itself right
+                for r in range(x.push.shape[0]):
+                    x.push[r, w] = ZERO
+            weakest = evaluate(m, s, x, at, stage, w)
             p.weakest = wp.min(p.weakest, weakest)
             if p.left <= ZERO:
                 return p
@@ -462,10 +590,13 @@ def run_stages(
             if stage == 0 and not finite_stage(s, x, w):
                 p.broken = FORCES
                 return p
+        if ball_is_weak(m, x, w):
+            if stage > 0:
+                return_to_start(s, x, w)
+                refresh_geometry(m, s, x, w)
+            p.mode = MUST_BE_IMPULSIVE
+            return p
         if stage == 0 and p.ready == 0 and m.bilateral.shape[0] > 0 and jumped == 0:
-            if motors_too_weak(m, s, x, p.t, size, w):
-                p.mode = MUST_BE_IMPULSIVE
-                return p
             jumped = int(1)
             if start_with_impulse(m, s, x, p.t, w) != 0:
                 continue

@@ -2,6 +2,10 @@
 
 positions    q ← q ⊕ M⁻¹ Jᵀ λ     with A λ = -error, repeated with the same factor
 velocities   v ← v + M⁻¹ Jᵀ λ     with A λ = -(J v - target)
+
+Motors are rows too, but keep their coordinates and velocities while the joints are brought together: they get
+to their targets by torques alone. Only where a target's velocity jumps may a projection be asked to follow it,
+as the impulse of a motor without bound.
 """
 
 import warp as wp
@@ -10,12 +14,13 @@ from ..constrain.accelerations import row_position_error, row_target_rate
 from ..constrain.frames import follow_loops
 from ..coordinates.generalized import kinematics, row_velocity
 from ..integrate.control import move_coordinates
-from ..spatial import ZERO, f64
+from ..spatial import HALF, ZERO, f64
 from ..state import StateArrays, WorkArrays
 from ..system import SystemArrays
 from .bilateral import apply_multipliers, solve_bilateral
 
 ROUNDS = 4
+PASSING = wp.constant(-1)
 POSITION_RESIDUAL, POSITION_SLOT = 4, 5  # rows of WorkArrays.report, as in measure
 
 
@@ -25,7 +30,7 @@ def load_position_errors(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.
     worst = ZERO
     for i in range(m.bilateral.shape[0]):
         x.multiplier[i, w] = ZERO
-        if x.solved[m.bilateral[i], w] != 0:
+        if x.solved[m.bilateral[i], w] != 0 and m.slot_channel[m.bilateral[i]] < 0:
             error = row_position_error(m, s, x, m.bilateral[i], t, w)
             x.multiplier[i, w] = -error
             worst = wp.max(worst, wp.abs(error))
@@ -77,17 +82,38 @@ def remove_errors(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[Wor
     return found, worst
 
 
+@wp.func
+def velocity_error(
+    m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], r: int, t: f64, jump: int, w: int
+) -> f64:
+    """What a bilateral row's velocity is off; of a motor, where it may jump to its target, else 0."""
+    if m.slot_channel[r] >= 0 and jump <= 0:
+        return ZERO
+    return row_velocity(m, x, s.v, r, w) - row_target_rate(m, r, t, w)
+
+
 @wp.func(inline=False)
-def project_velocities(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], t: f64, w: int) -> f64:
-    """Make velocities satisfy the rows; x.multiplier holds the impulses. Returns the largest error found."""
+def project_velocities(
+    m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], t: f64, jump: int, w: int
+) -> f64:
+    """Make velocities satisfy the rows; x.multiplier holds the impulses. Returns the largest error found.
+
+    jump: 1 where motors follow their targets. The work p (u₋ + u₊) / 2 of their impulses is booked, but for a state
+    in PASSING, such as a stage.
+    """
     worst = ZERO
     for i in range(m.bilateral.shape[0]):
         r = m.bilateral[i]
         x.multiplier[i, w] = ZERO
         if x.solved[r, w] != 0:
-            error = row_velocity(m, x, s.v, r, w) - row_target_rate(m, r, t, w)
+            error = velocity_error(m, s, x, r, t, jump, w)
             x.multiplier[i, w] = -error
             worst = wp.max(worst, wp.abs(error))
     solve_bilateral(m, x, w)
+    for i in range(m.bilateral.shape[0]):
+        r = m.bilateral[i]
+        if m.slot_channel[r] >= 0 and x.multiplier[i, w] != ZERO and jump != PASSING:
+            mean = row_velocity(m, x, s.v, r, w) - HALF * velocity_error(m, s, x, r, t, jump, w)
+            s.work[r, w] = s.work[r, w] + x.multiplier[i, w] * mean
     apply_multipliers(m, x, s.v, w)
     return worst

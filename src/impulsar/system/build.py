@@ -73,6 +73,7 @@ class System:
         self._worlds = worlds
         self._bases: dict[str, wp.array] = {}  # what stride-0 views look at
         self.places: dict[str, list[tuple[str, int]]] = {}  # where parameters set by edits are kept
+        self.locked_motors: dict[int, str] = {}  # by slot, what holds its joint: see methods/locked.py
         self._springs = list(model.springs.values())
         self._couplings = list(model.couplings.values())
 

@@ -7,7 +7,7 @@ import warp as wp
 
 from ..inputs import Component, Harmonic, Ramp, Scalar, Table
 from ..shapes import ModelError
-from ..spatial import ONE, ZERO, f64
+from ..spatial import HALF, ONE, ZERO, f64
 from .arrays import SystemArrays
 
 CONSTANT, RAMP, HARMONIC, TABLE = 0, 1, 2, 3
@@ -69,6 +69,56 @@ def channel_acceleration(m: wp.ref[SystemArrays], c: int, t: f64, w: int) -> f64
         omega = m.channel_c[c, w]
         return -m.channel_b[c, w] * omega * omega * wp.sin(omega * t + m.channel_d[c, w])
     return ZERO
+
+
+@wp.func
+def just_before(t: f64) -> f64:
+    """The last instant before t: what bends or jumps at t has its old rate and value there."""
+    return t - f64(4e-16) * wp.abs(t)
+
+
+@wp.func
+def table_mean(m: wp.ref[SystemArrays], c: int, start: f64, end: f64) -> f64:
+    """Mean of a table over start .. end: each piece of a line has the mean of its middle."""
+    first = m.table_start[c]
+    last = m.table_end[c] - 1
+    at = start
+    total = ZERO
+    if at < m.table_time[first]:
+        stop = wp.min(m.table_time[first], end)
+        total += (stop - at) * m.table_value[first]
+        at = stop
+    for k in range(first, last):
+        stop = wp.min(m.table_time[k + 1], end)
+        if stop > at:
+            u = (HALF * (at + stop) - m.table_time[k]) / (m.table_time[k + 1] - m.table_time[k])
+            total += (stop - at) * ((ONE - u) * m.table_value[k] + u * m.table_value[k + 1])
+            at = stop
+    return (total + (end - at) * m.table_value[last]) / (end - start)
+
+
+@wp.func(inline=False)
+def channel_mean(m: wp.ref[SystemArrays], c: int, t: f64, h: f64, w: int) -> f64:
+    """Mean of channel c over t .. t + h, exact across bends and jumps; its value at t where h = 0."""
+    kind = m.channel_kind[c]
+    a = m.channel_a[c, w]
+    end = t + h
+    if kind == CONSTANT:
+        return a
+    if end <= t:
+        return channel(m, c, t, w)
+    if kind == HARMONIC:
+        half = HALF * m.channel_c[c, w] * h
+        part = ONE - half * half / f64(6.0)  # sin(half) / half
+        if wp.abs(half) > f64(1e-4):
+            part = wp.sin(half) / half
+        return a + m.channel_b[c, w] * part * wp.sin(m.channel_c[c, w] * (t + HALF * h) + m.channel_d[c, w])
+    if kind == RAMP:
+        rise = wp.clamp(m.channel_c[c, w], t, end)
+        rest = wp.clamp(m.channel_d[c, w], t, end)
+        total = (rise - t) * a + (rest - rise) * channel(m, c, HALF * (rise + rest), w)
+        return (total + (end - rest) * m.channel_b[c, w]) / (end - t)
+    return table_mean(m, c, t, end)
 
 
 @wp.func(inline=False)

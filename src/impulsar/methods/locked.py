@@ -1,0 +1,135 @@
+"""Motors that cannot move their joints: found when a world is built or edited, by rank of the rows.
+
+A motor of speed or position whose row J_m lies in the span of the rows of joints and couplings is held by them,
+whatever torque it gives: an equation too many, at odds with the others unless it asks the joint to stay where it is.
+At a dead centre that is so for an instant only, so a second pose nearby has to say the same.
+"""
+
+import numpy as np
+import warp as wp
+
+from ..inputs import Scalar, is_number
+from ..model import Model, ModelError
+from ..redundancy import move_kernel, rows_kernel
+from ..spatial import f64
+from ..state import State, WorkArrays
+from ..system import System
+from ..system.slots import CLOSURE, COUPLING, MOTOR_POSITION, MOTOR_SPEED
+from .start import refresh
+
+INDEPENDENT = 1e-7  # singular values of the rows below this part of the largest say nothing new
+HELD = 1e-6  # part of a motor's row that is left outside of their span
+STEP = 0.05  # to the next pose [rad, m of a mechanism of 1 m]
+AT_ODDS = 1e-7  # of a target and where a locked joint is [m, rad and per second], as in analysis
+CLOSED = 1e-10  # error of the joints there [m, rad]
+POSES, ROUNDS = 3, 10
+
+
+def refuse_locked_motors(system: System, state: State, work: WorkArrays, error: type[ModelError]) -> None:
+    """Raise where a motor asks a joint to move that joints and couplings hold; the state stays as it is.
+
+    What is held and asked to stay is kept in `system.locked_motors`, slot by slot, with what holds it.
+    """
+    system.locked_motors = {}
+    drives = [r for r, slot in enumerate(system.slots) if slot.kind in (MOTOR_SPEED, MOTOR_POSITION)]
+    if not drives or not (system.model.couplings or has_loop(system.model)):
+        return
+    before = state.array.numpy().copy()
+    rows = Rows(system, state, work)
+    for pose in range(POSES):
+        drives, free = rows.held(drives)
+        if not drives or not len(free) or not rows.go_on(free, pose):
+            break
+    holders = {r: rows.holders(r) for r in drives}
+    state.array.assign(before)
+    refresh(system, state, work)
+    for r, names in holders.items():
+        told = ", ".join(names[:4]) + (f" and {len(names) - 4} more" if len(names) > 4 else "")
+        system.locked_motors[r] = told or "nothing: it moves nothing"
+        refuse_if_locked(system, state, r, system.channels.items[system.slots[r].channel], error)
+
+
+def refuse_if_locked(
+    system: System, state: State, r: int, target: Scalar | np.ndarray, error: type[ModelError]
+) -> None:
+    """Raise where the motor of slot r is held and `target` asks for anything but to stay."""
+    if r not in system.locked_motors:
+        return
+    slot = system.slots[r]
+    at = state.read("q")[slot.q, 0] if slot.q >= 0 else state.read("loop_q")[-1 - slot.q, 0]
+    stays = 0.0 if slot.kind == MOTOR_SPEED else at
+    if (is_number(target) or isinstance(target, np.ndarray)) and np.all(np.abs(target - stays) <= AT_ODDS):
+        return
+    raise error(
+        f"motor of joint '{slot.name}': already held by {system.locked_motors[r]}; "
+        "remove the motor, give it a torque instead of a speed or position, or free the joint"
+    )
+
+
+def has_loop(model: Model) -> bool:
+    """Whether some joint connects bodies that others connect already."""
+    group = {name: name for name in [*model.bodies, "ground"]}
+
+    def root(name: str) -> str:
+        while group[name] != name:
+            group[name] = group[group[name]]
+            name = group[name]
+        return name
+
+    for joint in model.joints.values():
+        first, second = root(joint.first), root(joint.second)
+        if first == second:
+            return True
+        group[first] = second
+    return False
+
+
+class Rows:
+    """Rows of joints, couplings and motors at the poses of the first world."""
+
+    def __init__(self, system: System, state: State, work: WorkArrays):
+        self.system, self.state, self.work = system, state, work
+        holds = system.parameter("basis")[:, 0]  # what is redundant but for play holds nothing
+        self.rigid = [r for r, slot in enumerate(system.slots) if slot.kind in (CLOSURE, COUPLING) and holds[r]]
+
+    def read(self) -> np.ndarray:
+        """J of every slot at the present pose [slot, dof]."""
+        inputs = [self.system.arrays, self.state.arrays, self.work]
+        wp.launch(rows_kernel, 1, inputs=inputs, device=self.system.device)
+        return self.system.dense_rows(self.work.J.numpy())
+
+    def held(self, drives: list[int]) -> tuple[list[int], np.ndarray]:
+        """Those of the motors that the joints hold here, and the directions that these leave free."""
+        J = self.read()
+        C = J[self.rigid]
+        C = C / np.maximum(np.linalg.norm(C, axis=1, keepdims=True), 1e-300)
+        _, sizes, directions = np.linalg.svd(C)
+        rank = int((sizes > INDEPENDENT * sizes.max(initial=0.0)).sum())
+        free = directions[rank:]
+        held = [r for r in drives if np.linalg.norm(J[r] @ free.T) <= HELD * np.linalg.norm(J[r])]
+        return held, free
+
+    def go_on(self, free: np.ndarray, seed: int) -> bool:
+        """Go a little along what is free and close the joints again; False where they do not close."""
+        along = np.random.default_rng(seed).normal(size=len(free)) @ free
+        self._move(STEP * along / np.abs(along).max())
+        for _ in range(ROUNDS):
+            J = self.read()[self.rigid]
+            error = self.work.row_error.numpy()[self.rigid, 0]
+            if np.abs(error).max(initial=0.0) < CLOSED:
+                return True
+            self._move(-np.linalg.pinv(J, rcond=INDEPENDENT) @ error)
+        return False
+
+    def holders(self, r: int) -> list[str]:
+        """Joints and couplings whose rows make up a motor's."""
+        J = self.read()
+        parts = np.linalg.lstsq(J[self.rigid].T, J[r], rcond=INDEPENDENT)[0]
+        slots = [self.system.slots[k] for k, part in zip(self.rigid, parts, strict=True) if abs(part) > HELD]
+        return list(dict.fromkeys(f"{'coupling' if s.kind == COUPLING else 'joint'} '{s.name}'" for s in slots))
+
+    def _move(self, change: np.ndarray) -> None:
+        worlds = self.system.counts.worlds
+        given = wp.array(np.repeat(change[:, None], worlds, axis=1), dtype=f64, device=self.system.device)
+        inputs = [self.system.arrays, self.state.arrays, given]
+        wp.launch(move_kernel, worlds, inputs=inputs, device=self.system.device)
