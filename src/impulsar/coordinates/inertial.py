@@ -19,6 +19,8 @@ by more than FAST in a step, all of it the latter. The energy T due after the dr
       arcs. Where that is more than T, the drift is shortened.
     - h/2 times the change of the power of the weights: a kick and a drift keep T + V + h/2 · power.
 
+and with what closures took in the step's solve: they do no work, but turn within the step.
+
 Inertia then does no work, whatever h. A tree whose turning axes are all parallel keeps explicit velocity
 products (Mikhaylyuk 2017 eq. 7) in steps up to FINE and where the mechanism has no rows: that costs less than
 half, and loses more energy.
@@ -45,10 +47,11 @@ from ..spatial import (
 from ..state import StateArrays, WorkArrays
 from ..system import SystemArrays
 from ..system.arrays import ALONE, JOINED, LEVEL, ON_BALL, WHOLE
-from ..system.slots import HAND, SPRING
+from ..system.slots import CLOSURE, COUPLING, HAND, MOTOR_POSITION, MOTOR_SPEED, SPRING
 from .generalized import FAST, accelerate, articulate, coast, drift, kinematics, row_velocity
 
 FINE = wp.constant(wp.float64(2e-4))  # step up to which a planar tree keeps explicit velocity products [s]
+GIVEN_BACK = wp.constant(wp.float64(0.1))  # of the energy in a step; beyond it closures have met with an impact
 RIGIDLY = wp.constant(wp.float64(1.1))  # T over that of the locked tree below which it turns as a whole
 SHORTEST = wp.constant(wp.float64(0.001))  # part of a drift
 RIGID = wp.constant(wp.float64(1e-10))  # share of the energy below which nothing moves relative to the whole
@@ -177,8 +180,13 @@ def leave_out_products(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], sign: f64
 
 
 @wp.func(inline=False)
-def let_go(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], tree: int, h: f64, w: int):
-    """Before the drift of a tree that is joined anew: momenta of its bodies and of the whole."""
+def let_go(
+    m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], tree: int, lost: f64, h: f64, w: int
+):
+    """Before the drift of a tree that is joined anew: momenta of its bodies and of the whole, and the energy due.
+
+    What closures took is due, too, as far as it may be the turning of their constraints: they do no work.
+    """
     start = m.tree_body[tree]
     motion = m.tree_motion[tree]
     tree_twists(m, x, s.v, x.change, tree, w)
@@ -189,7 +197,8 @@ def let_go(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays
         for i in range(start, m.tree_body[tree + 1]):
             centre += (h * m.mass[i, w] / whole.mass) * linear(x.acceleration[i, w])
     x.carried[2 * start, w] = spatial(whole.L, whole.P)
-    x.carried[2 * start + 1, w] = spatial(centre, vec3(whole.kinetic, ZERO, ZERO))
+    most = GIVEN_BACK * whole.kinetic
+    x.carried[2 * start + 1, w] = spatial(centre, vec3(whole.kinetic + wp.clamp(lost, -most, most), ZERO, ZERO))
     for i in range(start, m.tree_body[tree + 1]):
         spin = angular(x.change[i, w])
         L = x.I_W[i, w] * spin
@@ -298,14 +307,18 @@ def expect_stretch(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[Wo
 
 
 @wp.func
-def belongs(m: wp.ref[SystemArrays], r: int, tree: int) -> bool:
-    """Does a slot's elastic energy count with this tree: the first that it touches, single bodies last?"""
-    if not is_line(m, r):
-        return False
+def counts_with(m: wp.ref[SystemArrays], r: int) -> int:
+    """The tree with which a slot's energy counts: the first that it touches, single bodies last."""
     touched = m.slot_trees[r, 0]
     if m.tree_motion[touched] <= ALONE and m.slot_trees[r, 1] >= 0:
         touched = m.slot_trees[r, 1]
-    return touched == tree
+    return touched
+
+
+@wp.func
+def belongs(m: wp.ref[SystemArrays], r: int, tree: int) -> bool:
+    """Is a slot a spring or a hand of this tree?"""
+    return is_line(m, r) and counts_with(m, r) == tree
 
 
 @wp.func(inline=False)
@@ -376,8 +389,29 @@ def before_drift(
         expect_stretch(m, s, x, rows, h, w)
     for tree in range(m.tree_motion.shape[0]):
         if is_joined(m, tree):
-            let_go(m, s, x, tree, h, w)
+            lost = closure_loss(m, s, x, rows, tree, w)
+            let_go(m, s, x, tree, lost, h, w)
     return joins
+
+
+@wp.func(inline=False)
+def closure_loss(
+    m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], rows: int, tree: int, w: int
+) -> f64:
+    """Energy that closures and couplings of a tree took in the step's solve, -Σ p (u₋ + u₊) / 2.
+
+    0 where a motor drives it: the motor gives back what they take, and books it.
+    """
+    lost = ZERO
+    for a in range(rows):
+        r = x.active[a, w]
+        kind = m.slot_kind[r]
+        if kind == MOTOR_SPEED or kind == MOTOR_POSITION:
+            return ZERO
+        if (kind == CLOSURE or kind == COUPLING) and counts_with(m, r) == tree:
+            u = row_velocity(m, x, s.v, r, w) + row_velocity(m, x, x.v_old, r, w)
+            lost -= HALF * s.impulse[r, w] * u
+    return lost
 
 
 @wp.func
