@@ -282,17 +282,23 @@ def may_jump(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArra
 def start_with_impulse(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], t: f64, w: int) -> int:
     """Bring velocities onto the rows, motors to a target whose velocity jumped; returns 1 if they changed."""
     worst = ZERO
+    left_out = int(0)
     for i in range(m.bilateral.shape[0]):
         r = m.bilateral[i]
-        if x.solved[r, w] != 0 and may_jump(m, s, x, r, t, w):
-            worst = wp.max(worst, wp.abs(row_velocity(m, x, s.v, r, w) - row_target_rate(m, r, t, w)))
+        if x.solved[r, w] != 0:
+            if may_jump(m, s, x, r, t, w):
+                worst = wp.max(worst, wp.abs(row_velocity(m, x, s.v, r, w) - row_target_rate(m, r, t, w)))
+            else:
+                left_out += 1
     if worst <= JUMP:
+        project_velocities(m, s, x, t, 0, w)
         return 0
-    for i in range(m.bilateral.shape[0]):
-        r = m.bilateral[i]
-        if x.solved[r, w] != 0 and not may_jump(m, s, x, r, t, w):
-            x.solved[r, w] = int(0)
-    factor_bilateral(m, x, w)
+    if left_out > 0:
+        for i in range(m.bilateral.shape[0]):
+            r = m.bilateral[i]
+            if x.solved[r, w] != 0 and not may_jump(m, s, x, r, t, w):
+                x.solved[r, w] = int(0)
+        factor_bilateral(m, x, w)
     project_velocities(m, s, x, t, 1, w)
     return 1
 
