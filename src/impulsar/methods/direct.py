@@ -96,7 +96,8 @@ LEAST = wp.constant(wp.float64(1e-12))  # of a nominal step: a sub-step so small
 OPEN = wp.constant(wp.float64(1e-9))  # position error that may be left by a projection [m, rad]
 SHORT = wp.constant(wp.float64(1e-4))  # of a nominal step: a sub-step so short is not made shorter for a motor's work
 # of motors near a singular position: an error of one stage shows a hundredth of itself in the estimate
-WORK_TOLERANCE = wp.constant(wp.float64(1e-9))
+WORK_TOLERANCE = wp.constant(wp.float64(1e-10))
+CAUTION = wp.constant(wp.float64(20.0))  # times tighter: near a singular position the estimate is too small
 CHOOSE = wp.constant(wp.float64(1e-4))  # strength below which spare rows may take over
 CLOSE = wp.constant(wp.float64(1e-15))  # near a singular position a state so near to the joints is on them [m, rad]
 TINY = wp.constant(wp.float64(1e-300))
@@ -373,17 +374,23 @@ def may_jump(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArra
 def start_with_impulse(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], t: f64, w: int) -> int:
     """Bring velocities onto the rows, motors to a target whose velocity jumped; returns 1 if they changed."""
     worst = ZERO
+    left_out = int(0)
     for i in range(m.bilateral.shape[0]):
         r = m.bilateral[i]
-        if x.solved[r, w] != 0 and may_jump(m, s, x, r, t, w):
-            worst = wp.max(worst, wp.abs(row_velocity(m, x, s.v, r, w) - row_target_rate(m, r, t, w)))
+        if x.solved[r, w] != 0:
+            if may_jump(m, s, x, r, t, w):
+                worst = wp.max(worst, wp.abs(row_velocity(m, x, s.v, r, w) - row_target_rate(m, r, t, w)))
+            else:
+                left_out += 1
     if worst <= JUMP:
+        project_velocities(m, s, x, t, 0, w)
         return 0
-    for i in range(m.bilateral.shape[0]):
-        r = m.bilateral[i]
-        if x.solved[r, w] != 0 and not may_jump(m, s, x, r, t, w):
-            x.solved[r, w] = int(0)
-    factor_bilateral(m, x, w)
+    if left_out > 0:
+        for i in range(m.bilateral.shape[0]):
+            r = m.bilateral[i]
+            if x.solved[r, w] != 0 and not may_jump(m, s, x, r, t, w):
+                x.solved[r, w] = int(0)
+        factor_bilateral(m, x, w)
     project_velocities(m, s, x, t, 1, w)
     return 1
 
@@ -626,7 +633,7 @@ def take_smooth(
     else:
         error = step_error(m, s, x, size, m.options[RTOL], m.options[ATOL], w)
         if p.weakest < WEAK and size > SHORT * m.nominal_h[0]:
-            error = wp.max(error, work_error(m, s, x, size, WORK_TOLERANCE, w))
+            error = wp.max(CAUTION * error, work_error(m, s, x, size, WORK_TOLERANCE, w))
     allowed = ONE
     if p.weakest < WEAK:
         allowed += noise(m, s, size, p.weakest, w) / m.options[ATOL]
