@@ -226,6 +226,8 @@ export interface Books {
   imbalance_percent: number | null;
   worst_joint: string | null;
   ended_by: string;
+  trouble: string[];
+  openings: Record<string, number>;
   indeterminate: string[];
   type: "books";
 }

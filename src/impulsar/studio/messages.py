@@ -341,6 +341,8 @@ class Books:
     imbalance_percent: float | None  # of the scene's reference energy
     worst_joint: str | None
     ended_by: str  # tolerance, iterations or budget
+    trouble: list[str]  # what is not right to its tolerance, and what to do
+    openings: dict[str, float]  # of rows that are redundant by construction [rad, or lengths over the size]
     indeterminate: list[str]  # joints whose reactions are a choice, as found when the parts last changed
     type: Literal["books"] = "books"
 

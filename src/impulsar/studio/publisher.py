@@ -187,6 +187,9 @@ class Publisher:
             self._newest["status"] = Written(status)
 
 
+ROUNDING = 1e-11  # of openings: joints are closed to 1e-13
+
+
 def _books(reading: Reading, report: StepReport | None, choices: list[str]) -> ms.Books:
     books, reference = reading.energy, reading.world.system.model.reference_energy
     return ms.Books(
@@ -201,6 +204,8 @@ def _books(reading: Reading, report: StepReport | None, choices: list[str]) -> m
         imbalance_percent=100 * books.imbalance / reference if reference else None,
         worst_joint=report.worst_joint if report else None,
         ended_by=report.ended_by if report else "tolerance",
+        trouble=[str(one) for one in report.trouble] if report else [],
+        openings={name: gap for name, gap in reading.world.openings().items() if gap > ROUNDING},
         indeterminate=choices,
     )
 
