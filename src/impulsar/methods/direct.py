@@ -157,7 +157,7 @@ def evaluate(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArra
     keep_derivatives(m, s, x, stage, w)
 
 
-@wp.func
+@wp.func(inline=False)
 def choose_feedback(
     m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], t: f64, anew: bool, w: int
 ) -> int:
