@@ -34,7 +34,7 @@ def apply_loads(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], t: f64, w: int):
     apply_mean_loads(m, x, t, ZERO, w)
 
 
-@wp.func
+@wp.func(inline=False)
 def apply_mean_loads(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], t: f64, span: f64, w: int):
     """The bodies' wrenches: the loads' means over t .. t + span, and nothing that stood there before."""
     for i in range(m.parent.shape[0]):
@@ -63,7 +63,7 @@ def book_loads(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkAr
     book_mean_loads(m, s, x, t, h, ZERO, w)
 
 
-@wp.func
+@wp.func(inline=False)
 def book_mean_loads(
     m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], t: f64, h: f64, span: f64, w: int
 ):

@@ -53,7 +53,7 @@ def apply_motor_torques(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.r
     apply_mean_torques(m, s, x, t, h, ZERO, w)
 
 
-@wp.func
+@wp.func(inline=False)
 def apply_mean_torques(
     m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], t: f64, h: f64, span: f64, w: int
 ):

@@ -249,7 +249,7 @@ def approach_joints(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[W
     return wp.max(off, project_velocities(m, s, x, t, PASSING, w))
 
 
-@wp.func
+@wp.func(inline=False)
 def choose_feedback(
     m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], t: f64, anew: bool, w: int
 ) -> int:

@@ -94,7 +94,7 @@ def mark_solved(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], rows: int, w: in
             x.solved[r, w] = int(1)
 
 
-@wp.func
+@wp.func(inline=False)
 def solve_equations(
     m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], total: wp.array2d(dtype=f64), w: int
 ):
@@ -217,7 +217,7 @@ def is_limit(m: wp.ref[SystemArrays], r: int) -> bool:
     return m.slot_kind[r] == LIMIT_LOW or m.slot_kind[r] == LIMIT_HIGH
 
 
-@wp.func
+@wp.func(inline=False)
 def motor_miss(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], r: int, t: f64, w: int):
     """How far a motor is from its target at time t, and how much faster than it; a speed has no place to be."""
     c = m.slot_channel[r]
@@ -228,7 +228,7 @@ def motor_miss(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkAr
     return q - channel(m, c, t, w), u - channel_rate(m, c, t, w)
 
 
-@wp.func
+@wp.func(inline=False)
 def is_off_target(
     m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], r: int, t: f64, w: int
 ) -> bool:
