@@ -181,9 +181,12 @@ def test_a_refused_edit_leaves_history_and_world_alone():
     assert (world.hash(), history.is_replaying, history.position) == (here, replaying, 1)
 
 
+UNSTABLE = im.Simmc(iterations=3, beta=1.0)  # too few sweeps for all of the error: a load breaks it
+
+
 def test_a_world_that_breaks_stays_at_its_last_good_step_and_history_goes_on():
     model = pendula()
-    world = im.World(model, "simgc", dt=0.01)
+    world = im.World(model, UNSTABLE, dt=0.01)
     history = History(world)
     history.step(20)
     history.apply(im.ApplyLoad("blast", "link3", force=im.Ramp((0, 0, 0), (1e20, 0, 0), 0.3, 0.4)))
@@ -201,7 +204,7 @@ def test_a_world_that_breaks_stays_at_its_last_good_step_and_history_goes_on():
 
 def test_a_break_that_is_told_late_leaves_history_where_the_world_is(monkeypatch):
     """As on a GPU, where a step does not wait to know."""
-    world = im.World(pendula(), "simgc", dt=0.01)
+    world = im.World(pendula(), UNSTABLE, dt=0.01)
     history = History(world)
     history.step(20)
     history.apply(im.ApplyLoad("blast", "link3", force=im.Ramp((0, 0, 0), (1e20, 0, 0), 0.3, 0.4)))
