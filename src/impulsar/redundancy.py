@@ -166,7 +166,7 @@ class Loops:
                 direction = free @ random.normal(size=free.shape[1])
                 change[p] = reach / np.abs(direction).max() * direction
             self.move(change)
-            poses = np.flatnonzero(self.close(kept)).tolist()
+            poses = np.flatnonzero(self.close(kept)).tolist() or [0]
             J, error = self.look()
             more = self._missing(J, error, kept, poses, tolerance)
             if more is None:

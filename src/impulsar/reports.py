@@ -27,7 +27,8 @@ Joules = Any  # a float, or an array of one per world
 
 OUT_OF_BALANCE = 0.01  # of all energy turned over: books that are out by more are trouble
 OUT_OF_ORDER_1 = 0.1  # the same of a method of order 1
-WIDE_OPEN = 1e-2  # [rad, or of the mechanism's size]: joints of a method of order 1 that are open by more
+OPEN = 1e-3  # [rad, or of the mechanism's size]: joints that were open by more before the last correction
+WIDE_OPEN = 1e-2  # the same of a method of order 1
 
 CAUSES = {
     measure.NOT_FINITE: ("not finite", "the state is no longer finite", "take a smaller dt"),
@@ -165,7 +166,8 @@ class StepReport:
             found.append(Trouble(self.ended_by, None, self._limit_text()))
         first_order = self._world.method.order == 1
         open_by = float(np.abs(self.raw[measure.POSITION_RESIDUAL]).max())
-        if first_order and not open_by <= WIDE_OPEN * max(1.0, self._world.system.size):
+        widest = WIDE_OPEN if first_order else OPEN
+        if not open_by <= widest * max(1.0, self._world.system.size):
             part = self.worst_joint
             found.append(
                 Trouble("open", part, f"joint '{part}' is open by {open_by:.3g}; take a smaller dt or more iterations")

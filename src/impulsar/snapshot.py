@@ -79,6 +79,10 @@ def put_back(world: "World", snapshot: Snapshot) -> None:
         spare = loads - len(snapshot.model.loads)
         system = System(snapshot.model, world.worlds, world.device, snapshot.coordinates, hands, spare, checked=True)
         system.drop_rows(list(snapshot.idle))
+        system.redundancy = world.redundancy
+        kept = snapshot.parameters
+        if "basis" in kept:  # not in journals of before
+            system.spare_rows(kept["basis"], kept["rank"][0], kept["slack"][0])
         work = allocate_work(system.counts, world.device)
         world._take(Bench(system, State(system.counts, world.device), work))
     for name, values in snapshot.parameters.items():

@@ -27,7 +27,7 @@ from .refusal import MOST_WORK
 if TYPE_CHECKING:
     from ..world import World
 
-NOT_OPTIONS = ("model", "rtol", "atol", "substeps", "budget")  # of World: they are in the method
+NOT_OPTIONS = ("model", "rtol", "atol", "substeps", "redundancy", "budget")  # of World: they are in the method
 OPTIONS: dict[str, Kind] = {  # of World, as a header has them
     "coordinates": Optional(TEXT),
     "dt": Optional(NUMBER),

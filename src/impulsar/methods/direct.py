@@ -509,6 +509,7 @@ def close_joints(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[Work
         if weakest < WEAK:
             enough = CLOSE
         off, left = remove_errors(m, s, x, t, enough, w)
+        left = wp.max(left - HALF * off, ZERO)  # joints that were open before may take several sub-steps to close
         if left <= OPEN:
             off = wp.max(off, project_velocities(m, s, x, t, 0, w))
     return off, left
