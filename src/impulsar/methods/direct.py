@@ -414,7 +414,7 @@ def settle(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays
         project_positions(m, s, x, p.t, SMOOTH_ERROR, w)
         off = x.report[POSITION_RESIDUAL, w]
         p.error = wp.max(p.error, off)
-        off = wp.max(off, project_velocities(m, s, x, p.t, 0, w))
+        off = wp.max(off, project_velocities(m, s, x, just_before(p.t), 0, w))
     p.ready = int(0)
     if off <= NEGLIGIBLE * m.options[ATOL] and p.kink == 0:
         reuse_last_stage(m, s, x, stages_of(p) - 1, w)
