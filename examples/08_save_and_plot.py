@@ -19,9 +19,9 @@ result = im.World(model).run(model.duration)  # the scene's own dt and duration
 results.save(result, folder / "peaucellier.nc")
 again = results.load(folder / "peaucellier.nc")
 
-print(again["position"].sel(body="crank", axis="x").attrs)
+print(again["position"].sel(body="QB", axis="x").attrs)
 print(f"{again.sizes['time']} samples, identical after reading: {again.identical(result)}")
-off = abs(again["probe"].sel(name="D", axis="x") - 0.2625).max()
+off = abs(again["probe"].sel(name="path D", axis="x") - 0.2625).max()
 print(f"the output point leaves its straight line by {float(off):.1e} m at most")
 
 results.plot(again, folder / "peaucellier.png")  # energies, errors, coordinates

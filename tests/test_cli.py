@@ -6,7 +6,9 @@ import sys
 from pathlib import Path
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
+from matplotlib.image import imread
 
 import impulsar as im
 from impulsar import cli, results
@@ -89,7 +91,8 @@ def test_scenes_are_listed_with_their_parameters(capsys: pytest.CaptureFixture[s
 
 def test_demo_draws_its_picture(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["demo", "--out", str(tmp_path / "out")]) == 0
-    assert (tmp_path / "out" / "demo.png").read_bytes().startswith(b"\x89PNG")
+    rgb = imread(tmp_path / "out" / "demo.png")[..., :3]
+    assert 0.005 < (np.ptp(rgb, axis=-1) > 0.2).mean() < 0.5  # bodies and curves; axes alone have no colour
     assert str(tmp_path / "out" / "demo.png") in capsys.readouterr().out
 
 
@@ -133,6 +136,7 @@ def test_ctrl_c_writes_what_was_computed(
 
 
 def test_broken_state_is_status_1(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr("impulsar.inputs.LARGEST", 1e301)  # more than an author may give
     monkeypatch.setitem(SCENES, "stone", Scene("stone", lambda: stone((1e300, 0, 0))))
     assert cli.main(["run", "stone"]) == 1
     err = capsys.readouterr().err
@@ -145,6 +149,19 @@ def test_wrong_type_of_a_parameter_is_a_mistake(
     monkeypatch.setitem(SCENES, "stone", Scene("stone", lambda n=1: range(n)))
     assert cli.main(["run", "stone", "--set", "n=many"]) == 2
     assert "scene 'stone' with n='many'" in capsys.readouterr().err
+
+
+def test_validate_lists_and_runs_cases(capsys: pytest.CaptureFixture[str]) -> None:
+    """The real ones: every name of the list is a case, and one of them runs, with its figure beside its bound."""
+    from impulsar.validate import case_names
+
+    assert cli.main(["validate", "--list", "--json"]) == 0
+    listed = [case["name"] for case in json.loads(capsys.readouterr().out)["cases"]]
+    assert listed == case_names() and "pendulum-period" in listed
+    assert cli.main(["validate", "pendulum-period", "--json"]) == 0
+    (outcome,) = json.loads(capsys.readouterr().out)["cases"]
+    assert outcome["name"] == "pendulum-period" and outcome["holds"]
+    assert 0.0 <= outcome["figure"] <= outcome["bound"] < 1.0
 
 
 def test_validate_and_bench_are_dispatched(

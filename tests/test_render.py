@@ -112,6 +112,22 @@ def test_motion_draws_every_body_at_every_pose() -> None:
     assert [text.get_text() for text in ax.get_legend().get_texts()] == ["path of bob"]
 
 
+def coloured(path: Path) -> float:
+    """Share of a picture's points that have a colour, not the white, grey and ink of empty axes."""
+    from matplotlib.image import imread
+
+    rgb = imread(path)[..., :3]
+    return float((np.ptp(rgb, axis=-1) > 0.2).mean())
+
+
+def test_a_picture_of_nothing_has_no_colours(tmp_path: Path) -> None:
+    """What the test of pictures counts is not in axes with nothing in them."""
+    figure = new_figure(8.0, 7.0)
+    figure.subplots().set_title("nothing")
+    figure.savefig(tmp_path / "blank.png")
+    assert coloured(tmp_path / "blank.png") == 0.0
+
+
 def test_pictures_are_written(tmp_path: Path) -> None:
     """The motion in space, and the demo's figure with a hand; of the whole time where there is no hand."""
     model = every_shape()
@@ -122,8 +138,10 @@ def test_pictures_are_written(tmp_path: Path) -> None:
     pulled.at(0.05, im.Move("hand", (0.05, 0.05, -0.4)))
     pulled.at(0.15, im.Release("hand"))
     draw_demo(pulled, im.World(pulled).run(0.2), tmp_path / "demo.png")
-    for name in ("shapes", "still", "demo"):
-        assert (tmp_path / f"{name}.png").read_bytes().startswith(b"\x89PNG")
+    pictures = [coloured(tmp_path / f"{name}.png") for name in ("shapes", "still", "demo")]
+    for share in pictures:
+        assert 0.005 < share < 0.5
+    assert len(set(pictures)) == 3
 
 
 def test_wrong_choices_are_refused(tmp_path: Path) -> None:

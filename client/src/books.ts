@@ -76,6 +76,16 @@ export class Books {
     const more = [
       h("dt", {}, "worst joint"),
       h("dd", {}, books.worst_joint ?? "–"),
+      h("dt", {}, "not right to its tolerance"),
+      h("dd", {}, books.trouble.join("; ") || "nothing"),
+      h("dt", {}, "redundant rows, and how far they are open"),
+      h(
+        "dd",
+        {},
+        Object.entries(books.openings)
+          .map(([name, gap]) => `${name} ${show(gap, 2)}`)
+          .join(", ") || "closed",
+      ),
       h("dt", {}, "the last step was ended by"),
       h("dd", {}, books.ended_by),
       h("dt", {}, "reactions left open by redundant constraints"),
@@ -101,8 +111,8 @@ export class Books {
     const share = Number.isNaN(percent) ? "" : ` (${show(percent, 2)} %)`;
     this.put(
       "imbalance",
-      `${show(book("imbalance"), 2)} J${share}`,
-      Number.isNaN(percent) ? "" : percent < 1 ? "good" : percent < 5 ? "warn" : "bad",
+      `${show(book("imbalance"), 2)} J${share}${store.books?.trouble.length ? " ⚠" : ""}`,
+      store.books?.trouble.length ? "bad" : Number.isNaN(percent) ? "" : percent < 1 ? "good" : percent < 5 ? "warn" : "bad",
     );
     const error = book("constraint_error");
     this.put("constraint error", `${show(error, 2)} m, rad`, error < 1e-6 ? "good" : error < 1e-4 ? "warn" : "bad");

@@ -32,7 +32,7 @@ export class Files {
     menuButton(files, () => [
       h("button", { type: "button", onclick: () => this.choose() }, "Open scene or mesh…"),
       save("Save scene (JSON)", "api/scene.json", "scene.json"),
-      save("Save journal", "api/journal", "journal.jsonl"),
+      save("Save journal", "api/journal", "session.journal"),
       save("Save results (NetCDF)", "api/results.nc", "results.nc"),
       h(
         "button",
@@ -40,8 +40,20 @@ export class Files {
         "Save plots (CSV)",
       ),
       h("button", { type: "button", onclick: () => this.picture() }, "Save picture (PNG)"),
+      h("button", { type: "button", onclick: () => void this.logOut() }, "Log out"),
     ]);
     this.acceptDrops();
+  }
+
+  /** End this browser's session; the studio's link begins another. */
+  private async logOut(): Promise<void> {
+    try {
+      const answer = await fetch("api/logout", { method: "POST" });
+      const reply = (await answer.json()) as Reply;
+      tell(reply.text, reply.ok ? "info" : "error");
+    } catch (problem) {
+      tellError(problem);
+    }
   }
 
   private pickScene(): void {

@@ -45,6 +45,7 @@ const traces = new Traces(store, view, mechanism);
 const connection = new Connection({
   message(message) {
     if (message.type === "scene") store.setScene(message);
+    else if (message.type === "patch") store.setPatch(message);
     else if (message.type === "live") store.setLive(message);
     else if (message.type === "status") store.setStatus(message);
     else if (message.type === "books") store.setBooks(message);

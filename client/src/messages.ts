@@ -129,6 +129,27 @@ export interface Scene {
   type: "scene";
 }
 
+/**
+ * What of the Scene is another: each part takes the place of that of its name, or comes behind the others.
+ *
+ * `order` has all names of a kind of which parts came, went or changed places, by "bodies", "joints", ...; of what
+ * it does not name nothing is left.
+ */
+export interface Patch {
+  generation: number;
+  topology: number;
+  size: number;
+  gravity: number[];
+  parameters: Parameter[];
+  bodies: Body[];
+  joints: Joint[];
+  springs: Spring[];
+  probes: Probe[];
+  couplings: Coupling[];
+  order: Record<string, string[]>;
+  type: "patch";
+}
+
 export interface Hand {
   name: string;
   body: string;
@@ -205,6 +226,8 @@ export interface Books {
   imbalance_percent: number | null;
   worst_joint: string | null;
   ended_by: string;
+  trouble: string[];
+  openings: Record<string, number>;
   indeterminate: string[];
   type: "books";
 }
@@ -273,10 +296,11 @@ export interface Subscribe {
   type: "subscribe";
 }
 
-export type ServerMessage = Scene | Live | Status | Books | Reply | Notice;
+export type ServerMessage = Scene | Patch | Live | Status | Books | Reply | Notice;
 
 export type ClientMessage = EditMessage | Control | Subscribe;
 
+export const LONGEST_SIGNAL = 280;
 export const MAGIC = 0x31504d49;
 export const HEADER_BYTES = 64;
 export const FLAGS = { paused: 1, slow: 2, broken: 4, replaying: 8 } as const;

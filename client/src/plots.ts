@@ -311,7 +311,10 @@ export class Plots {
         unit: this.signals.unit(series.name) || pane.unit,
       })),
     );
-    const quote = (text: string): string => (/[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
+    // What begins like a formula is one to a spreadsheet, whatever it means here.
+    const plain = (text: string): string => (/^[=+\-@\t\r]/.test(text) ? `'${text}` : text);
+    const quote = (text: string): string =>
+      /[",\n\r]/.test(plain(text)) ? `"${plain(text).replaceAll('"', '""')}"` : plain(text);
     const head = [
       "time [s]",
       ...columns.map(({ series, unit }) => quote(unit ? `${series.name} [${unit}]` : series.name)),

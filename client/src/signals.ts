@@ -1,7 +1,7 @@
 /** Which signals there are, and the one subscription that serves everybody on the page. */
 
 import type { Connection } from "./connection";
-import type { Frame, Scene } from "./messages";
+import { type Frame, LONGEST_SIGNAL, type Scene } from "./messages";
 import type { Pick, Store } from "./store";
 import { tellError } from "./toasts";
 
@@ -135,7 +135,7 @@ export class Signals {
     private readonly connection: Connection,
   ) {
     store.on("topology", (scene) => {
-      this.known = allSignals(scene);
+      this.known = new Set([...allSignals(scene)].filter((name) => name.length <= LONGEST_SIGNAL));
       this.schedule(true);
     });
     store.on("line", (connected) => {

@@ -1,6 +1,6 @@
 /** What the page knows: the last messages, the newest frame, what is picked, which tool is in hand. */
 
-import type { Body, Books, Frame, Joint, Live, Scene, Spring, Status } from "./messages";
+import type { Body, Books, Frame, Joint, Live, Patch, Scene, Spring, Status } from "./messages";
 import { BOOKS } from "./messages";
 import type { Vec3 } from "./numbers";
 
@@ -27,6 +27,12 @@ interface Events {
   tool: Tool;
   line: boolean; // connected
   jump: number; // time went back, to this [s]
+}
+
+/** Parts with new ones in the places of those of their names, in an order of names where one is given. */
+function patched<T extends { name: string }>(parts: T[], changed: T[], order: string[] | undefined): T[] {
+  const known = new Map([...parts, ...changed].map((part) => [part.name, part]));
+  return order ? order.flatMap((name) => known.get(name) ?? []) : [...known.values()];
 }
 
 export class Store {
@@ -58,6 +64,19 @@ export class Store {
     if (isNew) this.emit("topology", scene);
     this.emit("scene", scene);
     if (this.pick && !this.exists(this.pick)) this.setPick(null);
+  }
+
+  /** The scene with what an edit changed of it; parts that were not changed stay the same objects. */
+  setPatch(patch: Patch): void {
+    if (!this.scene) return;
+    const { generation, topology, size, gravity, parameters } = patch;
+    const scene = { ...this.scene, generation, topology, size, gravity, parameters };
+    scene.bodies = patched(scene.bodies, patch.bodies, patch.order.bodies);
+    scene.joints = patched(scene.joints, patch.joints, patch.order.joints);
+    scene.springs = patched(scene.springs, patch.springs, patch.order.springs);
+    scene.probes = patched(scene.probes, patch.probes, patch.order.probes);
+    scene.couplings = patched(scene.couplings, patch.couplings, patch.order.couplings);
+    this.setScene(scene);
   }
 
   setLive(live: Live): void {

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .edits.apply import hand_slot, rotate
+from .inputs import Component
 from .model import ModelError
 from .system.channels import CONSTANT
 
@@ -57,7 +58,7 @@ class Clamps:
         now = state.read("hand_target")[3 * hand : 3 * hand + 3].T.copy()
         first = int(system.arrays.hand_channel.numpy()[hand])
         items = system.channels.items[first : first + 3]
-        wish = np.stack([_value(item, world.time + world.dt, world.worlds) for item in items], axis=1)
+        wish = np.stack([self._value(world, first + k, item) for k, item in enumerate(items)], axis=1)
         here, there = _within(tip, now, reach), _within(tip, wish, reach)
         lost = 0.5 * k * (((now - tip) ** 2).sum(axis=1) - ((here - tip) ** 2).sum(axis=1))
         targets = state.read("hand_target").copy()
@@ -71,6 +72,13 @@ class Clamps:
             system.arrays.channel_kind.assign(kinds)
             system.arrays.channel_a.assign(values)
         return bool((here != now).any() or (there != wish).any())
+
+    def _value(self, world: "World", channel: int, item: Any) -> np.ndarray:
+        """Where a channel of a hand's target will be at the end of the step, in every world."""
+        t = world.time + world.dt
+        if isinstance(item, Component):
+            item = world.system.channels.sample(channel, item, t)
+        return np.broadcast_to(np.asarray(item(t) if callable(item) else item, float).ravel(), (world.worlds,))
 
     def after(self, world: "World") -> None:
         """Scale down what is too fast."""
@@ -98,8 +106,3 @@ def _within(tip: np.ndarray, target: np.ndarray, reach: np.ndarray) -> np.ndarra
     far = np.linalg.norm(way, axis=1)
     share = np.where(far > reach, reach / np.maximum(far, 1e-300), 1.0)
     return np.where(share[:, None] < 1.0, tip + share[:, None] * way, target)
-
-
-def _value(item: Any, t: float, worlds: int) -> np.ndarray:
-    """Value of a channel's item at a time, in every world."""
-    return np.broadcast_to(np.asarray(item(t) if callable(item) else item, float).ravel(), (worlds,))

@@ -47,7 +47,7 @@ class Guard:
             return None
         suspects = self._broken_bodies()
         last = world._count
-        self._put(self._state)
+        self.put(self._state)
         world._clock, world._count = self._clock, self._count
         world._set_steps(world._substeps)
         most = BEYOND * self._energy_scale() or np.inf
@@ -65,7 +65,7 @@ class Guard:
             world._clock += world.dt
             world._count += 1
             world.clamps.after(world)
-        self._put(good)
+        self.put(good)
         world.paused = True
         self.at = 0
         return self._suspect(suspects)
@@ -78,7 +78,7 @@ class Guard:
         weight = system.parameter("mass").sum(axis=0).max() * np.abs(system.parameter("gravity")).max()
         return float(np.abs(world._work.energy.numpy()).sum() + weight * extent)
 
-    def _put(self, state: wp.array) -> None:
+    def put(self, state: wp.array) -> None:
         """Bring the world to a state; nothing that broke stays in what steps hand to each other."""
         world = self._world
         wp.copy(world.state.array, state)

@@ -4,9 +4,8 @@ A profile is data, so that a scene file can hold it and a kernel can read it; a 
 time is taken too, but is evaluated on the host.
 """
 
-import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from numbers import Real
 from typing import Any, TypeGuard
@@ -14,6 +13,8 @@ from typing import Any, TypeGuard
 import numpy as np
 
 Sample = float | tuple[float, float, float]
+LARGEST = 1e20  # of any finite number that is authored, in SI; see docs/conventions.md
+UNRECORDED = np.zeros(0)  # what a record of a callable returns that has no values yet
 
 
 def is_number(value: object) -> TypeGuard[float]:
@@ -27,15 +28,20 @@ def _sample(owner: str, what: str, value: Any) -> Sample:
     items = list(value) if is_vector else [value]
     if not all(is_number(item) for item in items):
         raise ValueError(f"{owner}: {what} is {value!r}, expected a number or 3 numbers")
-    if not all(math.isfinite(item) for item in items):
-        raise ValueError(f"{owner}: {what} is {value!r}, expected finite numbers")
+    if not all(_is_bounded(item) for item in items):
+        raise ValueError(f"{owner}: {what} is {value!r:.200}, expected finite numbers of at most {LARGEST:g}")
     return (float(items[0]), float(items[1]), float(items[2])) if is_vector else float(value)
 
 
 def _number(owner: str, what: str, value: object) -> float:
-    if not is_number(value) or not math.isfinite(value):
-        raise ValueError(f"{owner}: {what} is {value!r}, expected a finite number")
+    if not is_number(value) or not _is_bounded(value):
+        raise ValueError(f"{owner}: {what} is {value!r:.200}, expected a finite number of at most {LARGEST:g}")
     return float(value)
+
+
+def _is_bounded(value: float) -> bool:
+    """Whether a number is finite and within reason; an integer of any length is compared as it is."""
+    return -LARGEST <= value <= LARGEST
 
 
 def _size(value: Sample) -> int:
@@ -137,6 +143,10 @@ class Table:
     values: tuple[Sample, ...]
 
     def __post_init__(self) -> None:
+        for what in ("times", "values"):
+            given = getattr(self, what)
+            if not isinstance(given, tuple | list | np.ndarray) or (isinstance(given, np.ndarray) and not given.ndim):
+                raise ValueError(f"Table: {what} is {given!r:.200}, expected a list")
         times = tuple(_number("Table", f"times[{i}]", time) for i, time in enumerate(self.times))
         values = tuple(_sample("Table", f"values[{i}]", value) for i, value in enumerate(self.values))
         if not times:
@@ -175,10 +185,25 @@ class Component:
 
     function: Callable[[float], Any]
     index: int
+    size: int | None = field(default=None, compare=False)  # components it has to return; None: not known
 
     def __call__(self, t: float) -> float:
         """Value at time t [s]."""
-        return float(np.ravel(self.function(t))[self.index])
+        return self.read(self.function(t))
+
+    def read(self, given: Any) -> float:
+        """This component of what the function gave; raises ValueError where that is not its numbers."""
+        if given is UNRECORDED:
+            return 0.0
+        expected = f"{self.size or 'some'} finite number{'' if self.size == 1 else 's'} of at most {LARGEST:g}"
+        try:
+            values = np.asarray(given)
+            values = np.ravel(values).astype(float) if values.dtype.kind in "fiuO" else np.zeros(0)
+        except (TypeError, ValueError, OverflowError) as error:
+            raise ValueError(f"gave {given!r:.200}, expected {expected}") from error
+        if self.size not in (None, values.size) or self.index >= values.size or not (abs(values) <= LARGEST).all():
+            raise ValueError(f"gave {given!r:.200}, expected {expected}")
+        return float(values[self.index])
 
 
 Profile = Ramp | Harmonic | Table
@@ -199,10 +224,13 @@ def scalar_profiles(value: Value, size: int) -> list[Scalar]:
         if isinstance(value, Ramp) and value.start is None:
             raise ValueError("Ramp: start is None, which only a hand can complete; give a start")
         return [value.component(i) for i in range(size)]
+    if isinstance(value, Component) and size == 1:
+        return [value]
     if callable(value):
-        return [Component(value, i) for i in range(size)]
-    if size == 3 and isinstance(value, tuple | list | np.ndarray) and len(value) == 3:
-        return [scalar_profiles(item, 1)[0] for item in value]
+        return [Component(value, i, size) for i in range(size)]
+    is_list = isinstance(value, tuple | list) or (isinstance(value, np.ndarray) and value.ndim > 0)
+    if size == 3 and is_list and len(value) == 3:  # type: ignore[arg-type]
+        return [scalar_profiles(item, 1)[0] for item in value]  # type: ignore[union-attr]
     if size != 1 or not is_number(value):
-        raise ValueError(f"value is {value!r}, expected {expected}, a profile or a callable of time")
+        raise ValueError(f"value is {value!r:.200}, expected {expected}, a profile or a callable of time")
     return [_number("value", "number", value)]

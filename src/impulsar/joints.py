@@ -35,6 +35,19 @@ THREAD = 29  # slide - pitch · angle [m]
 LENGTH = 30  # distance of the origins - length [m]
 
 BALL = (BALL_X, BALL_Y, BALL_Z)
+LOCK_NAMES = {
+    LOCK_X: "x",
+    LOCK_Y: "y",
+    LOCK_Z: "z",
+    LOCK_RX: "turn x",
+    LOCK_RY: "turn y",
+    LOCK_RZ: "turn z",
+    ALIGN_X: "tilt x",
+    ALIGN_Y: "tilt y",
+    CROSS: "cross",
+    THREAD: "thread",
+    LENGTH: "length",
+}
 
 
 @dataclass(frozen=True)

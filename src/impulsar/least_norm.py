@@ -9,7 +9,6 @@ A reaction R of a joint is split, about M's origin, into what its locks and what
 wrench pairs of locks and freedoms together span all wrenches. Only the locks' part is open.
 """
 
-import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -26,7 +25,8 @@ from .system.tree import span
 if TYPE_CHECKING:
     from .system import System
 
-RANK = 1e-9  # pivot that counts as zero, of the largest
+RANK = 1e-9  # pivot that counts as zero, of the largest, where the joints are closed
+WIDEST = 1e-3  # and at most, however far they are open
 
 
 @wp.kernel(enable_backward=False)
@@ -81,16 +81,15 @@ class LeastNorm:
             for body, parent, joint in zip(tree.bodies, tree.parents, tree.carriers, strict=True)
             if joint.name in number
         ][::-1]
-        arms = [  # from ground's frame it would depend on where the mechanism stands
-            np.linalg.norm(p)
-            for joint in self.joints
-            for body, p in ((joint.first, joint.p_PF), (joint.second, joint.p_CM))
-            if body in system.body_index
-        ]
-        self.length = math.sqrt(float(np.mean(np.square(arms)))) or 1.0 if arms else 1.0
+        self.length = system.length
 
-    def reactions(self, raw: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Reactions [joint, world, 6] and whether determinate [joint, world], from a solver's own [joint, world, 6]."""
+    def reactions(self, raw: np.ndarray, errors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Reactions [joint, world, 6] and whether determinate [joint, world], from a solver's own [joint, world, 6].
+
+        Joints that are open by ε, from the errors of all locks [lock, world], turn each row by as much. Singular
+        values change by no more than the norm of that, √rows · ε for each end of a row: dependent rows have pivots
+        of that size.
+        """
         inputs = [self._system.arrays, *self._codes, self._work, *self._out]
         wp.launch(pairs_kernel, self._system.counts.worlds, inputs=inputs, device=self._system.device)
         turn, slide, point = (array.numpy() for array in self._out)
@@ -98,10 +97,13 @@ class LeastNorm:
         chosen, determinate = raw.copy(), np.ones(raw.shape[:2], bool)
         for w in range(raw.shape[1]):
             pairs = np.hstack([turn[:, w], slide[:, w]])
-            chosen[:, w], determinate[:, w] = self._choose(raw[:, w], pairs, point[:, w], p_WB[:, w])
+            is_torque = ~pairs[self._is_lock, 3:].any(axis=1)
+            opening = np.abs(errors[:, w]) / np.where(is_torque, 1.0, self.length)
+            rank = np.clip(2.0 * np.sqrt(len(opening)) * opening.max(initial=0.0), RANK, WIDEST)
+            chosen[:, w], determinate[:, w] = self._choose(raw[:, w], pairs, point[:, w], p_WB[:, w], rank)
         return chosen, determinate
 
-    def _choose(self, raw, pairs, point, p_WB) -> tuple[np.ndarray, np.ndarray]:
+    def _choose(self, raw, pairs, point, p_WB, rank: float) -> tuple[np.ndarray, np.ndarray]:
         """One world: raw [joint, 6], pairs [row, 6] about M's origins."""
         from scipy.linalg import qr  # 0.3 s to import
 
@@ -123,7 +125,7 @@ class LeastNorm:
         J[:, np.tile([True] * 3 + [False] * 3, p_WB.shape[0])] /= self.length
         Q, R, _ = qr(J, pivoting=True, check_finite=False)
         pivots = np.abs(np.diag(R))
-        null = Q[:, int((pivots > RANK * pivots[0]).sum()) :]
+        null = Q[:, int((pivots > rank * pivots[0]).sum()) :]
         change = np.zeros(len(pairs))
         change[rows] = -scale * (null @ (null.T @ (multipliers[rows] / scale)))
         free = np.abs(null).max(axis=1, initial=0.0) > 1e-6

@@ -13,6 +13,7 @@ is the error of the integration: nothing is computed as the remainder of the res
 import numpy as np
 import warp as wp
 
+from .constrain.accelerations import row_target_rate
 from .constrain.frames import coordinate, freedom_pair, pair_velocity, point_of
 from .constrain.joints import closure_angle, lock
 from .constrain.rows import hand_target, spring_pair
@@ -33,7 +34,10 @@ POSITION_RESIDUAL, POSITION_SLOT = 4, 5  # worst bilateral row before the last s
 VELOCITY_RESIDUAL, VELOCITY_SLOT = 6, 7  # worst bilateral row after the last step's solve
 ROWS = 8  # in the last step
 SUB_STEPS = 10  # of an error-controlled method
-BROKEN = 9  # 1: the state is no longer finite
+BROKEN = 9  # 0, or why the step could not be taken:
+NOT_FINITE, FORCES, UNDERFLOW, WORK, TORN = 1, 2, 3, 4, 5
+COARSE = 11  # tolerance of what was left of steps that the limit of work ended; infinity: by impulses
+IMBALANCE = 12  # of the books, of all energy that was turned over
 
 
 @wp.func(inline=False)
@@ -56,6 +60,29 @@ def measure_energy(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[Wo
     x.energy[KINETIC, w] = kinetic
     x.energy[POTENTIAL, w] = potential
     x.energy[ELASTIC, w] = elastic
+    x.report[IMBALANCE, w] = relative_imbalance(m, s, kinetic, potential, elastic, w)
+
+
+@wp.func
+def relative_imbalance(
+    m: wp.ref[SystemArrays], s: wp.ref[StateArrays], kinetic: f64, potential: f64, elastic: f64, w: int
+) -> f64:
+    """What the books are out by, of all that was turned over and of a fall by the mechanism's size."""
+    out = kinetic + potential + elastic - s.start_energy[0, w] - s.edits[0, w] + s.clamped[0, w]
+    out += s.past_hands[1, w] + s.past_parts[1, w] - s.past_hands[0, w] - s.past_parts[0, w]
+    turned = kinetic + elastic + wp.abs(s.edits[0, w]) + wp.abs(s.past_hands[0, w]) + wp.abs(s.past_parts[0, w])
+    for r in range(m.slot_kind.shape[0]):
+        lost = s.loss[r, w] + s.viscous_loss[r, w]
+        out += lost - s.work[r, w]
+        turned += wp.abs(lost) + wp.abs(s.work[r, w])
+    for k in range(m.load_body.shape[0]):
+        out -= s.load_work[k, w]
+        turned += wp.abs(s.load_work[k, w])
+    for i in range(m.parent.shape[0]):
+        turned += m.mass[i, w] * wp.length(m.gravity[0, w]) * m.size[0]
+    if turned <= ZERO:
+        return ZERO
+    return out / turned
 
 
 @wp.func
@@ -119,6 +146,14 @@ def start_report(x: wp.ref[WorkArrays], w: int):
 
 
 @wp.func
+def finite_or_infinite(error: f64) -> f64:
+    """A residual that is no number is no small one."""
+    if wp.isfinite(error):
+        return error
+    return f64(wp.inf)
+
+
+@wp.func
 def report_step(
     m: wp.ref[SystemArrays],
     x: wp.ref[WorkArrays],
@@ -141,11 +176,11 @@ def report_step(
     for a in range(rows):
         r = x.active[a, w]
         if x.row_low[r, w] <= -UNLIMITED and x.row_softness[r, w] == ZERO:
-            error = wp.abs(x.row_error[r, w])
+            error = finite_or_infinite(wp.abs(x.row_error[r, w]))
             if error >= position:
                 position = error
                 x.report[POSITION_SLOT, w] = f64(r)
-            rate = wp.abs(row_velocity(m, x, s.v, r, w) + x.row_bias[r, w])
+            rate = finite_or_infinite(wp.abs(row_velocity(m, x, s.v, r, w) + x.row_bias[r, w]))
             if rate >= velocity:
                 velocity = rate
                 x.report[VELOCITY_SLOT, w] = f64(r)
@@ -154,7 +189,7 @@ def report_step(
 
 
 @wp.func
-def report_substeps(x: wp.ref[WorkArrays], sub_steps: int, evaluations: int, cut: int, worst: f64, w: int):
+def report_substeps(x: wp.ref[WorkArrays], sub_steps: int, evaluations: int, cut: int, coarse: f64, w: int):
     """Add a nominal step of an error-controlled method: evaluations count as iterations."""
     n = f64(evaluations)
     x.report[ITERATIONS, w] = n
@@ -163,14 +198,26 @@ def report_substeps(x: wp.ref[WorkArrays], sub_steps: int, evaluations: int, cut
     x.report[SUB_STEPS, w] = x.report[SUB_STEPS, w] + f64(sub_steps)
     if cut != 0:
         x.report[ENDED_BY_LIMIT, w] = x.report[ENDED_BY_LIMIT, w] + f64(1.0)
-    x.report[POSITION_RESIDUAL, w] = wp.max(x.report[POSITION_RESIDUAL, w], worst)
+    x.report[COARSE, w] = wp.max(x.report[COARSE, w], coarse)
+
+
+@wp.func
+def report_velocities(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], t: f64, w: int):
+    """Worst velocity error of the rows of a direct solve whose J is filled."""
+    for i in range(m.bilateral.shape[0]):
+        r = m.bilateral[i]
+        if x.solved[r, w] != 0:
+            error = wp.abs(row_velocity(m, x, s.v, r, w) - row_target_rate(m, r, t, w))
+            if error > x.report[VELOCITY_RESIDUAL, w]:
+                x.report[VELOCITY_RESIDUAL, w] = error
+                x.report[VELOCITY_SLOT, w] = f64(r)
 
 
 @wp.func
 def check_finite(x: wp.ref[WorkArrays], w: int):
     """Mark the report once the energy is no longer a number: what is not finite stays so."""
     if not (wp.isfinite(x.energy[KINETIC, w]) and wp.isfinite(x.energy[POTENTIAL, w])):
-        x.report[BROKEN, w] = f64(1.0)
+        x.report[BROKEN, w] = wp.max(x.report[BROKEN, w], f64(NOT_FINITE))
 
 
 @wp.kernel(enable_backward=False)
@@ -250,7 +297,8 @@ class Readout:
             self._ints([system.dof.get(key, -1) for key in keys]),
         ]
         locks = [(joint, lock_code) for joint in joints for lock_code in joint.kind.locks]
-        self.lock_names = [joint.name for joint, _ in locks]
+        self.locks = [(joint.name, code) for joint, code in locks]
+        self.lock_names = [name for name, _ in self.locks]
         self._locks = [
             self._ints([system.joint_index[joint.name] for joint, _ in locks]),
             self._ints([lock_code for _, lock_code in locks]),

@@ -7,16 +7,18 @@ frame is the world W. Symbols of a joint as in `joints`: F on its first body P, 
 
 import copy
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
+from itertools import islice
 from typing import Any
 
 import numpy as np
 
 from impulsar import joints as codes
 from impulsar.inputs import Value, is_number
-from impulsar.joints import JointType
+from impulsar.joints import CATALOGUE, JointType
 from impulsar.parts import (
+    RESERVED,
     Body,
     Coupling,
     Features,
@@ -25,6 +27,7 @@ from impulsar.parts import (
     Motor,
     Probe,
     Spring,
+    check_name,
     joint_type_of,
 )
 from impulsar.shapes import (  # noqa: F401  the shapes are part of what a user authors
@@ -37,6 +40,7 @@ from impulsar.shapes import (  # noqa: F401  the shapes are part of what a user 
     Sphere,
     Vector,
     conjugate,
+    flag,
     frame_from_axes,
     inertia_tensor,
     multiply,
@@ -50,11 +54,23 @@ from impulsar.shapes import (  # noqa: F401  the shapes are part of what a user 
     uniform_solid,
     unit_quaternion,
     vector,
+    weight,
 )
 
 Frame = tuple[Vector, Vector]  # position [m] and orientation (xyzw) in the body's frame
 NO_AXIS = ("fixed", "spherical", "distance", "free")
 TWO_AXES = {"pin-slot": "the slot's direction", "universal": "the second shaft"}
+KINDS = {  # of parts, and where a model keeps them
+    "body": "bodies",
+    "joint": "joints",
+    "spring": "springs",
+    "load": "loads",
+    "probe": "probes",
+    "coupling": "couplings",
+}
+COORDINATES = {group.name for kind in CATALOGUE.values() for group in kind.groups}  # "joint.slide"
+COORDINATE_NAMES = (*COORDINATES, "rotation.x", "rotation.y", "rotation.z")
+MOST_NAMES, MOST_LISTED = 1_000, 20  # that are looked through for one that may be meant, and that are told
 GAP = 1e-6  # how far joint frames may miss each other along locked directions [m, rad]
 
 
@@ -66,7 +82,7 @@ class Model:
     """
 
     def __init__(self, name: str = "model", gravity: Vector = (0.0, 0.0, -9.81)) -> None:
-        self.name = name
+        self.name = check_name("model", name)
         self.gravity = vector(f"model '{name}'", "gravity", gravity, "m/s²")
         still = (np.zeros(3), np.array([0.0, 0.0, 0.0, 1.0]), np.zeros(3), np.zeros(3))
         self.ground = Body("ground", 0.0, np.zeros((3, 3)), *still)
@@ -84,9 +100,10 @@ class Model:
 
     def copy(self, parts: bool = False) -> "Model":
         """A model that can be changed by itself: of the same parts, or with parts=True of copies of them."""
+        parts = flag("model", "parts", parts)
         clone = copy.copy(self)
         clone.script = list(self.script)
-        for kind in ("bodies", "joints", "springs", "loads", "probes", "couplings"):
+        for kind in KINDS.values():
             own = getattr(self, kind)
             setattr(clone, kind, {name: copy.copy(part) for name, part in own.items()} if parts else dict(own))
         if parts:
@@ -117,7 +134,7 @@ class Model:
         `position` [m] is that of the centre of mass: where the shapes give the inertia, their offsets
         are taken anew from their centroid. Velocities [m/s, rad/s] are in world axes.
         """
-        owner = self._claim("body", name, self.bodies)
+        owner = self.claim("body", name)
         shapes = shape_list(owner, shape)
         if inertia is None:
             mass, tensor, shapes = uniform_solid(owner, mass, shapes, density)
@@ -127,7 +144,7 @@ class Model:
             tensor = inertia_tensor(owner, inertia)
         body = Body(
             name,
-            positive(owner, "mass", mass, "kg"),
+            weight(owner, mass),
             tensor,
             vector(owner, "position", position, "m"),
             unit_quaternion(owner, "orientation", orientation),
@@ -172,7 +189,7 @@ class Model:
         `friction={"slide": 1.0, "angle": 0.01}`. Limits are (lower, upper) [m, rad], of a ball
         {"swing": half angle, "twist": (lower, upper)}. Units of the others: see `Features`.
         """
-        owner = self._claim("joint", name, self.joints)
+        owner = self.claim("joint", name)
         kind = joint_type_of(owner, type)
         P, C = self.pair(owner, first, second)
         if frame_a is not None or frame_b is not None:
@@ -183,7 +200,8 @@ class Model:
             F, M = place_frames(owner, type, P, C, at, axis, axis2, at_b)
         length = None
         if type == "distance":
-            length = float(np.linalg.norm(C.world_point(M[0]) - P.world_point(F[0])))
+            apart = C.world_point(M[0]) - P.world_point(F[0]) if at is None else np.subtract(at_b, at)  # type: ignore[arg-type]
+            length = float(np.linalg.norm(apart))
         given = {
             "limits": limits,
             "restitution": limit_restitution,
@@ -210,7 +228,7 @@ class Model:
         group_b: str | None = None,
     ) -> Coupling:
         """Keep coordinate_b = ratio · coordinate_a; with one slide, `ratio` is in m/rad or rad/m."""
-        owner = self._claim("coupling", name, self.couplings)
+        owner = self.claim("coupling", name)
         a, b = self._joint(owner, joint_a), self._joint(owner, joint_b)
         group_a, group_b = _single(owner, a, group_a), _single(owner, b, group_b)
         coupling = Coupling(name, a.name, group_a, b.name, group_b, ratio)
@@ -231,7 +249,7 @@ class Model:
     ) -> Spring:
         """Add a spring [N/m] and damper [N s/m] between the world points `at_a` on the first body and
         `at_b` on the second; `free_length` [m] is their authored distance if not given."""
-        owner = self._claim("spring", name, self.springs)
+        owner = self.claim("spring", name)
         P, C = self.pair(owner, first, second)
         p_WA, p_WB = vector(owner, "at_a", at_a, "m"), vector(owner, "at_b", at_b, "m")
         free = float(np.linalg.norm(p_WB - p_WA)) if free_length is None else free_length
@@ -252,7 +270,7 @@ class Model:
     ) -> Load:
         """Load a body by force [N] at the world point `at` (default: the centre of mass) and torque
         [N m]; numbers, profiles or callables of time, along the axes of `frame`, "world" or "body"."""
-        owner = self._claim("load", name, self.loads)
+        owner = self.claim("load", name)
         target = self._moving(owner, body)
         p_BQ = np.zeros(3) if at is None else target.point(vector(owner, "at", at, "m"))
         load = Load(name, target.name, force, torque, p_BQ, frame)
@@ -262,7 +280,7 @@ class Model:
 
     def probe(self, name: str, body: Body | str, at: Vector) -> Probe:
         """Trace the point of a body that is at the world point `at` [m] in the authored pose."""
-        owner = self._claim("probe", name, self.probes)
+        owner = self.claim("probe", name)
         target = self.find_body(owner, body)
         probe = Probe(name, target.name, target.point(vector(owner, "at", at, "m")))
         self.probes[name] = probe
@@ -274,17 +292,23 @@ class Model:
         meeting=False lets joints be open at the authored pose, for `analysis.assemble` to close.
         """
         owner = f"model '{self.name}'"
+        meeting = flag(owner, "meeting", meeting)
         self.gravity = vector(owner, "gravity", self.gravity, "m/s²")
         if not self.bodies:
             raise ModelError(f"{owner}: has no bodies; add one by model.body(name, mass=..., inertia=...)")
         if np.any(self.ground.position) or abs(self.ground.orientation[3]) != 1:
             raise ModelError("body 'ground': was moved; its frame is the world, fix a body to it instead")
-        for parts in (self.bodies, self.joints, self.springs, self.loads, self.probes, self.couplings):
-            for name, part in parts.items():
+        check_name("model", self.name)
+        seen: dict[str, str] = {}
+        for kind, where in KINDS.items():
+            for name, part in getattr(self, where).items():
                 if part.name != name:
-                    kind = type(part).__name__.lower()
                     raise ModelError(f"{kind} '{name}': is renamed {part.name!r}; add a new {kind} instead")
                 part.check()
+                taken = self._special(name) or (f"taken by a {seen[name]}" if name in seen else None)
+                if taken:
+                    raise ModelError(f"{kind} '{name}': the name is {taken}; choose another")
+                seen[name] = kind
         for joint in self.joints.values():
             self.pair(f"joint '{joint.name}'", joint.first, joint.second)
             if meeting:
@@ -300,14 +324,40 @@ class Model:
             _single(owner, self._joint(owner, coupling.joint_a), coupling.group_a)
             _single(owner, self._joint(owner, coupling.joint_b), coupling.group_b)
 
-    def _claim(self, kind: str, name: str, parts: dict) -> str:
-        """How errors call a new part, if its name is free."""
-        if not isinstance(name, str) or not name:
-            raise ModelError(f"{kind} {name!r}: name is {show(name)}, expected a string that is not empty")
-        if name in parts or (kind == "body" and name == "ground"):
-            taken = "reserved for the world" if name == "ground" else "taken"
-            raise ModelError(f"{kind} '{name}': the name is {taken}; choose another")
+    def claim(self, kind: str, name: object) -> str:
+        """How errors call a new part or hand, if its name is free: names are unique over all kinds.
+
+        A path such as "arm.stiffness" or an entry of the books has one meaning only.
+        """
+        name = check_name(kind, name)
+        holder = self.holder(name, kind == "joint")
+        if holder is not None:
+            raise ModelError(f"{kind} '{name}': the name is {holder}; choose another")
         return f"{kind} '{name}'"
+
+    def holder(self, name: str, of_joint: bool = False) -> str | None:
+        """What a name is already, in words; of_joint: it is to be that of a joint, which names its coordinates."""
+        for kind, where in KINDS.items():
+            if name in getattr(self, where):
+                return f"taken by a {kind}"
+        if special := self._special(name):
+            return special
+        for suffix in COORDINATE_NAMES if of_joint else ():
+            for kind, where in KINDS.items():
+                if f"{name}.{suffix}" in getattr(self, where):
+                    return f"the start of {kind} '{name}.{suffix}', which would be a coordinate of it"
+        return None
+
+    def _special(self, name: str) -> str | None:
+        """What a name stands for that is no part, in words: something reserved, or a joint's coordinate."""
+        if name in RESERVED:
+            return f"reserved for {RESERVED[name]}"
+        stem, _, last = name.rpartition(".")
+        while last in COORDINATES:
+            if stem in self.joints:
+                return f"that of a coordinate of joint '{stem}'"
+            stem, _, last = stem.rpartition(".")
+        return None
 
     def find_body(self, owner: str, body: Body | str) -> Body:
         """A body by name, ground too; `owner` is who asks, for the error."""
@@ -317,7 +367,7 @@ class Model:
                 raise ModelError(f"{owner}: body '{body.name}' is not of this model; add it by model.body")
             return body
         if not isinstance(body, str) or body not in known:
-            raise ModelError(f"{owner}: no body named {show(body)}; {_closest(body, known)}")
+            raise ModelError(f"{owner}: no body named {show(body)}; {closest(body, known)}")
         return known[body]
 
     def _moving(self, owner: str, body: Body | str) -> Body:
@@ -336,7 +386,7 @@ class Model:
     def _joint(self, owner: str, joint: Joint | str) -> Joint:
         name = joint.name if isinstance(joint, Joint) else joint
         if not isinstance(name, str) or name not in self.joints:
-            raise ModelError(f"{owner}: no joint named {show(name)}; {_closest(name, self.joints)}")
+            raise ModelError(f"{owner}: no joint named {show(name)}; {closest(name, self.joints)}")
         return self.joints[name]
 
     def _check_ends(self, spring: Spring) -> None:
@@ -386,9 +436,14 @@ def frame_gap(joint: Joint, P: Body, C: Body) -> tuple[float, float]:
     return math.hypot(*metres), math.hypot(*radians)
 
 
-def _closest(name: object, known: dict) -> str:
-    close = get_close_matches(str(name), list(known), n=1)
-    return f"did you mean '{close[0]}'?" if close else f"known are: {', '.join(known) or 'none'}"
+def closest(name: object, known: Iterable) -> str:
+    """A hint at the name that may be meant; bounded in time and length, whatever names there are."""
+    names = [str(other) for other in islice(known, MOST_NAMES + 1)]
+    close = get_close_matches(str(name)[:100], [other for other in names if len(other) <= 100], n=1)
+    if close:
+        return f"did you mean '{close[0]}'?"
+    listed = ", ".join(other[:60] for other in names[:MOST_LISTED]) or "none"
+    return f"known are: {listed}{', ...' if len(names) > MOST_LISTED else ''}"
 
 
 def _single(owner: str, joint: Joint, group: str | None) -> str:
@@ -396,7 +451,7 @@ def _single(owner: str, joint: Joint, group: str | None) -> str:
     names = [entry.name for entry in joint.kind.groups if not entry.is_ball]
     if group is None and len(names) == 1 and len(joint.kind.groups) == 1:
         return names[0]
-    if group not in names:
+    if not isinstance(group, str) or group not in names:
         raise ModelError(
             f"{owner}: group is {show(group)}, but joint '{joint.name}' ({joint.type}) can be coupled by: "
             f"{', '.join(names) or 'nothing; use a joint with a slide or an angle'}"

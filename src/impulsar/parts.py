@@ -5,6 +5,7 @@ the frames of the bodies; a body's frame B has its origin at the centre of mass.
 """
 
 import math
+import unicodedata
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 
@@ -25,7 +26,28 @@ from impulsar.shapes import (
     show,
     unit_quaternion,
     vector,
+    weight,
 )
+
+LONGEST_NAME = 128  # characters; with a signal's suffix it still fits a message of the studio
+UNPRINTABLE = ("Cc", "Cs", "Zl", "Zp")  # control characters, half pairs, separators of lines and paragraphs
+RESERVED = {  # names that stand for something else
+    "ground": "the world",
+    **dict.fromkeys(("edits", "clamps", "released hands", "removed parts"), "an entry of the energy books"),
+}
+
+
+def check_name(kind: str, name: object) -> str:
+    """The name of a part, hand or model, if it can be printed, written to a file and looked up again."""
+    if not isinstance(name, str) or not name:
+        raise ModelError(f"{kind} {show(name)}: name is {show(name)}, expected a string that is not empty")
+    if len(name) > LONGEST_NAME:
+        start = f"{kind} {name[:20]!r}...: name has {len(name)} characters"
+        raise ModelError(f"{start}, expected at most {LONGEST_NAME}; shorten it")
+    wrong = [] if name.isprintable() else [x for x in name if unicodedata.category(x) in UNPRINTABLE]
+    if wrong:
+        raise ModelError(f"{kind} {name!r}: name holds {wrong[0]!r}, which cannot be printed; leave it out")
+    return name
 
 
 @dataclass(eq=False)
@@ -43,8 +65,8 @@ class Body:
 
     def check(self) -> None:
         """Raise `ModelError` at the first wrong field; make arrays of sequences."""
-        owner = f"body '{self.name}'"
-        self.mass = positive(owner, "mass", self.mass, "kg")
+        owner = f"body '{check_name('body', self.name)}'"
+        self.mass = weight(owner, self.mass)
         self.inertia = inertia_tensor(owner, self.inertia)
         self.position = vector(owner, "position", self.position, "m")
         self.orientation = unit_quaternion(owner, "orientation", self.orientation)
@@ -166,7 +188,7 @@ class Joint:
 
     def check(self) -> None:
         """Raise `ModelError` at the first wrong field; make arrays of sequences."""
-        owner = f"joint '{self.name}'"
+        owner = f"joint '{check_name('joint', self.name)}'"
         joint_type_of(owner, self.type)
         for frame, p, q in (("frame_a", "p_PF", "q_PF"), ("frame_b", "p_CM", "q_CM")):
             setattr(self, p, vector(owner, f"position of {frame}", getattr(self, p), "m"))
@@ -205,7 +227,7 @@ class Spring:
 
     def check(self) -> None:
         """Raise `ModelError` at the first wrong field; make arrays of sequences."""
-        owner = f"spring '{self.name}'"
+        owner = f"spring '{check_name('spring', self.name)}'"
         self.p_PQ = vector(owner, "at_a", self.p_PQ, "m")
         self.p_CQ = vector(owner, "at_b", self.p_CQ, "m")
         self.stiffness = not_negative(owner, "stiffness", self.stiffness, "N/m")
@@ -226,12 +248,12 @@ class Load:
 
     def check(self) -> None:
         """Raise `ModelError` at the first wrong field; make arrays of sequences."""
-        owner = f"load '{self.name}'"
+        owner = f"load '{check_name('load', self.name)}'"
         self.p_BQ = vector(owner, "at", self.p_BQ, "m")
         _value(owner, "force", self.force, 3)
         _value(owner, "torque", self.torque, 3)
-        if self.frame not in ("world", "body"):
-            raise ModelError(f"{owner}: frame is {self.frame!r}, expected 'world' or 'body'")
+        if not isinstance(self.frame, str) or self.frame not in ("world", "body"):
+            raise ModelError(f"{owner}: frame is {show(self.frame)}, expected 'world' or 'body'")
 
 
 @dataclass(eq=False)
@@ -244,7 +266,8 @@ class Probe:
 
     def check(self) -> None:
         """Raise `ModelError` at a wrong field; make arrays of sequences."""
-        self.p_BQ = vector(f"probe '{self.name}'", "at", self.p_BQ, "m")
+        owner = f"probe '{check_name('probe', self.name)}'"
+        self.p_BQ = vector(owner, "at", self.p_BQ, "m")
 
 
 @dataclass(eq=False)
@@ -260,7 +283,7 @@ class Coupling:
 
     def check(self) -> None:
         """Raise `ModelError` at a wrong field."""
-        owner = f"coupling '{self.name}'"
+        owner = f"coupling '{check_name('coupling', self.name)}'"
         expected = "a finite number other than 0"
         self.ratio = number(owner, "ratio", self.ratio, expected, lambda x: x != 0 and math.isfinite(x))
         if (self.joint_a, self.group_a) == (self.joint_b, self.group_b):
@@ -269,7 +292,7 @@ class Coupling:
 
 def joint_type_of(owner: str, type: object) -> JointType:
     if not isinstance(type, str) or type not in CATALOGUE:
-        close = get_close_matches(str(type), list(CATALOGUE), n=1)
+        close = get_close_matches(type[:100] if isinstance(type, str) else "", list(CATALOGUE), n=1)
         hint = f"did you mean '{close[0]}'? " if close else ""
         raise ModelError(f"{owner}: no joint type {show(type)}; {hint}types are: {', '.join(CATALOGUE)}")
     return CATALOGUE[type]

@@ -15,8 +15,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .model import Body, Joint, Model, ModelError
-from .results import COLOURS, INK, draw_energy, draw_imbalance, first_world, new_figure, save_figure
-from .shapes import Box, Capsule, ConvexHull, Cylinder, Shape, Sphere, rotation_matrix
+from .results import (
+    COLOURS,
+    INK,
+    check_picture,
+    check_result,
+    check_title,
+    draw_energy,
+    draw_imbalance,
+    first_world,
+    literally,
+    new_figure,
+    save_figure,
+)
+from .shapes import Box, Capsule, ConvexHull, Cylinder, Shape, Sphere, file_path, number, rotation_matrix, show
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -27,6 +39,7 @@ if TYPE_CHECKING:
 FLAT = 0.02  # motion thinner than this share of its largest extent is drawn in its plane
 ELEVATION, AZIMUTH = math.radians(20.0), math.radians(28.0)  # of the eye, off the broadside
 POSES = 9
+MOST_POSES = 1000  # in one picture
 CIRCLE = np.column_stack([f(np.linspace(0.0, 2 * math.pi, 24, endpoint=False)) for f in (np.cos, np.sin)])
 SLIDE_AXIS = {"prismatic": 2, "cylindrical": 2, "point-on-line": 2, "pin-slot": 0}  # axis of F that is free
 
@@ -76,12 +89,15 @@ def draw_motion(
     title: str | None = None,
 ) -> None:
     """Draw poses of a result, evenly spaced from `start` to `stop` [s], and the probes' traces into a file."""
+    check_result(dataset)
+    check_title(title)
+    check_picture(file_path("picture", path))
     figure = new_figure(8.0, 7.0)
     ax = figure.subplots()
     motion(ax, model, first_world(dataset), poses, start, stop)
     (left, right), (bottom, top) = ax.get_xlim(), ax.get_ylim()
     figure.set_size_inches(8.0, float(np.clip(7.0 * (top - bottom) / (right - left) + 1.8, 4.0, 9.0)))
-    figure.suptitle(title or dataset.attrs["model"], color=INK)
+    figure.suptitle(title or literally(dataset.attrs["model"]), color=INK)
     save_figure(figure, path)
 
 
@@ -104,7 +120,7 @@ def draw_demo(model: Model, dataset: "xr.Dataset", path: str | Path) -> None:
     bottom.set_xlabel("time [s]")
     figure.align_ylabels((top, bottom))
     dt, method = dataset.attrs["dt"], dataset.attrs["method"]
-    figure.suptitle(f"{dataset.attrs['model']} by {method}, dt = {1000 * dt:g} ms", color=INK)
+    figure.suptitle(f"{literally(dataset.attrs['model'])} by {method}, dt = {1000 * dt:g} ms", color=INK)
     save_figure(figure, path)
 
 
@@ -128,11 +144,15 @@ def motion(
     stop: float | None = None,
 ) -> None:
     """Draw the stroboscopic picture of one world's result into axes."""
-    if poses < 1:
-        raise ModelError(f"picture of '{model.name}': {poses} poses, expected 1 or more")
+    owner = f"picture of '{model.name}'"
+    if isinstance(poses, bool) or not isinstance(poses, int) or not 1 <= poses <= MOST_POSES:
+        raise ModelError(f"{owner}: {show(poses)} poses, expected 1 or more, at most {MOST_POSES}")
+    start, stop = (None if t is None else number(owner, w, t) for w, t in (("start", start), ("stop", stop)))
     part = dataset.sel(time=slice(start, stop))
     if part.sizes["time"] == 0:
-        raise ModelError(f"picture of '{model.name}': no samples from {start} to {stop} s; choose other times")
+        raise ModelError(
+            f"picture of '{model.name}': no samples from {show(start)} to {show(stop)} s; choose other times"
+        )
     chosen = np.unique(np.linspace(0, part.sizes["time"] - 1, poses).round().astype(int))
     shown = [_pose(part, int(k)) for k in chosen]
     _draw_poses(ax, model, shown, lambda view: _draw_traces(ax, part, view))
@@ -151,7 +171,7 @@ def pose_png(model: Model, pose: Pose, width: int = 960, height: int = 720) -> b
     """One pose as a PNG picture of so many pixels."""
     for what, pixels in (("width", width), ("height", height)):
         if not (isinstance(pixels, int) and 100 <= pixels <= 8000):
-            raise ModelError(f"picture of '{model.name}': {what} is {pixels!r}, expected 100 to 8000 pixels")
+            raise ModelError(f"picture of '{model.name}': {what} is {show(pixels)}, expected 100 to 8000 pixels")
     figure = new_figure(width / 120, height / 120)
     ax = figure.subplots()
 
@@ -159,10 +179,10 @@ def pose_png(model: Model, pose: Pose, width: int = 960, height: int = 720) -> b
         for name, probe in model.probes.items():
             x, y = view.flat(pose.place(probe.body, probe.p_BQ))
             ax.plot(x, y, "x", color=COLOURS[1], markersize=7, zorder=8)
-            ax.annotate(name, (x, y), (6, 4), textcoords="offset points", fontsize=8, zorder=9)
+            ax.annotate(literally(name), (x, y), (6, 4), textcoords="offset points", fontsize=8, zorder=9)
 
     _draw_poses(ax, model, [pose], mark_probes)
-    ax.set_title(f"{model.name}, t = {pose.time:.4g} s", color=INK, fontsize=11)
+    ax.set_title(f"{literally(model.name)}, t = {pose.time:.4g} s", color=INK, fontsize=11)
     data = io.BytesIO()
     figure.savefig(data, format="png", dpi=120)
     return data.getvalue()
@@ -317,7 +337,8 @@ def _draw_traces(ax: "Axes", dataset: "xr.Dataset", view: View) -> None:
         return
     for k, name in enumerate(dataset["name"].values):
         path = view.flat(dataset["probe"].sel(name=name).values)
-        ax.plot(*path.T, color=COLOURS[(k + 1) % len(COLOURS)], linewidth=1.2, zorder=5, label=f"path of {name}")
+        label = f"path of {literally(name)}"
+        ax.plot(*path.T, color=COLOURS[(k + 1) % len(COLOURS)], linewidth=1.2, zorder=5, label=label)
 
 
 def _draw_springs(ax: "Axes", model: Model, pose: Pose, view: View) -> None:

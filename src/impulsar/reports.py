@@ -25,12 +25,51 @@ if TYPE_CHECKING:
 Joules = Any  # a float, or an array of one per world
 
 
-class StepError(RuntimeError):
-    """The state stopped being finite, or a strict world ended a step by its limit.
+OUT_OF_BALANCE = 0.01  # of all energy turned over: books that are out by more are trouble
+OUT_OF_ORDER_1 = 0.1  # the same of a method of order 1
+WIDE_OPEN = 1e-2  # [rad, or of the mechanism's size]: joints of a method of order 1 that are open by more
 
-    Where the state broke, `body` is what broke and `time` when [s]; the world has gone back to its last good
-    step and is paused.
+CAUSES = {
+    measure.NOT_FINITE: ("not finite", "the state is no longer finite", "take a smaller dt"),
+    measure.FORCES: (
+        "forces",
+        "forces or accelerations are no longer finite",
+        "check loads, springs, masses and what drives the motors",
+    ),
+    measure.UNDERFLOW: (
+        "underflow",
+        "no sub-step is short enough for its tolerance",
+        "check for forces out of all proportion, or take a looser rtol and atol",
+    ),
+    measure.WORK: (
+        "work",
+        "the step did not end within 10^6 evaluations",
+        "take a smaller dt or a looser rtol and atol, or give a budget",
+    ),
+    measure.TORN: ("torn", "joints cannot be closed", "check masses and inertias, or free the loop that is torn"),
+}
+
+
+@dataclass(frozen=True)
+class Trouble:
+    """Something about a step that is not right to its tolerance."""
+
+    cause: str  # budget, iterations, open, energy
+    part: str | None
+    text: str  # what, and what to do about it
+
+    def __str__(self) -> str:
+        return self.text
+
+
+class StepError(RuntimeError):
+    """A step could not be taken, or a strict world has trouble.
+
+    Where a step could not be taken `cause` says why, `body` what broke and `time` when [s]; the world has gone back
+    to its last good step and is paused.
     """
+
+    cause: str | None = None
 
     def __init__(self, text: str, body: str | None = None, time: float | None = None):
         super().__init__(text)
@@ -107,6 +146,46 @@ class StepReport:
         return self._world.system.slots[int(self.raw[measure.POSITION_SLOT, world])].name
 
     @property
+    def coarsest(self) -> float:
+        """Tolerance of what was left of steps that a limit ended; 0 where none was, infinity where by impulses."""
+        return float(self.raw[measure.COARSE].max())
+
+    @property
+    def openings(self) -> dict[str, float]:
+        """How far rows that are redundant by construction are open, while the world has not gone on [rad, sizes]."""
+        if self._world._count != self._count:
+            raise StepError("the world went on; read world.openings() or read the report before the next step")
+        return self._world.openings()
+
+    @property
+    def trouble(self) -> tuple[Trouble, ...]:
+        """What is not right to its tolerance: steps cut short, joints that are open, books that do not balance."""
+        found = []
+        if self.raw[measure.ENDED_BY_LIMIT].any():
+            found.append(Trouble(self.ended_by, None, self._limit_text()))
+        first_order = self._world.method.order == 1
+        open_by = float(np.abs(self.raw[measure.POSITION_RESIDUAL]).max())
+        if first_order and not open_by <= WIDE_OPEN * max(1.0, self._world.system.size):
+            part = self.worst_joint
+            found.append(
+                Trouble("open", part, f"joint '{part}' is open by {open_by:.3g}; take a smaller dt or more iterations")
+            )
+        out = self.raw[measure.IMBALANCE]
+        worst = float(out[np.argmax(np.abs(out))])
+        if not abs(worst) <= (OUT_OF_ORDER_1 if first_order else OUT_OF_BALANCE):
+            text = f"the energy books are out by {worst:+.1%} of what was turned over; take a smaller dt"
+            found.append(Trouble("energy", None, text))
+        return tuple(found)
+
+    def _limit_text(self) -> str:
+        cut = int(self.raw[measure.ENDED_BY_LIMIT].max())
+        told = f"{cut} of {self.steps} steps were ended by the {self.ended_by} limit"
+        if self._world.method.order > 1:
+            left = "by impulses, of order 1" if np.isinf(self.coarsest) else f"to a tolerance of {self.coarsest:.1g}"
+            told += f", the rest of them taken {left}"
+        return told + "; raise it or take a smaller dt"
+
+    @property
     def overflows(self) -> tuple[str, ...]:
         """Capacities that were exceeded; rows, hands and loads have slots of their own and never do."""
         return ()
@@ -119,21 +198,25 @@ class StepReport:
         return self._world.energy()
 
     def check(self, strict: bool) -> None:
-        """Raise if the state broke, or, when strict, if a limit ended a step."""
+        """Raise if a step could not be taken, or, when strict, if there is trouble."""
         if self.raw[measure.BROKEN].any():
             world = int(np.argmax(self.raw[measure.BROKEN]))
+            cause, what, cure = CAUSES[int(self.raw[measure.BROKEN, world])]
             where = f" in world {world}" if self._world.worlds > 1 else ""
             body = self._world._guard.go_back()
             good = self._world.time
-            raise StepError(
-                f"model '{self._world.model.name}': the state is no longer finite{where} at "
-                f"t = {good + self._world.dt:.6g} s, where body '{body}' broke; gone back to t = {good:.6g} s "
-                "and paused; take a smaller dt",
+            error = StepError(
+                f"model '{self._world.model.name}': {what}{where} at t = {good + self._world.dt:.6g} s, where body "
+                f"'{body}' broke; gone back to t = {good:.6g} s and paused; {cure}",
                 body,
                 good + self._world.dt,
             )
-        if strict and self.raw[measure.ENDED_BY_LIMIT].any():
-            raise StepError(f"a step was ended by its {self.ended_by} limit; raise it or take a smaller dt")
+            error.cause = cause
+            raise error
+        if strict and self.trouble:
+            error = StepError("; ".join(str(one) for one in self.trouble))
+            error.cause = self.trouble[0].cause
+            raise error
 
     def __repr__(self) -> str:
         return (

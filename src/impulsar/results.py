@@ -14,6 +14,7 @@ Variables, with `world` as first dimension in a batch:
 A variable whose parts a model has none of (joints, hands, probes) is left out.
 """
 
+import io
 import math
 import sys
 import time as wall
@@ -26,9 +27,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .edits import rotate
+from .io.files import write_file
 from .model import ModelError
 from .reports import StepError, StepReport
-from .shapes import positive, show
+from .shapes import file_path, flag, positive, show
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -37,6 +39,7 @@ if TYPE_CHECKING:
 
     from .world import World
 
+MOST_SAMPLES = 10**8  # of one run: a time alone is then 0.8 GB
 KINDS = ("kinetic", "potential", "elastic", "work", "loss", "imbalance")
 
 # Variable: dimensions after time, units, long name.
@@ -72,6 +75,9 @@ def record(world: "World", duration: float, every: float | None = None, progress
     attribute `interrupted`; so does a state that is no longer finite, with a warning and `broken_at` [s].
     """
     steps, stride = steps_and_stride(duration, every, world.dt)
+    duration = float(duration)
+    if progress is not None:
+        progress = flag("run", "progress", progress)
     samples = Samples(world, 1 + math.ceil(steps / stride))
     start = world.time
     ending: dict[str, Any] = {}
@@ -98,7 +104,11 @@ def steps_and_stride(duration: float, every: float | None, dt: float) -> tuple[i
     steps = round(positive("run", "duration", duration, "s") / dt)
     if steps < 1:
         raise ModelError(f"run: duration is {show(duration)} s, less than a step of {show(dt)} s; shorten dt")
-    return steps, _stride(every, dt)
+    stride = _stride(every, dt)
+    if steps // stride > MOST_SAMPLES:
+        told = f"{steps // stride:.3g} samples, more than {MOST_SAMPLES:g}"
+        raise ModelError(f"run: duration is {show(duration)} s, {told}; give a longer every, or several runs")
+    return steps, stride
 
 
 def _stride(every: float | None, dt: float) -> int:
@@ -107,7 +117,7 @@ def _stride(every: float | None, dt: float) -> int:
         return 1
     every = positive("run", "every", every, "s")
     stride = max(1, round(every / dt))
-    if abs(every - stride * dt) > 1e-6 * dt:
+    if not abs(every - stride * dt) <= 1e-6 * dt:
         raise ModelError(
             f"run: every is {show(every)} s, not a whole multiple of dt = {show(dt)} s; give {show(stride * dt)}"
         )
@@ -305,16 +315,45 @@ def _progress_bar(name: str, start: float, duration: float, wanted: bool | None)
 
 def save(dataset: "xr.Dataset", path: str | Path) -> None:
     """Write a result to a NetCDF file; what `load` reads back is equal to the last bit."""
-    path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    dataset.to_netcdf(path, engine="h5netcdf")
+    path = file_path("result", path)
+    check_result(dataset)
+    write_file(path, netcdf(dataset))
+
+
+def netcdf(dataset: "xr.Dataset") -> bytes:
+    """A result as the bytes of a NetCDF file: made in memory, because HDF5 does not outlive a file that it cannot
+    write to its end."""
+    data = io.BytesIO()
+    dataset.to_netcdf(data, engine="h5netcdf")
+    return data.getvalue()
+
+
+@contextmanager
+def told_by(path: Path) -> Iterator[None]:
+    """What the system or the format does not allow, with the file's name."""
+    try:
+        yield
+    except OSError as error:
+        raise ModelError(
+            f"'{path.name:.100}': {error.strerror or error!s:.200}; check the name and the place"
+        ) from error
+
+
+def check_result(dataset: object) -> None:
+    """Refuse what is no result of a run."""
+    import xarray as xr
+
+    if not isinstance(dataset, xr.Dataset):
+        raise ModelError(f"result: dataset is {show(dataset)}, expected what world.run returned")
 
 
 def load(path: str | Path) -> "xr.Dataset":
     """Read a result that `save` wrote."""
     import xarray as xr
 
-    dataset = xr.load_dataset(path, engine="h5netcdf")
+    path = file_path("result", path)
+    with told_by(path):
+        dataset = xr.load_dataset(path, engine="h5netcdf")
     texts = [name for name, values in dataset.coords.items() if values.dtype == object]
     return dataset.assign_coords({name: dataset.coords[name].astype(str) for name in texts})
 
@@ -328,6 +367,8 @@ KIND_COLOURS = dict(zip(KINDS, (COLOURS[1], COLOURS[0], COLOURS[2], COLOURS[3], 
 
 def plot(dataset: "xr.Dataset", path: str | Path, title: str | None = None) -> None:
     """Draw energies, their imbalance, the constraint error, the motion and the reactions into a picture file."""
+    check_result(dataset)
+    check_title(title)
     has_joints = "reaction_force" in dataset
     figure = new_figure(11.0, 10.5 if has_joints else 7.5)
     axes = figure.subplots(3 if has_joints else 2, 2, sharex=True)
@@ -344,7 +385,7 @@ def plot(dataset: "xr.Dataset", path: str | Path, title: str | None = None) -> N
     figure.align_ylabels(axes)
     worlds = f", world 0 of {dataset.sizes['world']}" if "world" in dataset.dims else ""
     default = f"{dataset.attrs['model']} by {dataset.attrs['method']}, dt = {dataset.attrs['dt']:g} s{worlds}"
-    figure.suptitle(title or default, color=INK)
+    figure.suptitle(title or literally(default), color=INK)
     save_figure(figure, path)
 
 
@@ -360,10 +401,22 @@ def new_figure(width: float, height: float) -> "Figure":
 
 def save_figure(figure: "Figure", path: str | Path) -> None:
     """Write a figure to a file of the kind its name says."""
-    path = Path(path)
+    path = file_path("picture", path)
     check_picture(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, dpi=150)
+    data = io.BytesIO()
+    figure.savefig(data, format=path.suffix[1:].lower(), dpi=150)
+    write_file(path, data.getvalue())
+
+
+def literally(text: str) -> str:
+    """A name as a picture shows it: a dollar is a dollar and begins no formula."""
+    return text.replace("$", r"\$")
+
+
+def check_title(title: object) -> None:
+    """Refuse a title that cannot be drawn."""
+    if title is not None and (not isinstance(title, str) or not title.isprintable()):
+        raise ModelError(f"picture: title is {show(title)}, expected a text that can be printed")
 
 
 def check_picture(path: Path) -> None:
@@ -455,7 +508,7 @@ def draw_coordinates(ax: "Axes", dataset: "xr.Dataset", most: int = 8) -> None:
         shown = [(f"{name}.z", dataset["position"].sel(body=name, axis="z")) for name in dataset["body"].values]
         title, label = "bodies", "position [m]"
     for k, (name, values) in enumerate(shown[:most]):
-        ax.plot(dataset["time"], values, color=COLOURS[k % len(COLOURS)], linewidth=1.2, label=name)
+        ax.plot(dataset["time"], values, color=COLOURS[k % len(COLOURS)], linewidth=1.2, label=literally(name))
     style(ax, label)
     legend(ax, 4)
     if len(shown) > most:
@@ -468,6 +521,7 @@ def draw_reactions(ax: "Axes", dataset: "xr.Dataset", name: str, label: str, mos
     joints = dataset["joint"].values
     heaviest = np.argsort(-size.max(axis=0, initial=0.0), kind="stable")[:most]
     for k, j in enumerate(np.sort(heaviest)):
-        ax.plot(dataset["time"][1:], size[:, j], color=COLOURS[k % len(COLOURS)], linewidth=1.2, label=joints[j])
+        name = literally(str(joints[j]))
+        ax.plot(dataset["time"][1:], size[:, j], color=COLOURS[k % len(COLOURS)], linewidth=1.2, label=name)
     style(ax, f"{label}, {most} largest of {len(joints)}" if len(joints) > most else label)
     legend(ax, 4)

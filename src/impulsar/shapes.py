@@ -2,29 +2,57 @@
 `model` shares."""
 
 import math
+import re
+import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from impulsar.inputs import is_number
+from impulsar.inputs import LARGEST, is_number
 
 Vector = Sequence[float] | np.ndarray
+SHOWN = 16  # items of a list that an error shows
+TINY = 1e-50  # least mass [kg] and principal inertia [kg m²]: the inverse square is still finite
+
+
+LONGEST_MESSAGE = 4000  # characters of an error
+CODED = {"Cc", "Cs", "Zl", "Zp"}  # categories of letters that a message shows by their codes
+
+
+def plain(text: str) -> str:
+    """A text as it may go to a terminal: what would be obeyed there is shown by its code instead."""
+    if text.isprintable():
+        return text
+    return "".join(
+        ascii(letter)[1:-1] if unicodedata.category(letter) in CODED and letter != "\n" else letter for letter in text
+    )
 
 
 class ModelError(ValueError):
     """A mistake in a model: the part's name, the value and the cure."""
 
+    def __init__(self, text: str = ""):
+        if len(text) > LONGEST_MESSAGE:
+            text = f"{text[: LONGEST_MESSAGE // 2]} ... {text[-LONGEST_MESSAGE // 2 :]}"
+        super().__init__(plain(text))
+
 
 def show(value: object) -> str:
     """A value as an error message prints it: (1, 1, 3), not [np.float64(1.0), ...]."""
     if is_number(value):
-        return f"{float(value):.9g}"
-    if isinstance(value, tuple | list | np.ndarray) and np.ndim(value := np.asarray(value, dtype=object)):
-        return f"({', '.join(show(item) for item in value)})"
-    return repr(value)
+        return f"{as_float(value):.9g}"
+    if isinstance(value, tuple | list | np.ndarray) and np.ndim(value := as_objects(value)):
+        text = f"({', '.join(show(item) for item in value[:SHOWN])}{', ...' if len(value) > SHOWN else ''})"
+    else:
+        try:
+            text = repr(value)
+        except ValueError:  # an integer of thousands of digits
+            text = f"a huge {type(value).__name__}"
+    return text if len(text) <= 300 else f"{text[:300]}..."
 
 
 def number(
@@ -34,10 +62,26 @@ def number(
     expected: str = "a finite number",
     valid: Callable[[float], bool] = math.isfinite,
 ) -> float:
-    """`value` as a float for which `valid` holds."""
-    if not is_number(value) or not valid(float(value)):
+    """`value` as a float for which `valid` holds, infinite or at most LARGEST."""
+    if not is_number(value) or not valid(as_float(value)):
         raise ModelError(f"{owner}: {what} is {show(value)}, expected {expected}")
-    return float(value)
+    result = as_float(value)
+    if LARGEST < abs(result) < math.inf:
+        raise beyond(owner, what, value)
+    return result
+
+
+def as_float(value: Any) -> float:
+    """A number as a float; an integer that is larger than any is infinite."""
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
+
+
+def beyond(owner: str, what: str, value: object) -> ModelError:
+    """The error of a value that no mechanism has."""
+    return ModelError(f"{owner}: {what} is {show(value)}, beyond {LARGEST:g}, the largest in SI; check its unit")
 
 
 def positive(owner: str, what: str, value: object, unit: str) -> float:
@@ -45,20 +89,72 @@ def positive(owner: str, what: str, value: object, unit: str) -> float:
     return number(owner, what, value, f"a finite number > 0 [{unit}]", lambda x: 0 < x < math.inf)
 
 
+def weight(owner: str, value: object) -> float:
+    """`value` as a mass [kg] whose inverse can be computed with."""
+    mass = positive(owner, "mass", value, "kg")
+    if mass < TINY:
+        raise ModelError(f"{owner}: mass is {show(value)}, expected at least {TINY:g} kg; check its unit")
+    return mass
+
+
 def not_negative(owner: str, what: str, value: object, unit: str) -> float:
     """`value` as a finite float >= 0."""
     return number(owner, what, value, f"a finite number >= 0 [{unit}]", lambda x: 0 <= x < math.inf)
 
 
-def vector(owner: str, what: str, value: object, unit: str, size: int = 3) -> np.ndarray:
-    """`value` as an array of `size` finite floats."""
-    array = np.asarray(value, dtype=object)
-    if array.shape != (size,) or not all(is_number(item) for item in array):
-        raise ModelError(f"{owner}: {what} is {show(value)}, expected {size} numbers [{unit}]")
-    result = array.astype(float)
-    if not np.isfinite(result).all():
+def whole(owner: str, what: str, value: object, least: int, most: int) -> int:
+    """`value` as an integer of Python or NumPy from `least` to `most`; a bool is none."""
+    if not isinstance(value, int | np.integer) or isinstance(value, bool) or not least <= value <= most:
+        raise ModelError(f"{owner}: {what} is {show(value)}, expected an integer from {least} to {most}")
+    return int(value)
+
+
+def flag(owner: str, what: str, value: object) -> bool:
+    """`value` as True or False."""
+    if not isinstance(value, bool | np.bool_):
+        raise ModelError(f"{owner}: {what} is {show(value)}, expected True or False")
+    return bool(value)
+
+
+def sequence(owner: str, what: str, value: object) -> list:
+    """The items of a tuple, list or array."""
+    if not isinstance(value, tuple | list | np.ndarray) or not np.ndim(value if isinstance(value, np.ndarray) else [0]):
+        raise ModelError(f"{owner}: {what} is {show(value)}, expected a list")
+    return list(value)
+
+
+def file_path(what: str, value: object) -> Path:
+    """`value` as the path of a file."""
+    wrong = re.compile("[\x00\ud800-\udbff]")  # what no file system takes
+    if not isinstance(value, str | Path) or not Path(value).name or wrong.search(str(value)):
+        raise ModelError(f"{what}: path is {show(value)}, expected the name of a file")
+    return Path(value)
+
+
+def vector(owner: str, what: str, value: object, unit: str, size: int = 3, largest: float = LARGEST) -> np.ndarray:
+    """`value` as an array of `size` finite floats of at most `largest`."""
+    if type(value) is np.ndarray and value.dtype == float and value.shape == (size,):
+        result = value.copy()
+    else:
+        array = as_objects(value)
+        if array.shape != (size,) or not all(is_number(item) for item in array):
+            raise ModelError(f"{owner}: {what} is {show(value)}, expected {size} numbers [{unit}]")
+        result = np.array([as_float(item) for item in array])
+    if not (np.abs(result) <= largest).all():
+        if np.isfinite(result).all():
+            raise beyond(owner, what, value)
         raise ModelError(f"{owner}: {what} is {show(value)}, expected {size} finite numbers [{unit}]")
     return result
+
+
+def as_objects(value: object) -> np.ndarray:
+    """A value as an array of what it holds; bytes, and lists that NumPy cannot make one of, are one object."""
+    if isinstance(value, bytes | bytearray | memoryview):
+        return np.empty((), object)
+    try:
+        return np.asarray(value, dtype=object)
+    except ValueError:
+        return np.empty((), object)
 
 
 def ordered_pair(owner: str, what: str, value: object, unit: str) -> tuple[float, float]:
@@ -160,7 +256,7 @@ def frame_from_axes(owner: str, axis: Vector, axis2: Vector | None) -> np.ndarra
 
 
 def _direction(owner: str, what: str, value: Vector) -> np.ndarray:
-    array = vector(owner, what, value, "any unit")
+    array = vector(owner, what, value, "any unit", largest=np.finfo(float).max)
     if not array.any():
         raise ModelError(f"{owner}: {what} is {show(value)}, expected a direction other than zero")
     array = array / np.abs(array).max()
@@ -277,7 +373,8 @@ class ConvexHull(Shape):
     points: np.ndarray | Sequence[Vector]
 
     def _check(self, owner: str) -> None:
-        rows = [vector(owner, f"points[{i}]", point, "m") for i, point in enumerate(self.points)]
+        given = sequence(owner, "points", self.points)
+        rows = [vector(owner, f"points[{i}]", point, "m") for i, point in enumerate(given)]
         points = np.array(rows).reshape(-1, 3)
         widths = np.linalg.svd(points - points[:1], compute_uv=False)
         if len(points) < 4 or widths[2] <= 1e-9 * widths[0]:
@@ -353,13 +450,13 @@ def uniform_solid(
     volume, unit_inertia, shapes = compose(shapes)
     if mass is None:
         mass = positive(owner, "density", density, "kg/m³") * volume
-    mass = positive(owner, "mass", mass, "kg")
+    mass = weight(owner, mass)
     return mass, mass * unit_inertia, shapes
 
 
 def inertia_tensor(owner: str, value: object) -> np.ndarray:
     """A 3x3 inertia [kg m²] from a tensor or three principal values, checked to be of a real body."""
-    array = np.asarray(value, dtype=object)
+    array = as_objects(value)
     if array.shape == (3,):
         inertia: np.ndarray = np.diag(vector(owner, "inertia", value, "kg m²"))
     elif array.shape == (3, 3):
@@ -373,7 +470,7 @@ def inertia_tensor(owner: str, value: object) -> np.ndarray:
         principal, names = np.diagonal(inertia), ("Ixx", "Iyy", "Izz")
     else:
         principal, names = np.linalg.eigvalsh(inertia), ("I1", "I2", "I3")
-    if principal.min() <= 0:
+    if not principal.min() >= TINY:
         raise ModelError(
             f"{owner}: inertia {show(principal)} is not positive definite; give principal values > 0 [kg m²]"
         )

@@ -27,6 +27,7 @@ class Counts:
     row_entries: int  # of all rows together: the freedoms of the trees that each touches
     bilaterals: int  # of these, solved together by a direct solve
     solvables: int  # the same and the compliant ones
+    spares: int  # 1: room to choose among rows of which some imply others
     envelope: int  # entries of its factor
     frictions: int  # Coulomb friction rows
     springs: int
@@ -54,6 +55,10 @@ class StateArrays:
     time: wp.array2d(dtype=f64)  # [s]; drift
     last_h: wp.array2d(dtype=f64)  # step of the impulses, 0: they are forces of an instant times the nominal step [s]
     pair: wp.array2d(dtype=f64)  # 1: the implicit pair is in use; evaluations of the other; steps until it may be tried
+    reach: wp.array2d(dtype=f64)  # farthest that a slide has been from home [m]; sub-steps
+    past_parts: wp.array2d(dtype=f64)  # work, loss of the parts removed [J]; edits
+    edits: wp.array2d(dtype=f64)  # energy that edits put into the mechanism [J]; edits
+    clamped: wp.array2d(dtype=f64)  # energy that clamps took out [J]; clamps
     next_h: wp.array2d(dtype=f64)  # sub-step that error control proposes, 0: none yet, < 0: too small to be taken [s]
 
 
@@ -89,6 +94,8 @@ class WorkArrays:
     pA: wp.array2d(dtype=vec6)
     acceleration: wp.array2d(dtype=vec6)  # [rad/s², m/s²], gravity taken off
     change: wp.array2d(dtype=vec6)  # velocity changes by a test impulse
+    spun: wp.array2d(dtype=vec3)  # angular momentum after coasting over the drift, body axes; see inertial
+    carried: wp.array2d(dtype=vec6)  # [2 · body] what a tree keeps over the drift, at its root; see inertial
     qdd: wp.array2d(dtype=f64)  # [dof]
     v_old: wp.array2d(dtype=f64)  # [dof] velocity before the step
     v_pseudo: wp.array2d(dtype=f64)  # [dof] moves positions only (split impulses)
@@ -101,6 +108,9 @@ class WorkArrays:
     row_error: wp.array2d(dtype=f64)  # position error to be removed by pseudo-velocity [m, rad]
     row_mass: wp.array2d(dtype=f64)  # effective mass, 0 where degenerate
     row_pseudo: wp.array2d(dtype=f64)  # accumulated pseudo-impulse
+    row_size: wp.array2d(dtype=f64)  # |J|², turns and shifts made comparable by the mechanism's length
+    row_strength: wp.array2d(dtype=f64)  # what the rows before leave of it; see solve/bilateral
+    gram: wp.array2d(dtype=f64)  # [bilateral · bilaterals + bilateral] products of the rows, where some are spare
     row_late: wp.array2d(dtype=f64)  # compliant: 0 where its force is taken midway, 1 where at the end of the step
     strike: wp.array2d(dtype=f64)  # impulse of an impact at the start of a sub-step [N s, N m s]
     feedback: wp.array2d(dtype=f64)  # rate at which a motor that is off its target goes back [1/s]
@@ -144,18 +154,19 @@ def state_blocks(n: Counts) -> dict[str, int]:
         "viscous_loss": n.slots,
         "load_work": n.loads,
         "past_hands": 2,
-        "past_parts": 2,  # work, loss of the parts removed [J]; edits; the host's alone
-        "edits": 1,  # energy that edits put into the mechanism [J]; edits; the host's alone
-        "clamped": 1,  # energy that clamps took out [J]; clamps; the host's alone
+        "past_parts": 2,
+        "edits": 1,
+        "clamped": 1,
         "start_energy": 1,
         "time": 1,
         "last_h": 1,
         "pair": 3,
         "next_h": 1,
+        "reach": 1,
     }
 
 
-REPORT_ROWS = 11
+REPORT_ROWS = 13
 
 
 def work_shapes(n: Counts) -> dict[str, int]:
@@ -171,6 +182,8 @@ def work_shapes(n: Counts) -> dict[str, int]:
         "row_error",
         "row_mass",
         "row_pseudo",
+        "row_size",
+        "row_strength",
         "row_late",
         "strike",
         "feedback",
@@ -183,9 +196,9 @@ def work_shapes(n: Counts) -> dict[str, int]:
         | dict.fromkeys(("p_WF", "q_WF", "p_WM", "q_WM"), n.joints - n.bodies)
         | dict.fromkeys(per_dof, n.dofs)
         | dict.fromkeys((*per_slot, "solved"), n.slots)
-        | {"J": n.row_entries, "Y": n.row_entries}
+        | {"carried": 2 * n.bodies, "spun": n.bodies, "J": n.row_entries, "Y": n.row_entries}
         | {"block": 6 * n.slots, "block_rhs": 6, "reaction": n.joints, "transmitted": n.bodies, "own_torque": n.bodies}
-        | {"factor": n.envelope, "multiplier": n.solvables}
+        | {"factor": n.envelope, "multiplier": n.solvables, "gram": n.bilaterals**2 if n.spares else 0}
         | {"frozen": 2 * n.row_entries + n.envelope if n.solvables > n.bilaterals else 0}
         | {"loop_start": n.loop_freedoms}
         | {"q_start": n.coordinates, "v_start": n.dofs, "k_q": 7 * n.coordinates, "k_v": 7 * n.dofs}
@@ -211,6 +224,7 @@ class State:
         self.blocks = state_blocks(counts)
         rows = sum(self.blocks.values())
         self.array = wp.zeros((rows, counts.worlds), dtype=f64, device=device)
+        self._view = self.array.numpy() if self.array.device.is_cpu else None  # Warp takes 8 us to make one
         self.arrays = StateArrays()
         self.rows: dict[str, slice] = {}
         start = 0
@@ -223,7 +237,7 @@ class State:
 
     def numpy(self) -> np.ndarray:
         """The whole array on the host [row, world]; on the CPU a view, elsewhere a copy."""
-        return self.array.numpy()
+        return self.array.numpy() if self._view is None else self._view
 
     def read(self, name: str) -> np.ndarray:
         """One block [row, world]; on the CPU a view, elsewhere a copy."""

@@ -7,7 +7,7 @@ import numpy as np
 from . import edits
 from .inputs import Value
 from .model import ModelError
-from .shapes import conjugate, vector
+from .shapes import conjugate, show, vector
 
 if TYPE_CHECKING:
     from .world import World
@@ -26,13 +26,13 @@ class Hand:
     def __init__(self, world: "World", name: str):
         self.world, self.name = world, name
 
-    def move(self, target: Value) -> None:
+    def move(self, target: Value) -> edits.Answer:
         """Go to a world point [m], or along a profile."""
-        self.world.apply(edits.Move(self.name, tuple(target) if isinstance(target, list) else target))
+        return self.world.apply(edits.Move(self.name, tuple(target) if isinstance(target, list) else target))
 
-    def release(self) -> None:
+    def release(self) -> edits.Answer:
         """Let go."""
-        self.world.apply(edits.Release(self.name))
+        return self.world.apply(edits.Release(self.name))
 
     @property
     def force(self) -> np.ndarray:
@@ -106,8 +106,8 @@ class JointView:
 
     def reaction_in(self, frame: str) -> Reaction:
         """The reaction along "world" axes or the axes of the "joint" (frame F on the first body)."""
-        if frame not in ("world", "joint"):
-            raise ModelError(f"joint '{self._name}': frame is {frame!r}, expected 'world' or 'joint'")
+        if not isinstance(frame, str) or frame not in ("world", "joint"):
+            raise ModelError(f"joint '{self._name}': frame is {show(frame)}, expected 'world' or 'joint'")
         force, torque = self.reaction
         if frame == "world":
             return self.reaction

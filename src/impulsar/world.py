@@ -3,9 +3,14 @@
 import hashlib
 import math
 import sys
+import threading
 import time as wall
 import warnings
+import weakref
+from collections.abc import Callable
 from dataclasses import fields, replace
+from itertools import count
+from threading import get_ident
 from typing import Any
 
 import numpy as np
@@ -13,32 +18,41 @@ import warp as wp
 
 from . import edits, measure, snapshot
 from .clamps import Clamps
-from .device import announce_compilation, load_kernels
+from .device import announce_compilation, check_device, load_kernels
 from .edits.apply import HandsFull, LoadsFull, NoSlot
 from .edits.carry import Bench, Places, carry_parameters, slot_map
 from .edits.fit import fit_kernel
 from .edits.present import present_model
-from .edits.rebuild import Rebuilt, plan_of, rebuild
+from .edits.rebuild import Rebuilt, momentum, plan_of, rebuild
 from .edits.topology import Plan
 from .guard import Guard
-from .inputs import Component, Harmonic, Ramp, Scalar, Table
+from .inputs import Component, Harmonic, Ramp, Scalar, Table, is_number
+from .integrate.pairs import STAGES
+from .joints import LOCK_NAMES
 from .least_norm import LeastNorm
 from .measure import constraint_error_kernel
 from .methods import METHODS
 from .methods.launch import record_launch
 from .methods.locked import refuse_locked_motors
-from .methods.start import drop_idle_rows, project_start, refresh, refresh_kernel, rows_kernel
+from .methods.start import project_start, refresh, refresh_kernel
 from .model import Model, ModelError
-from .reports import Books, StepReport
+from .options import LONGEST_STEP, method_of, parts_of_step, script_of
+from .redundancy import PLAY, choose_rows, rows_kernel
+from .reports import Books, StepError, StepReport
+from .shapes import as_float, flag, show, whole
 from .snapshot import Snapshot
 from .state import State, allocate_work
 from .system import TOPOLOGY_OF_EDITS, System
-from .system.channels import CALLABLE_STEPS
+from .system.build import METRES
+from .system.channels import CALLABLE_STEPS, InputError
 from .system.slots import CLOSURE, HAND, IDLE
 from .views import BodyView, Hand, JointView
 
 DEFAULT_METHOD = "direct"
-LONGEST_STEP = 1e9  # [s]
+MOST_STEPS = 2**31 - 1  # of one call
+MOST_WORLDS = 10**6  # of a batch: a free body alone has then 1 GiB
+SLICE = 0.1  # wall time that a launch of many steps should take at most [s]
+FIRST_SLICE, LARGEST_SLICE = 4, 2**20  # sub-steps of a launch, before their cost is known and at most
 INPUT_ARRAYS = ("parent", "dof_kind", "first", "second", "slot_kind", "slot_part", "slot_code")
 MOST_LOCKS = 1500  # beyond so many joint equations the solver's own reactions stand, taken as determinate
 
@@ -49,8 +63,9 @@ class World:
     method: a name of METHODS or an options object such as Simgc(epsilon=1e-6); coordinates: "generalized"
     or "maximal", by default the method's own; dt: nominal step [s]; rtol, atol, substeps: of `direct`;
     budget: wall time a step may take [s], turned into a limit of iterations by measuring their cost;
-    strict: raise when a step was ended by its limit instead of its tolerance; max_speed [m/s] of bodies and
-    max_hand_force [N] of hands: clamps, off by default, told in `StepReport.clamped` when they act.
+    strict: raise when a step is not right to its tolerance (`StepReport.trouble`); redundancy: how far apart rows
+    that others imply may be [rad, or lengths over the mechanism's size], the play of its bearings; max_speed [m/s]
+    of bodies and max_hand_force [N] of hands: clamps, off by default, told in `StepReport.clamped`.
     """
 
     def __init__(
@@ -66,25 +81,37 @@ class World:
         worlds: int = 1,
         device: str = "cpu",
         strict: bool = False,
+        redundancy: float | None = None,
         max_speed: float | None = None,
         max_hand_force: float | None = None,
     ):
+        if not isinstance(model, Model):
+            raise ModelError(f"world: model is {show(model)}, expected a Model")
         model = model.copy(parts=True)  # what its author does to it later does not reach a running world
-        self.method = _method(method, rtol=rtol, atol=atol, substeps=substeps)
-        coordinates = coordinates or self.method.coordinates[0]
-        if coordinates not in self.method.coordinates:
+        self.method = method_of(method, rtol=rtol, atol=atol, substeps=substeps, redundancy=redundancy)
+        if coordinates is None:
+            coordinates = self.method.coordinates[0]
+        if not isinstance(coordinates, str) or coordinates not in self.method.coordinates:
             known = ", ".join(self.method.coordinates)
-            others = [name for name, other in METHODS.items() if coordinates in other.coordinates]
+            others = [
+                n for n, other in METHODS.items() if isinstance(coordinates, str) and coordinates in other.coordinates
+            ]
             hint = f"; for {coordinates} take method {' or '.join(others)}" if others else ""
-            raise ModelError(f"method '{self.method.name}': no coordinates {coordinates!r}; it works in: {known}{hint}")
-        if not (isinstance(worlds, int) and worlds >= 1):
-            raise ModelError(f"worlds is {worlds!r}, expected an integer >= 1")
+            raise ModelError(
+                f"method '{self.method.name}': no coordinates {show(coordinates)}; it works in: {known}{hint}"
+            )
+        if not isinstance(worlds, int) or isinstance(worlds, bool) or not 1 <= worlds <= MOST_WORLDS:
+            raise ModelError(f"worlds is {show(worlds)}, expected an integer >= 1, at most {MOST_WORLDS}")
+        self._door = threading.Lock()  # who steps or edits holds it
         self.coordinates = coordinates
-        self.device = _device(device)
-        self.strict = strict
+        self.device = check_device(device)
+        self.strict = flag("world", "strict", strict)
         self.worlds = worlds
-        self._script = sorted(model.script, key=lambda entry: entry[0])
+        self._holder: weakref.ref | None = None  # the history that is the only door to it
+        self._through = 0  # thread in which that history is at work
+        self._script = script_of(model)
         self.paused = False
+        self.between: Callable[[], None] | None = None  # called between launches; what it raises ends the steps
         self.clamps = Clamps(max_speed, max_hand_force)
         self.work_limit = self.method.iterations
         self.dt = dt if dt is not None else model.dt or 0.01
@@ -100,8 +127,8 @@ class World:
 
     def _start(self, system: System) -> None:
         """Take a system into use at its authored pose, with fresh books."""
+        choose_rows(system, self.redundancy)
         bench = Bench(system, State(system.counts, self.device), allocate_work(system.counts, self.device))
-        drop_idle_rows(system, bench.state, bench.work)
         bench.state.write("q", np.repeat(system.start_coordinates()[:, None], self.worlds, axis=1))
         refuse_locked_motors(system, bench.state, bench.work, ModelError)
         self.start_change = project_start(system, bench.state, bench.work)
@@ -136,6 +163,7 @@ class World:
         tableau = getattr(self.method, "tableau", None)
         if tableau is not None:
             self.system.arrays.tableau = wp.array(tableau, dtype=wp.float64, device=self.device)
+        self.system.arrays.spares.fill_(int(self.method.name == "direct" and self.system.counts.spares))
         self._record()
 
     def _forget(self) -> None:
@@ -144,6 +172,7 @@ class World:
         self._model: Model | None = None
         self._inputs: bytes | None = None
         self._guard.at = 0
+        self._slice = FIRST_SLICE if self.device == "cpu" else 1000  # what a step costs now may be another
 
     def _record(self) -> None:
         inputs = [self.system.arrays, self.state.arrays, self._work]
@@ -164,6 +193,11 @@ class World:
         self._launch_refresh()
 
     @property
+    def redundancy(self) -> float:
+        """How far rows that others imply may be open [rad, or lengths over the mechanism's size]."""
+        return float(getattr(self.method, "redundancy", PLAY))
+
+    @property
     def model(self) -> Model:
         """The model as it is now, with what edits have set; never changed in place."""
         if self._model is None:
@@ -178,10 +212,8 @@ class World:
         self.system.arrays.options.assign(data)
 
     def _set_dt(self, dt: float) -> None:
-        if not (isinstance(dt, int | float) and not isinstance(dt, bool) and 0 < dt < LONGEST_STEP):
-            raise edits.EditError(f"dt is {dt!r}, expected a time > 0 [s]")
+        self._substeps = parts_of_step(dt, self.method)
         self.dt = float(dt)
-        self._substeps = max(1, math.ceil(dt / self.method.max_step * (1.0 - 1e-12)))
         self._h = self.dt / self._substeps
         self.system.arrays.h.fill_(self._h)
         self.system.arrays.nominal_h.fill_(self._h)
@@ -196,8 +228,14 @@ class World:
         self.budget = budget
         if budget is None:
             return
-        if not (isinstance(budget, int | float) and budget > 0):
-            raise ModelError(f"budget is {budget!r}, expected a time > 0 [s]")
+        if not (is_number(budget) and 0 < budget <= LONGEST_STEP):
+            raise ModelError(
+                f"budget is {as_float(budget) if is_number(budget) else show(budget)}, expected a time > 0 [s]"
+            )
+        if self.method.order > 1:
+            cost_of_one = self._cost_of_evaluation()
+            self._write_options(max(STAGES, min(self.method.iterations, int(budget / cost_of_one))))
+            return
         before = self.snapshot()
         cost = {}
         for sweeps in (1, 33):
@@ -215,13 +253,52 @@ class World:
         per_sweep = max((cost[33] - cost[1]) / 32, 1e-9)
         self._write_options(max(1, min(self.method.iterations, 1 + int((budget - cost[1]) / per_sweep))))
 
+    def _cost_of_evaluation(self) -> float:
+        """Time that an evaluation takes in steps of an error-controlled method here [s]."""
+        before = self.snapshot()
+        costs = []
+        for _ in range(7):
+            self.restore(before)
+            start = wall.perf_counter()
+            self._launch()
+            wp.synchronize_device(self.device)
+            spent = wall.perf_counter() - start
+            costs.append(spent / max(1.0, float(self._work.report.numpy()[measure.ITERATIONS].max())))
+        self.restore(before)
+        return float(np.median(costs))
+
     # stepping -------------------------------------------------------------------------------------
 
     def step(self, n: int = 1) -> StepReport:
         """Take n nominal steps in as few launches as the script and callables allow."""
+        if self._holder is not None:
+            self._check_free("step")
+        self._enter("step")
+        try:
+            return self._step(n)
+        finally:
+            self._door.release()
+
+    def _enter(self, what: str) -> None:
+        """Take the world's door, or refuse: two threads would write over each other's state."""
+        if not self._door.acquire(blocking=False):
+            raise (StepError if what == "step" else edits.EditError)(
+                f"model '{self.system.model.name}': {what} while the world is at work, in another thread or in a "
+                "callable of its own; let one thread step and edit it, or give each thread a World of its own"
+            )
+
+    def __reduce__(self) -> Any:
+        """Refuse to be copied or pickled: arrays on a device and recorded launches are not data."""
+        raise TypeError(
+            f"model '{self.system.model.name}': a World cannot be copied or pickled; keep world.model and "
+            "world.snapshot(), which can, then make World(model) and restore(snapshot) there"
+        )
+
+    def _step(self, n: int) -> StepReport:
         if self.paused:
             raise edits.EditError("the world is paused; go on by world.apply(im.edits.Pause(False))")
-        if n == 1 and self._simple and not self._script and not self.system.channels.callables:
+        is_plain = self._simple and self._substeps <= self._slice
+        if type(n) is int and n == 1 and is_plain and not self._script and not self.system.channels.callables:
             if self._count >= self._guard.at:
                 self._guard.keep()
             if self._steps != self._substeps:
@@ -238,34 +315,74 @@ class World:
         return self._many_steps(n)
 
     def _many_steps(self, n: int) -> StepReport:
-        if not (isinstance(n, int | np.integer) and n >= 1):
-            raise ModelError(f"step: n is {n!r}, expected an integer >= 1")
+        n = whole("step", "n", n, 1, MOST_STEPS)
         raw = None
-        left = int(n)
+        left = n
         self.clamps.acted.clear()
         while left > 0:
             self._run_script()
-            part = min(left, self._steps_to_script()) if not self.clamps else 1
-            self.clamps.before(self)
-            callables = self.system.channels.callables
-            if callables:
-                part = min(part, max(1, CALLABLE_STEPS // self._substeps))
-                steps = part * self._substeps
-                self.system.channels.sample_callables(self.system.arrays, self.time, self._h, steps)
+            part = min(left, self._steps_to_script(), max(1, self._slice // self._substeps)) if not self.clamps else 1
+            try:
+                self.clamps.before(self)
+                if self.system.channels.callables:
+                    part = min(part, max(1, CALLABLE_STEPS // self._substeps))
+                    steps = part * self._substeps
+                    if steps <= self._slice or part > 1:  # pieces sample their own
+                        self.system.channels.sample_callables(self.system.arrays, self.time, self._h, steps)
+            except InputError as error:
+                raise StepError(str(error)) from error
             if self._count >= self._guard.at:
                 self._guard.keep()
-            if self._steps != part * self._substeps:
-                self._set_steps(part * self._substeps)
-            self._launch()
+            if part == 1 and self._substeps > self._slice:
+                raw = self._take_pieces(raw)
+            else:
+                self._launch_timed(part * self._substeps)
             self._clock += part * self.dt
             self._count += part
             left -= part
             self.clamps.after(self)
             raw = self._merge(raw) if left or raw is not None else raw
-        report = StepReport(self, self._count, int(n) * self._substeps, raw, tuple(self.clamps.acted))
+            if raw is not None and self.device == "cpu" and raw[measure.BROKEN].any():
+                break  # what would come after it is of no use
+            if left:
+                self.hear()
+        report = StepReport(self, self._count, n * self._substeps, raw, tuple(self.clamps.acted))
         if self.device == "cpu":
             report.check(self.strict)
         return report
+
+    def _launch_timed(self, steps: int) -> None:
+        """Launch so many sub-steps, and find how many of them make a slice."""
+        if self._steps != steps:
+            self._set_steps(steps)
+        began = wall.perf_counter()
+        self._launch()
+        if self.device == "cpu":
+            each = max(wall.perf_counter() - began, 1e-9) / steps
+            self._slice = max(1, min(int(SLICE / each), max(self._slice, 2 * steps), LARGEST_SLICE))
+
+    def _take_pieces(self, raw: np.ndarray | None) -> np.ndarray | None:
+        """A nominal step too long for one launch, in several; as if nothing had been if it is ended on the way."""
+        before, left = wp.clone(self.state.array), self._substeps
+        try:
+            while True:
+                part = min(left, self._slice)
+                if self.system.channels.callables:
+                    self.system.channels.sample_callables(self.system.arrays, self.time, self._h, part)
+                self._launch_timed(part)
+                left -= part
+                if not left:
+                    return raw
+                raw = self._merge(raw)
+                self.hear()
+        except BaseException:  # Ctrl-C among them
+            self._guard.put(before)
+            raise
+
+    def hear(self) -> None:
+        """Let whoever waits for the end of something long speak."""
+        if self.between is not None:
+            self.between()
 
     def _merge(self, raw: np.ndarray | None) -> np.ndarray:
         """The report of several launches as that of one."""
@@ -273,8 +390,14 @@ class World:
         if raw is not None:
             for row in (measure.TOTAL_ITERATIONS, measure.SUB_STEPS, measure.ENDED_BY_LIMIT):
                 new[row] += raw[row]
-            for row in (measure.MOST_ITERATIONS, measure.BROKEN):
+            for row in (measure.MOST_ITERATIONS, measure.BROKEN, measure.COARSE):
                 new[row] = np.maximum(new[row], raw[row])
+            for row, slot in (
+                (measure.POSITION_RESIDUAL, measure.POSITION_SLOT),
+                (measure.VELOCITY_RESIDUAL, measure.VELOCITY_SLOT),
+            ):
+                worse = raw[row] > new[row]
+                new[row, worse], new[slot, worse] = raw[row, worse], raw[slot, worse]
         return new
 
     def _steps_to_script(self) -> int:
@@ -289,7 +412,7 @@ class World:
             if due > self._clock + 1e-6 * self.dt:
                 return
             self._script_position += 1
-            self.apply(edit)
+            self._apply(edit)
 
     def run(self, duration: float, every: float | None = None, progress: bool | None = None):
         """Step for a duration [s], sampling `every` [s] (default: each step); an xarray.Dataset.
@@ -316,6 +439,14 @@ class World:
 
     def apply(self, edit: Any) -> edits.Answer:
         """Carry out an edit between two steps; raises EditError and changes nothing if it cannot be."""
+        self._check_free("apply")
+        self._enter("apply")
+        try:
+            return self._apply(edit)
+        finally:
+            self._door.release()
+
+    def _apply(self, edit: Any) -> edits.Answer:
         if not isinstance(edit, edits.Edit):
             raise edits.EditError(f"{type(edit).__name__}: not an edit; see impulsar.edits")
         edits.check_values(edit)
@@ -328,12 +459,21 @@ class World:
         self._forget()
         return answer
 
+    def _check_free(self, what: str) -> None:
+        """Refuse what would go past the history that holds this world, and spoil what it replays."""
+        if self._holder is None or self._holder() is None or self._through == get_ident():
+            return
+        there = f"{what} it there, as history.{what}(...)"
+        raise edits.HeldError(
+            f"world: a History holds it, or a view shows it; {there}, or end that by history.close() or view.stop()"
+        )
+
     def _carry_out(self, edit: edits.Edit) -> edits.Answer:
         match edit:
             case edits.SetStep():
                 before = self.dt
                 self._set_dt(edit.dt)
-                return edits.Answer(f"step is {edit.dt:g} s", inverse=edits.SetStep(before))
+                return edits.Answer(f"step is {self.dt:g} s", inverse=edits.SetStep(before))
             case edits.Pause():
                 if not isinstance(edit.paused, bool):
                     raise edits.EditError(f"pause is {edit.paused!r}, expected True or False")
@@ -361,15 +501,18 @@ class World:
         largest = replace(edit, value=float(values[np.argmax(np.abs(values))]))
         answer = self._rebuild(plan_of(largest, self._bench, self.model, refusal))
         try:
-            return replace(self._write(edit), inverse=answer.inverse)
+            written = self._write(edit)
         except edits.EditError:
-            self.restore(before)
+            self._restore(before)
             raise
+        return replace(answer, text=written.text, energy=answer.energy + written.energy)
 
     def _write(self, edit: edits.Edit) -> edits.Answer:
         """An edit of arrays. What energy it puts in is booked to edits, but for a hand's own when it lets go."""
         energy = self._work.energy.numpy()
         before = energy.sum(axis=0)
+        weighs = isinstance(edit, edits.DragTo) or (isinstance(edit, edits.SetParameter) and _weighs(edit.path))
+        momentum_before = momentum(self._bench) if weighs else None
         booked = self.state.read("edits").copy()
         while True:
             try:
@@ -385,6 +528,9 @@ class World:
         self._refresh()
         if isinstance(edit, edits.Release):
             return answer
+        if momentum_before is not None:
+            gained = momentum(self._bench) - momentum_before
+            answer = replace(answer, momentum=self._out(gained[:, 3:]), angular_momentum=self._out(gained[:, :3]))
         added = self._work.energy.numpy().sum(axis=0) - before
         if added.any():
             self.state.write("edits", booked + added)
@@ -410,24 +556,34 @@ class World:
         options = {field.name: getattr(self.method, field.name) for field in fields(self.method)}
         inverse = edits.SetMethod(self.method.name, options)
         edits.known("method", "method", edit.method, METHODS)
-        method = _method(edit.method, **edits.method_options(edit, METHODS))
+        method = method_of(edit.method, **edits.method_options(edit, METHODS))
+        parts_of_step(self.dt, method)  # refused while nothing is changed
         coordinates = self.coordinates if self.coordinates in method.coordinates else method.coordinates[0]
+        text = f"method is {method.name}, in {coordinates} coordinates"
+        answer = edits.Answer(text, inverse=inverse)
         new = None
-        if coordinates != self.coordinates:
-            new = rebuild(self._bench, Plan(self.model, ""), self.model, coordinates)
+        redundancy = getattr(method, "redundancy", self.redundancy)
+        if coordinates != self.coordinates or redundancy != self.redundancy:
+            before, self.system.redundancy = self.system.redundancy, redundancy
+            try:
+                new = rebuild(self._bench, Plan(self.model, text, inverse), self.model, coordinates)
+            finally:
+                self.system.redundancy = before
         self.method, self.work_limit = method, method.iterations
         if new is not None:
             self._swap(new)
+            answer = new.answer(self._out)
         else:
             self._equip()
             self._write_options(self.work_limit)
             self._set_dt(self.dt)
         self.state.write("last_h", np.zeros((1, self.worlds)))  # its impulses are another method's
-        return edits.Answer(f"method is {method.name}, in {coordinates} coordinates", inverse=inverse)
+        return answer
 
     def _reset(self) -> edits.Answer:
         """Start again. A model whose joints do not meet at the authored pose any more is assembled."""
-        model = self.model
+        model, before = self.model, self._bench
+        energy_before, momentum_before = before.work.energy.numpy().sum(axis=0), momentum(before)
         try:
             model.check()
         except ModelError:
@@ -444,22 +600,30 @@ class World:
             system = System(model, self.worlds, self.device, self.coordinates, checked=True)
             carry_parameters(old, system, slot_map(old, system), model)
             self._start(system)
-        return edits.Answer("back at the start", moved=moved)
+        gained = momentum(self._bench) - momentum_before
+        return edits.Answer(
+            "back at the start",
+            energy=self._out(self._work.energy.numpy().sum(axis=0) - energy_before),
+            momentum=self._out(gained[:, 3:]),
+            angular_momentum=self._out(gained[:, :3]),
+            moved=moved,
+        )
 
-    def set(self, path: str, values: object) -> None:
+    def set(self, path: str, values: object) -> edits.Answer:
         """Set "part.parameter" to a value, or one per world: world.set("arm.mass", masses)."""
-        self.apply(edits.SetParameter(path, values))
+        return self.apply(edits.SetParameter(path, values))
 
     def grab(self, body: str, at=(0.0, 0.0, 0.0), stiffness: float = 1000.0, damping: float = 1.0, name=None) -> "Hand":
         """Take hold of a point of a body (its own frame, from its centre of mass [m]) by a spring-damper."""
-        taken = self.system.hand_names
-        name = name or next(f"hand {k}" for k in range(1, len(taken) + 2) if f"hand {k}" not in taken)
-        self.apply(edits.Grab(name, body, tuple(at), stiffness, damping))
+        if name is None:
+            model, live = self.system.model, (*self.system.hand_names, *self.system.load_names)
+            name = next(n for k in count(1) if (n := f"hand {k}") not in live and model.holder(n) is None)
+        self.apply(edits.Grab(name, body, _point(at), stiffness, damping))
         return Hand(self, name)
 
     def drag(self, body: str, target, at=(0.0, 0.0, 0.0)) -> edits.Answer:
         """With time stopped, bring a point of a body (its own frame [m]) as near to a world point as it goes."""
-        return self.apply(edits.DragTo(body, tuple(target), tuple(at)))
+        return self.apply(edits.DragTo(body, _point(target), _point(at)))
 
     def change(self, joint: str, frames: str = "present", **changes: object) -> edits.Answer:
         """Change a joint while it moves: world.change("hinge", type="spherical"); see `edits.ChangeJoint`."""
@@ -479,6 +643,17 @@ class World:
 
     def restore(self, moment: Snapshot) -> None:
         """Go back to a snapshot, over any edits since: stepping on gives the same bits as it did then."""
+        self._check_free("seek")
+        self._enter("restore")
+        try:
+            self._restore(moment)
+        finally:
+            self._door.release()
+
+    def _restore(self, moment: Snapshot) -> None:
+        if not isinstance(moment, Snapshot) or moment.state.shape[1:] != (self.worlds,):
+            told = show(moment) if not isinstance(moment, Snapshot) else f"of {moment.state.shape[1]} worlds"
+            raise edits.EditError(f"restore: snapshot is {told}, expected one of a world of {self.worlds}")
         snapshot.put_back(self, moment)
 
     def hash(self) -> str:
@@ -528,6 +703,24 @@ class World:
         """The energy books [J]."""
         return Books.read(self.system, self.state, self._work)
 
+    def openings(self) -> dict[str, Any]:
+        """How far the rows that are redundant by construction are open, by name [rad, or lengths over the size].
+
+        They are no rows, because others imply them to within `redundancy`; "joint 'hinge' tilt x": 1.2e-6.
+        """
+        system, found = self.system, {}
+        spare = {
+            (slot.name, slot.code)
+            for slot, holds in zip(system.slots, system.parameter("basis").min(axis=1), strict=True)
+            if slot.kind == IDLE or (slot.kind == CLOSURE and not holds)
+        }
+        errors = np.abs(self.readout.lock_errors())
+        for (name, code), error in zip(self.readout.locks, errors, strict=True):
+            if (name, code) in spare:
+                scale = system.size if code in METRES else 1.0
+                found[f"joint '{name}' {LOCK_NAMES[code]}"] = self._out(error / scale)
+        return found
+
     def constraint_error(self) -> float | np.ndarray:
         """2-norm over all joints of their position-level equations, from body poses [m and rad]."""
         return self._out(np.linalg.norm(self.readout.lock_errors(), axis=0))
@@ -553,7 +746,7 @@ class World:
             if self._loops and raw.any() and len(self.readout.lock_names) <= MOST_LOCKS:
                 if self._least_norm is None:
                     self._least_norm = LeastNorm(self.system, self._work)
-                self._reactions = self._least_norm.reactions(raw)
+                self._reactions = self._least_norm.reactions(raw, self.readout.lock_errors())
             self._reactions_at = self._count
         return self._reactions
 
@@ -575,24 +768,15 @@ class World:
         return float(values[0]) if values.ndim == 1 else values[0]
 
 
-def _method(method: Any, **options: float | None) -> Any:
-    """The options object of a method, with the options given beside it."""
-    if isinstance(method, str):
-        if method not in METHODS:
-            raise ModelError(f"no method {method!r}; methods are: {', '.join(METHODS)}")
-        method = METHODS[method]()
-    if type(method) not in METHODS.values():
-        raise ModelError(f"method is {method!r}, expected one of {', '.join(METHODS)} or an options object")
-    given = {name: value for name, value in options.items() if value is not None}
-    for name, value in given.items():
-        if not hasattr(method, name):
-            raise ModelError(f"method '{method.name}': has no {name} (given as {value!r}); leave it out")
-    method = replace(method, **given)
-    try:
-        method.check()
-    except ValueError as error:
-        raise ModelError(str(error)) from error
-    return method
+def _point(value: Any) -> Any:
+    """A list or array as a tuple; what else it is the edit will refuse."""
+    is_list = isinstance(value, list) or (isinstance(value, np.ndarray) and value.ndim == 1)
+    return tuple(value) if is_list else value
+
+
+def _weighs(path: object) -> bool:
+    """Whether a parameter decides how much momentum a body has at its velocity."""
+    return str(path).rpartition(".")[2] in ("mass", "inertia")
 
 
 def _channel_bits(item: Scalar, worlds: int) -> bytes:
@@ -603,11 +787,3 @@ def _channel_bits(item: Scalar, worlds: int) -> bytes:
         numbers = [np.ravel(getattr(item, entry.name)) for entry in fields(item)]
         return type(item).__name__.encode() + np.concatenate(numbers).astype(float).tobytes()
     return np.broadcast_to(np.ravel(np.asarray(item, float)), worlds).tobytes()
-
-
-def _device(device: str) -> str:
-    known = [str(d) for d in wp.get_devices()]
-    name = "cuda:0" if device == "cuda" else device
-    if name not in known:
-        raise ModelError(f"no device {device!r} here; devices are: {', '.join(known)}")
-    return name

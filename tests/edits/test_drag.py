@@ -103,13 +103,13 @@ def test_coupling_is_held(coordinates):
     model = im.Model("gears")
     for name, x in (("a", 0.0), ("b", 1.0)):
         model.body(name, mass=1.0, inertia=(0.02, 0.02, 0.02), position=(x + 0.2, 0, 0))
-        model.joint(name, "revolute", "ground", name, at=(x, 0, 0), axis=(0, 0, 1))
-    model.coupling("gear", "a", "b", ratio=-2.0)
+        model.joint(f"pin {name}", "revolute", "ground", name, at=(x, 0, 0), axis=(0, 0, 1))
+    model.coupling("gear", "pin a", "pin b", ratio=-2.0)
     world = im.World(model, coordinates=coordinates)
     for angle in np.linspace(0.0, 4.0, 30):
         world.drag("a", polar(0.5, angle), (0.2, 0, 0))
-        assert world.joint("b").position == pytest.approx(-2.0 * world.joint("a").position, abs=1e-9)
-    assert world.joint("a").position == pytest.approx(4.0, abs=1e-6)
+        assert world.joint("pin b").position == pytest.approx(-2.0 * world.joint("pin a").position, abs=1e-9)
+    assert world.joint("pin a").position == pytest.approx(4.0, abs=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -139,7 +139,7 @@ def test_bodies_that_are_not_needed_stay():
     model.body("apart", mass=1.0, inertia=(1, 1, 1), position=(3, 0, 0))
     model.joint("slide", "prismatic", "ground", "low", at=(0, 0, 0), axis=(1, 0, 0))
     model.joint("stage", "prismatic", "low", "high", at=(0, 0, 0.1), axis=(1, 0, 0))
-    model.joint("apart", "revolute", "ground", "apart", at=(3, 1, 0), axis=(0, 0, 1))
+    model.joint("apart pin", "revolute", "ground", "apart", at=(3, 1, 0), axis=(0, 0, 1))
     world = im.World(model)
     world.drag("high", (0.7, 0.0, 0.1))
     assert world.body("low").position == pytest.approx(np.zeros(3), abs=1e-12)

@@ -549,8 +549,9 @@ def test_what_cannot_be_assembled_is_refused(coordinates):
 
 
 def test_a_broken_state_goes_back_to_the_last_good_step():
-    """A chain of 50 from horizontal breaks a first-order step: what was computed before stays, bit for bit."""
-    world, other = (im.World(im.scene("chain", n=50, start="horizontal"), method="simgc", dt=0.01) for _ in range(2))
+    """One sweep a step with all of the error fed back is unstable: what was computed before stays, bit for bit."""
+    method = im.Simmc(iterations=1, beta=1.0)
+    world, other = (im.World(im.scene("chain", n=10, start="horizontal"), method, dt=0.01) for _ in range(2))
     with pytest.raises(im.StepError, match=r"body 'link\d+' broke; gone back to t = .* and paused") as caught:
         world.step(2000)
     assert caught.value.body in world.model.bodies

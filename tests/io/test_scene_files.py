@@ -11,7 +11,7 @@ import pytest
 import impulsar as im
 from impulsar.cli import main
 from impulsar.io import FileError, load_model, model_to_json, save_model
-from impulsar.io.scene_files import LARGEST_FILE
+from impulsar.io.scene_files import LARGEST_FILE, parse
 from impulsar.validate import fuzz
 from impulsar.validate.fuzz import everything
 
@@ -67,6 +67,14 @@ JUNK = {
     "null": lambda: b"null",
     "many bodies": many_bodies,
     "zeros": lambda: bytes(NEAR),
+    "an open text of quotes": lambda: b"[" * 65 + b'"' + b'\\"' * (NEAR // 2),
+    "an open text that ends in a backslash": lambda: b"[" * 65 + b'"' + b'\\"' * (NEAR // 2) + b"\\",
+    "open texts": lambda: b"[" * 65 + b'"\\' * (NEAR // 2),
+    "the last of many keys twice": lambda: b"{" + b"".join(b'"%d":0,' % k for k in range(390_000)) + b'"389999":0}',
+    "parts by long names": lambda: b'{"version": 0, "bodies": {"' + b"x" * NEAR + b'": 1}}',
+    "an escape sequence": lambda: with_mass('"mass": 0.1').replace(b'"link2"', b'"link\\u001b]0;2\\u0007"'),
+    "a NUL": lambda: with_mass('"mass": 0.1').replace(b'"link2"', b'"link\\u0000"'),
+    "a line": lambda: with_mass('"mass": 0.1').replace(b'"link2"', b'"link\\u2028"'),
 }
 
 
@@ -80,6 +88,33 @@ def test_junk_is_refused_by_name_inside_a_second(name, tmp_path):
         load_model(path)
     assert time.process_time() - began < 1.0
     assert len(str(caught.value)) < 500
+    assert str(caught.value).isprintable()
+
+
+@pytest.mark.timed
+def test_json_is_read_in_linear_time():
+    """Of sixteen times as much text, far less than the 256 times of a square."""
+    forms = {
+        "an open text": lambda n: b"[" * 65 + b'"' + b'\\"' * n,
+        "a key twice": lambda n: b"{" + b"".join(b'"%d":0,' % k for k in range(n // 10)) + b'"%d":0}' % (n // 10 - 1),
+        "texts": lambda n: b"[" * 65 + b'"\\"",' * (n // 5),
+    }
+    for name, make in forms.items():
+        spent = []
+        for n in (250_000, 4_000_000):
+            data = make(n)
+            began = time.process_time()
+            with pytest.raises(FileError):
+                parse(data, most=float("inf"))
+            spent.append(time.process_time() - began)
+        assert spent[1] < max(64 * spent[0], 0.5), name
+
+
+def test_a_message_is_short_and_obeys_nobody():
+    """Names of any length, and sequences that a terminal would carry out, are shown and not sent."""
+    error = FileError("\x1b]52;c;x\x07 and \x9b2J and \u2028" + "x" * 10**6)
+    assert len(str(error)) < 5000
+    assert "\\x1b]52" in str(error) and str(error).isprintable()
 
 
 LOAD_ALL = """

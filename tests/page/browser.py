@@ -45,8 +45,13 @@ def find_chromium() -> str:
 class Server:
     """`impulsar studio` as a user starts it."""
 
-    def __init__(self, *arguments: str, program: tuple[str, ...] = (sys.executable, "-m", "impulsar")) -> None:
-        command = [*program, "studio", *arguments, "--no-browser"]
+    def __init__(
+        self,
+        *arguments: str,
+        program: tuple[str, ...] = (sys.executable, "-m", "impulsar"),
+        browser: bool = False,
+    ) -> None:
+        command = [*program, "studio", *arguments, *([] if browser else ["--no-browser"])]
         environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
         self.started = time.perf_counter()
         self.process = subprocess.Popen(
@@ -79,6 +84,7 @@ class Studio:
 
     def open(self, link: str) -> "Studio":
         self.page.goto(link)
+        self.page.wait_for_url(re.compile(r"^https?://[^?]*$"))  # a link leads on, to an address without a token
         self.until("() => window.impulsar && impulsar.frames() > 1 && impulsar.drawn() > 1")
         return self
 

@@ -15,6 +15,43 @@ from impulsar.io.scene_files import save_model
 from .browser import Server, Studio
 
 
+def test_the_browser_is_sent_to_the_page_by_a_private_file(
+    open_page: Callable[..., Studio], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As it is started: by a file that redirects with a token for one opening. Logged out, the page is shut."""
+    told, fake = tmp_path / "arguments", tmp_path / "browser"
+    fake.write_text(f'#!/bin/sh\nprintf "%s" "$1" > "{told}.new"\nmv "{told}.new" "{told}"\n')
+    fake.chmod(0o755)
+    monkeypatch.setenv("BROWSER", f"{fake} %s")
+    server = Server("ten-pendula", browser=True)
+    try:
+        end = time.perf_counter() + 20
+        while not told.exists() and time.perf_counter() < end:
+            time.sleep(0.05)
+        studio = open_page(told.read_text())
+        assert studio.ask("() => location.href") == f"{server.link.partition('?')[0]}"
+        with studio.page.expect_response("**/api/logout") as answer:
+            studio.page.click("#files-button")
+            studio.page.click("button:has-text('Log out')")
+        assert answer.value.status == 200
+        studio.until("() => !impulsar.connected()")
+        assert studio.ask("async () => (await fetch('/api/scenes')).status") == 401
+        studio.problems.clear()  # the browser complains of what is refused now
+    finally:
+        server.stop()
+
+
+def test_licences_of_what_is_bundled_come_with_the_page() -> None:
+    """Name, version and whole text of every dependency that the bundle has, beside it in the wheel."""
+    root = Path(__file__).resolve().parents[2]
+    text = (root / "src" / "impulsar" / "studio" / "page" / "THIRD_PARTY.txt").read_text()
+    lock = json.loads((root / "client" / "package-lock.json").read_text())["packages"]
+    for name in json.loads((root / "client" / "package.json").read_text())["dependencies"]:
+        assert f"{name} {lock[f'node_modules/{name}']['version']}\n" in text
+    assert text.count("Permission is hereby granted, free of charge") == 2
+    assert text.count("Copyright") >= 2
+
+
 @pytest.mark.timed
 def test_first_frame_within_five_seconds(open_page: Callable[..., Studio]) -> None:
     """From the command to the first drawn frame, kernels cached, a browser at hand."""

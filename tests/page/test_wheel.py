@@ -14,7 +14,7 @@ from .browser import Server, Studio
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = ("src", "client", "pyproject.toml", "hatch_build.py", "README.md", "LICENSE")
-PAGE = {f"impulsar/studio/page/{name}" for name in ("index.html", "app.js", "app.css")}
+PAGE = {f"impulsar/studio/page/{name}" for name in ("index.html", "app.js", "app.css", "THIRD_PARTY.txt")}
 
 
 def path_without_node() -> str:

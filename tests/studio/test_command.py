@@ -6,8 +6,8 @@ import signal
 import ssl
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
 import pytest
@@ -18,10 +18,17 @@ from impulsar.studio.client import StudioClient
 
 
 @contextmanager
-def running(*arguments: str) -> Iterator[tuple[subprocess.Popen, str, list[str]]]:
+def running(
+    *arguments: str,
+    prefix: Sequence[str] = (),
+    env: dict[str, str] | None = None,
+    browser: bool = False,
+    log: Path | None = None,
+) -> Iterator[tuple[subprocess.Popen, str, list[str]]]:
     """The command in a process of its own: it, its link, and what it said before."""
-    command = [sys.executable, "-m", "impulsar", "studio", *arguments, "--no-browser"]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    command = [*prefix, sys.executable, "-m", "impulsar", "studio", *arguments, *([] if browser else ["--no-browser"])]
+    with log.open("w") if log else nullcontext(subprocess.STDOUT) as errors:
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, text=True, env=env)
     said: list[str] = []
     try:
         assert process.stdout is not None

@@ -25,6 +25,8 @@ def test_a_view_is_a_frame_whose_address_opens_the_page() -> None:
             assert "frame-ancestors http://localhost:*" in answer.headers["content-security-policy"]
             assert any(entry["name"] == "four-bar" for entry in json.load(answer))
         assert world.view().url == shown.url  # one server per world
+        with pytest.raises(im.edits.HeldError, match=r"view\.stop\(\)"):
+            world.step()  # the page's session does
     finally:
         shown.stop()
     time = world.time

@@ -436,7 +436,7 @@ def test_controls_check_their_values(page: StudioClient) -> None:
 def test_a_world_that_breaks_stands_still_and_says_so(page: StudioClient) -> None:
     """A blow that no number can hold: the world is put back, paused, and the reason told."""
     assert page.edit(edits.SetMethod("simgc"))["ok"]
-    blow = im.Ramp((0.0, 0.0, 0.0), (1e49, 0.0, 0.0), 0.1, 0.2)
+    blow = im.Ramp((0.0, 0.0, 0.0), (1e20, 0.0, 0.0), 0.1, 0.2)
     assert page.edit(edits.ApplyLoad("blow", "link3", force=blow))["ok"]
     frame = page.frame(lambda frame: frame.has("broken"))
     assert frame.has("paused")

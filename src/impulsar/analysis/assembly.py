@@ -20,10 +20,10 @@ import numpy as np
 
 from ..joints import ALIGN_X, ALIGN_Y
 from ..model import Model, ModelError
-from ..shapes import conjugate, multiply, rotation_matrix
+from ..shapes import conjugate, flag, multiply, positive, rotation_matrix
 from ..system.slots import CLOSURE, COUPLING
 from .bodies import Balance, Mechanism
-from .ranks import numerical_rank
+from .ranks import geometric_rank
 
 ITERATIONS = 200  # of one attempt
 ATTEMPTS = 5  # in the mass norm, in lengths, from nudged starts; then a mechanism counts as one that cannot close
@@ -82,8 +82,7 @@ def assemble(model: Model, tolerance: float = 1e-10, strict: bool = True, device
     cannot be closed, raises `AssemblyError` with the joints that stay open, or with strict=False returns
     the best poses found. Motors do not take part.
     """
-    if not (isinstance(tolerance, int | float) and tolerance > 0):
-        raise ModelError(f"assemble: tolerance is {tolerance!r}, expected a number > 0 [m, rad]")
+    tolerance, strict = positive("assemble", "tolerance", tolerance, "m, rad"), flag("assemble", "strict", strict)
     mechanism = Mechanism(model, device, check_meeting=False)
     rows = mechanism.pick(CLOSURE, COUPLING)
     start = mechanism.snapshot()
@@ -229,8 +228,9 @@ def _steps(
     First shorter and shorter steps, then more damping; mu is in units of the largest singular value. `back`
     takes displacements in the norm chosen to [m, rad].
     """
-    U, sigma, Vt = np.linalg.svd(A @ back, full_matrices=False)
-    rank, _ = numerical_rank(sigma)
+    B = A @ back
+    U, sigma, Vt = np.linalg.svd(B, full_matrices=False)
+    rank = geometric_rank(B)
     U, sigma, V = U[:, :rank], sigma[:rank], back @ Vt[:rank].T
     along = U.T @ error
     while mu < 1e3 and rank:
@@ -278,10 +278,11 @@ def _cannot_follow(mechanism: Mechanism, rows: Sequence[int], error: np.ndarray,
 
 
 def settle(mechanism: Mechanism, tolerance: float = 1e-9) -> None:
-    """Take off what small errors the joints have; `AssemblyError` where they are open."""
+    """Take off what small errors the joints have; `AssemblyError` where they are open by more than their play."""
     rows = mechanism.pick(CLOSURE, COUPLING)
     error, _ = close(mechanism, rows, tolerance)
-    if np.abs(error).max(initial=0.0) > tolerance:
+    play = mechanism.redundancy * np.array([1.0 if mechanism.rows[i].angular else mechanism.size for i in rows])
+    if (np.abs(error) > np.maximum(tolerance, play)).any():
         gaps = _gaps(mechanism, rows, tolerance)
         told = ", ".join(f"'{name}' by {far:.3g} m and {turn:.3g} rad" for name, (far, turn) in gaps.items())
         raise AssemblyError(f"model '{mechanism.model.name}': joints are open: {told}; assemble it first")

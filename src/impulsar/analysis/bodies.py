@@ -13,7 +13,6 @@ count as ℓ w, so that a torque counts as torque / ℓ. R and C below are these
 # mypy: disable-error-code="index,operator"
 
 import copy
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -26,12 +25,14 @@ from ..constrain.reactions import collect_row
 from ..constrain.rows import assemble_slot, slot_pair
 from ..coordinates.generalized import kinematics
 from ..coordinates.inverse import inverse_dynamics, joint_inertia
+from ..device import check_device
 from ..forces.compliance import apply_compliance
 from ..forces.loads import add_loads
 from ..integrate.control import move_coordinates
-from ..joints import ALIGN_X, ALIGN_Y, CROSS, LENGTH, LOCK_RX, LOCK_RY, LOCK_RZ, LOCK_X, LOCK_Y, LOCK_Z, THREAD
+from ..joints import ALIGN_X, ALIGN_Y, CROSS, LOCK_NAMES, LOCK_RX, LOCK_RY, LOCK_RZ
 from ..measure import Readout, coordinate_name
 from ..model import Model, ModelError
+from ..redundancy import PLAY
 from ..spatial import ONE, ZERO, f64, spatial, vec6, zero3
 from ..state import State, StateArrays, WorkArrays, allocate_work
 from ..system import System, SystemArrays
@@ -52,19 +53,6 @@ from ..world import World
 
 LIMITS = (LIMIT_LOW, LIMIT_HIGH)
 DRIVES = (MOTOR_SPEED, MOTOR_POSITION)
-LOCK_NAMES = {
-    LOCK_X: "x",
-    LOCK_Y: "y",
-    LOCK_Z: "z",
-    LOCK_RX: "turn x",
-    LOCK_RY: "turn y",
-    LOCK_RZ: "turn z",
-    ALIGN_X: "tilt x",
-    ALIGN_Y: "tilt y",
-    CROSS: "cross",
-    THREAD: "thread",
-    LENGTH: "length",
-}
 ANGULAR_LOCKS = (LOCK_RX, LOCK_RY, LOCK_RZ, ALIGN_X, ALIGN_Y, CROSS)
 
 
@@ -185,7 +173,7 @@ class Mechanism:
         if not isinstance(source, Model | World):
             raise ModelError(f"analysis: got {type(source).__name__}, expected a Model or a World")
         self.model = source.model if isinstance(source, World) else source
-        device = source.device if isinstance(source, World) else device
+        device = source.device if isinstance(source, World) else check_device(device)
         hands, loads = 0, 0
         if isinstance(source, World):
             hands, loads = source.system.counts.hands, source.system.counts.loads - len(self.model.loads)
@@ -208,7 +196,8 @@ class Mechanism:
         self._rest = wp.zeros((self.dofs, 1), dtype=f64, device=device)
         self._out = [wp.zeros((size, 1), dtype=f64, device=device) for size in (self.dofs**2, self.dofs, *[n] * 5)]
         self._t = wp.zeros(1, dtype=f64, device=device)
-        self.length = self._characteristic_length()
+        self.length = self.system.length
+        self.redundancy = source.redundancy if isinstance(source, World) else PLAY
         angular = np.array([row.angular for row in self.rows], bool)
         self.R = np.where(angular, self.length, 1.0)
         self.C = np.tile([1.0, 1.0, 1.0, *[1.0 / self.length] * 3], len(self.bodies))
@@ -228,18 +217,6 @@ class Mechanism:
             label = "" if len(joint.kind.groups) == 1 else group.name
             return Row(r, slot.kind, slot.name, label, not group.is_slide)
         return None
-
-    def _characteristic_length(self) -> float:
-        """Root mean square distance of joints from the centres of mass that they hold [m]."""
-        arms = [
-            float(p @ p)
-            for joint in self.model.joints.values()
-            for body, p in ((joint.first, joint.p_PF), (joint.second, joint.p_CM))
-            if body != "ground"
-        ]
-        if not any(arms):
-            arms = [np.trace(body.inertia) / 2 / body.mass for body in self.model.bodies.values()]
-        return math.sqrt(sum(arms) / len(arms))
 
     @property
     def size(self) -> float:

@@ -19,7 +19,7 @@ from ..inputs import Profile, is_number
 from ..joints import Group
 from ..measure import coordinate_name
 from ..model import Joint, Model, ModelError, Motor
-from ..shapes import show
+from ..shapes import number, show
 from ..system.slots import CLOSURE, COUPLING, MOTOR_POSITION
 from .assembly import AssemblyError, drive, settle
 from .bodies import DRIVES, Balance, Mechanism, copy_model
@@ -50,6 +50,10 @@ def inverse(
     `angular_velocity` (time, body, axis) and `reaction_force`, `reaction_torque` (time, joint, axis).
     """
     at = _times(times)
+    if not isinstance(model, Model):
+        raise ModelError(f"inverse: model is {show(model)}, expected a Model")
+    if not isinstance(motions, Mapping | None):
+        raise ModelError(f"inverse: motions is {show(motions)}, expected motions by the names of joints")
     model = copy_model(model)
     for body in model.bodies.values():  # the motion gives the velocities
         body.velocity, body.angular_velocity = np.zeros(3), np.zeros(3)
@@ -65,8 +69,12 @@ def inverse(
 
 
 def _times(times: Iterable[float]) -> np.ndarray:
-    at = np.atleast_1d(np.asarray(list(times) if not np.isscalar(times) else times, float))
-    if at.ndim != 1 or not len(at) or not np.isfinite(at).all():
+    try:
+        given = [times] if is_number(times) else list(times)
+    except TypeError as error:
+        raise ModelError(f"inverse: times is {show(times)}, expected finite times [s]") from error
+    at = np.array([number("inverse", "a time", time, "finite times [s]") for time in given])
+    if not len(at):
         raise ModelError(f"inverse: times is {show(times)}, expected finite times [s]")
     if (np.diff(at) < 0).any():
         raise ModelError("inverse: times fall; give them in rising order [s]")

@@ -1,8 +1,8 @@
 """Mobility: how many freedoms a mechanism has at its present pose, and which equations are too many.
 
-Rank of the rows J [row, 6 per body], scaled by the characteristic length as `bodies` says and to unit
-rows, by the widest gap between its singular values. Small errors of the joints are taken off first, so
-that singular values which should vanish do.
+Rank of the rows J [row, 6 per body], turns compared with shifts by the mechanism's size, strongest rows first, by
+the same rule and tolerance as in a world (redundancy.py). Small errors of the joints are taken off first, so that
+what should vanish does.
 
     freedoms = 6 bodies - rank            redundant = equations - rank
     Grübler  = 6 bodies - equations       which takes every equation for independent
@@ -16,11 +16,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..model import Model
+from ..shapes import flag
 from ..system.slots import CLOSURE, COUPLING
 from ..world import World
 from .assembly import settle
 from .bodies import DRIVES, Balance, Mechanism
-from .ranks import Decomposition, dependent_rows, supports
+from .ranks import Decomposition, dependent_rows, geometric_rank, supports
 
 TOUCHED = 1e-7  # of a dependency: a smaller part is rounding
 AT_ODDS = 1e-7  # mismatch of targets [m, rad and their rates]
@@ -146,15 +147,19 @@ def mobility(source: Model | World, with_motors: bool = False, device: str = "cp
     with_motors: motors that hold a position or a speed count as equations too, the joint's limit of torque
     aside; those that fight what is already held are in `conflicts`, by their targets at the present time.
     """
+    with_motors = flag("mobility", "with_motors", with_motors)
     mechanism = Mechanism(source, device)
     settle(mechanism)
     kinds = (CLOSURE, COUPLING, *DRIVES) if with_motors else (CLOSURE, COUPLING)
     chosen = [i for kind in ((CLOSURE,), (COUPLING,), DRIVES) for i in mechanism.pick(*kind)]
     chosen = [i for i in chosen if mechanism.rows[i].kind in kinds]
     balance = mechanism.balance()
-    A = mechanism.R[chosen, None] * balance.J[chosen] * mechanism.C
+    size = mechanism.system.size
+    turns = np.array([mechanism.rows[i].angular for i in chosen], bool)
+    columns = np.tile([1.0] * 3 + [1.0 / size] * 3, len(mechanism.bodies))
+    A = np.where(turns, size, 1.0)[:, None] * balance.J[chosen] * columns
     A /= np.maximum(np.linalg.norm(A, axis=1, keepdims=True), 1e-300)
-    parts = Decomposition.of(A)
+    parts = Decomposition.of(A, geometric_rank(A, mechanism.redundancy))
     dependent = dependent_rows(A, parts.rank)
     held_by = supports(A, dependent)
     redundant = [_redundant(mechanism, balance, chosen, i, held_by[i]) for i in dependent]
@@ -170,7 +175,7 @@ def mobility(source: Model | World, with_motors: bool = False, device: str = "cp
         rank=parts.rank,
         redundant_rows=tuple(redundant),
         determinate={name: name not in vague for name in mechanism.model.joints},
-        length=mechanism.length,
+        length=size,
         gap=parts.gap,
     )
 

@@ -4,14 +4,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-CERTAIN = 1e-6  # a singular value above this part of the largest is no rounding
-ROUNDING = 1e-13  # below this it is nothing else
+from ..redundancy import PLAY, strongest
+
+ROUNDING = 1e-16  # of singular values, of the largest
 DEPENDENT = 1e-8  # what is left of a unit row that depends on others
 
 
 @dataclass(frozen=True)
 class Decomposition:
-    """A = U diag(sigma) Vᵀ with its numerical rank: the widest gap between singular values decides."""
+    """A = U diag(sigma) Vᵀ with its rank, as redundancy.py judges it for the solver too."""
 
     U: np.ndarray
     sigma: np.ndarray
@@ -25,8 +26,10 @@ class Decomposition:
         if 0 in A.shape:
             return cls(np.eye(A.shape[0]), np.zeros(0), np.eye(A.shape[1]), 0, np.inf)
         U, sigma, Vt = np.linalg.svd(A)
-        found, gap = numerical_rank(sigma)
-        return cls(U, sigma, Vt, found if rank is None else rank, gap)
+        rank = geometric_rank(A) if rank is None else rank
+        floor = np.maximum(sigma, ROUNDING * sigma[0] or 1.0)
+        gap = float(floor[rank - 1] / floor[rank]) if 0 < rank < len(sigma) else np.inf
+        return cls(U, sigma, Vt, rank, gap)
 
     @property
     def null(self) -> np.ndarray:
@@ -49,18 +52,11 @@ class Decomposition:
         return self.U[:, :r] @ ((self.Vt[:r] @ b) / self.sigma[:r])
 
 
-def numerical_rank(sigma: np.ndarray) -> tuple[int, float]:
-    """Rank and the gap that decides it, from falling singular values."""
-    if not len(sigma) or sigma[0] == 0.0:
-        return 0, np.inf
-    floor = np.maximum(sigma / sigma[0], ROUNDING)
-    low, high = int((floor > CERTAIN).sum()), int((floor > ROUNDING).sum())
-    if low == len(sigma):
-        return low, np.inf
-    after = np.append(floor, ROUNDING)
-    ratios = [after[k - 1] / after[k] for k in range(low, high + 1)]
-    best = int(np.argmax(ratios))
-    return low + best, float(ratios[best])
+def geometric_rank(A: np.ndarray, tolerance: float = PLAY) -> int:
+    """How many rows say something new: of unit rows, strongest first, more than the tolerance is left."""
+    size = np.linalg.norm(A, axis=1, keepdims=True)
+    unit = np.divide(A, size, out=np.zeros_like(A), where=size > 0.0)
+    return len(strongest(unit, tolerance, np.ones(len(A))))
 
 
 def dependent_rows(A: np.ndarray, rank: int) -> list[int]:

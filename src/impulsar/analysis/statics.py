@@ -16,6 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..model import Model, ModelError
+from ..shapes import number
 from ..system.slots import CLOSURE, COUPLING, LIMIT_LOW, MOTOR_POSITION, MOTOR_SPEED
 from ..views import Reaction
 from ..world import World
@@ -117,7 +118,7 @@ def statics(source: Model | World, time: float | None = None, device: str = "cpu
 def find_equilibrium(source: Model | World, time: float | None = None, device: str = "cpu") -> Equilibrium:
     """Search from the present pose."""
     mechanism = Mechanism(source, device)
-    mechanism.time = mechanism.time if time is None else float(time)
+    mechanism.time = mechanism.time if time is None else number("statics", "time", time)
     settle(mechanism)
     rows = mechanism.pick(CLOSURE, COUPLING, *DRIVES)
     balance = mechanism.balance()

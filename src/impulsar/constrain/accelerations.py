@@ -20,7 +20,7 @@ from ..system.channels import channel, channel_acceleration, channel_rate
 from ..system.slots import CLOSURE, COUPLING, FRICTION, MOTOR_POSITION, MOTOR_SPEED
 from .frames import Pair, body_position, coordinate, freedom_pair, joint_frames
 from .joints import closure_angle, lock
-from .rows import add_coupled, add_freedom, add_pair, clear_row, coupled_coordinate, respond, slot_pair
+from .rows import add_coupled, add_freedom, add_pair, clear_row, coupled_coordinate, is_spare, respond, slot_pair
 
 
 @wp.func
@@ -138,7 +138,7 @@ def row_position_error(
 
 
 @wp.func(inline=False)
-def assemble_bilateral(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], t: f64, w: int):
+def assemble_bilateral(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], t: f64, spare_too: int, w: int):
     """J, responses and effective masses of the bilateral rows; minus their accelerations into x.multiplier."""
     for i in range(m.bilateral.shape[0]):
         r = m.bilateral[i]
@@ -147,7 +147,7 @@ def assemble_bilateral(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], t: f64, w
         x.solved[r, w] = int(0)
         x.row_pseudo[r, w] = ZERO
         x.multiplier[i, w] = ZERO
-        if kind == FRICTION:
+        if kind == FRICTION or (spare_too == 0 and is_spare(m, r, w)):
             continue
         clear_row(m, x, r, w)
         if kind == COUPLING:

@@ -16,7 +16,14 @@ impulse = -h k (d + h u) - h c u, so that it is stable at any stiffness.
 
 import warp as wp
 
-from ..coordinates.generalized import project_wrench, response, row_base, row_response, row_velocity
+from ..coordinates.generalized import (
+    project_wrench,
+    response,
+    row_base,
+    row_product,
+    row_response,
+    row_velocity,
+)
 from ..joints import BALL_X, BALL_Z
 from ..spatial import INFINITY, ONE, TWO, ZERO, axis_of, f64, spatial, zero3
 from ..state import StateArrays, WorkArrays
@@ -38,7 +45,7 @@ from ..system.slots import (
 from .frames import Pair, coordinate, freedom_pair, point_of
 from .joints import closure_angle, lock
 
-DEGENERATE = wp.constant(wp.float64(1e-20))  # |J|² of a row that moves nothing but by rounding
+DEGENERATE = wp.constant(wp.float64(1e-20))  # |J|² of a row that moves nothing but by rounding [rad, sizes]
 CONTACT_GAP = wp.constant(wp.float64(1e-9))  # a limit so near is reached [m, rad]
 
 
@@ -46,6 +53,12 @@ CONTACT_GAP = wp.constant(wp.float64(1e-9))  # a limit so near is reached [m, ra
 def clear_row(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], r: int, w: int):
     for entry in range(m.slot_row[r], m.slot_row[r + 1]):
         x.J[entry, w] = ZERO
+
+
+@wp.func
+def is_spare(m: wp.ref[SystemArrays], r: int, w: int) -> bool:
+    """Whether a row is left out because others imply it."""
+    return m.spares[0] != 0 and m.basis[r, w] == ZERO
 
 
 @wp.func
@@ -193,7 +206,7 @@ def assemble_slot(
     code = m.slot_code[r]
     t = start + h
     is_row = int(1)
-    if kind == IDLE or kind == MOTOR_TORQUE or (kind == HAND and m.hand_body[part] < 0):
+    if kind == IDLE or kind == MOTOR_TORQUE or (kind == HAND and m.hand_body[part] < 0) or is_spare(m, r, w):
         return 0
     clear_row(m, x, r, w)
     if kind == CLOSURE:
@@ -246,12 +259,16 @@ def assemble_slot(
 @wp.func
 def respond(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], r: int, softness: f64, w: int) -> bool:
     """Response and effective mass of a row; False and mass 0 where nothing that the joints allow moves it."""
-    size = ZERO
-    for entry in range(m.slot_row[r], m.slot_row[r + 1]):
-        size += x.J[entry, w] * x.J[entry, w]
+    size = row_product(m, x, r, r, w)
+    x.row_size[r, w] = size
     x.row_mass[r, w] = ZERO
     if size <= DEGENERATE:
-        return False
+        if softness == ZERO:
+            return False
+        for entry in range(m.slot_row[r], m.slot_row[r + 1]):  # a spring pulls on what it cannot move, too
+            x.Y[entry, w] = ZERO
+        x.row_mass[r, w] = ONE / softness
+        return True
     response(m, x, r, w)
     own = row_response(m, x, r, r, w)
     if own <= ZERO:

@@ -51,7 +51,11 @@ from ..spatial import (
 )
 from ..state import StateArrays, WorkArrays
 from ..system import SystemArrays
-from ..system.arrays import ADD, FOLLOW, KEEP, STORE
+from ..system.arrays import ADD, FOLLOW, HELD, KEEP, STORE
+
+STEADY = wp.constant(wp.float64(1e-15))  # change of an angular momentum within a step that is rounding
+CONVERGED = wp.constant(wp.float64(1e-12))
+FAST = wp.constant(wp.float64(0.25))  # turn in a step beyond which it is no longer resolved [rad]
 
 
 @wp.func
@@ -512,8 +516,77 @@ def row_response(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], row: int, other
 
 
 @wp.func
+def row_product(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], row: int, other: int, w: int) -> f64:
+    """J Jᵀ between two rows, mass-free, turns and shifts made comparable by the mechanism's length."""
+    u = ZERO
+    entry = m.slot_row[row]
+    n = int(0)
+    tree = m.slot_trees[row, 0]
+    while tree >= 0:
+        size = m.tree_dof[tree + 1] - m.tree_dof[tree]
+        base = m.slot_row[other]
+        o = int(0)
+        another = m.slot_trees[other, 0]
+        while another >= 0 and another != tree:
+            base += m.tree_dof[another + 1] - m.tree_dof[another]
+            o += 1
+            another = next_tree(m, other, o)
+        if another == tree:
+            for k in range(size):
+                u += x.J[entry + k, w] * x.J[base + k, w] * m.dof_weight[m.tree_dof[tree] + k]
+        entry += size
+        n += 1
+        tree = next_tree(m, row, n)
+    return u * wp.sqrt(m.slot_weight[row] * m.slot_weight[other])
+
+
+@wp.func
+def coast(inertia: mat33, L: vec3, spin: vec3, h: f64):
+    """Mean spin and mean angular momentum of a rigid body that turns freely for h, in its axes at the start.
+
+    Implicit midpoint: with M = (L + L')/2 in body axes, L' - L = h M × I⁻¹ M. That keeps |L| and the energy
+    L · I⁻¹ L exactly, whatever h, and L' is L turned by the Cayley rotation of -h I⁻¹ M: a body that turns by it
+    keeps its angular momentum in space. Where Newton's method does not get there (many radians in h), the body
+    turns about L, which keeps both too.
+    """
+    if h * wp.length(wp.cross(L, spin)) <= STEADY * wp.length(L):
+        return spin, L
+    inverse = wp.inverse(inertia)
+    half = HALF * h
+    M = L
+    off = half * wp.cross(L, spin)
+    left = wp.length(off)
+    rounds = int(0)
+    while left > STEADY * wp.length(L) and rounds < 30:
+        slope = mat33(ONE, ZERO, ZERO, ZERO, ONE, ZERO, ZERO, ZERO, ONE)
+        slope -= half * (cross_matrix(M) * inverse - cross_matrix(inverse * M))
+        change = wp.inverse(slope) * off
+        share = ONE
+        before = left
+        M += change
+        off = L + half * wp.cross(M, inverse * M) - M
+        left = wp.length(off)
+        while left >= before and share > f64(0.01):
+            share *= HALF
+            M -= share * change
+            off = L + half * wp.cross(M, inverse * M) - M
+            left = wp.length(off)
+        rounds += 1
+        if left >= before:
+            rounds = 30
+    if not left <= CONVERGED * wp.length(L):
+        return (wp.dot(spin, L) / wp.dot(L, L)) * L, L
+    mean = inverse * M
+    angle = half * wp.length(mean)  # tan of half the angle of the Cayley rotation
+    return (wp.atan(angle) / angle) * mean, M
+
+
+@wp.func
 def drift(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], h: f64, w: int):
-    """q ← q ⊕ h (v + v')   (Mikhaylyuk 2017 eq. 9); a single free body keeps its angular momentum."""
+    """q ← q ⊕ h (v + v')   (Mikhaylyuk 2017 eq. 9); a single free body keeps its angular momentum and energy.
+
+    One that joints hold and that turns fast has to go with them instead of by its mean spin; it gains no energy.
+    """
     for i in range(m.parent.shape[0]):
         c = m.coordinate_start[i]
         for k in range(m.dof_start[i], m.dof_start[i + 1]):
@@ -525,15 +598,28 @@ def drift(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays]
                 spin = vec3(s.v[k, w], s.v[k + 1, w], s.v[k + 2, w])
                 push = vec3(x.v_pseudo[k, w], x.v_pseudo[k + 1, w], x.v_pseudo[k + 2, w])
                 q = quat(s.q[c, w], s.q[c + 1, w], s.q[c + 2, w], s.q[c + 3, w])
-                moved = normalize_rotation(exp_rotation(h * (spin + push)) * q)
+                turn = spin
+                L = zero3()
+                energy = ZERO  # twice the kinetic energy that a body held by joints must not exceed
+                if m.spins_free[i] != 0:
+                    q_FB = q * wp.quat_inverse(m.q_CM[i, w])
+                    w_B = wp.quat_rotate_inv(q_FB, spin)
+                    L_B = m.inertia[i, w] * w_B
+                    L = wp.quat_rotate(q_FB, L_B)
+                    if m.tree_motion[m.tree_of[i]] == HELD and h * wp.length(spin) > FAST:
+                        energy = wp.dot(L_B, w_B)
+                    else:
+                        mean, _ = coast(m.inertia[i, w], L_B, w_B, h)
+                        turn = spin + wp.quat_rotate(q_FB, mean - w_B)
+                moved = normalize_rotation(exp_rotation(h * (turn + push)) * q)
                 for j in range(4):
                     s.q[c + j, w] = moved[j]
                 if m.spins_free[i] != 0:
                     # w ← I⁻¹(new) I(old) w, in F's axes
-                    q_FB_old = q * wp.quat_inverse(m.q_CM[i, w])
                     q_FB = moved * wp.quat_inverse(m.q_CM[i, w])
-                    L = wp.quat_rotate(q_FB_old, m.inertia[i, w] * wp.quat_rotate_inv(q_FB_old, spin))
                     kept = wp.quat_rotate(q_FB, wp.inverse(m.inertia[i, w]) * wp.quat_rotate_inv(q_FB, L))
+                    if energy > ZERO and wp.dot(L, kept) > energy:
+                        kept = wp.sqrt(energy / wp.dot(L, kept)) * kept
                     for j in range(3):
                         s.v[k + j, w] = kept[j]
                 c += 4

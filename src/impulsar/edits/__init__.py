@@ -22,18 +22,20 @@ from .data import (
     SetState,
     SetStep,
 )
-from .refusal import EditError, check_values, known, method_options
+from .refusal import Cancelled, EditError, HeldError, check_values, known, method_options
 
 __all__ = [
     "Add",
     "Answer",
     "ApplyLoad",
+    "Cancelled",
     "ChangeJoint",
     "DragTo",
     "Drive",
     "Edit",
     "EditError",
     "Grab",
+    "HeldError",
     "Move",
     "Pause",
     "Release",

@@ -11,7 +11,7 @@ import numpy as np
 from ..inputs import Ramp, scalar_profiles
 from ..joints import SWING, TWIST
 from ..methods.locked import refuse_if_locked
-from ..shapes import inertia_tensor, show, vector
+from ..shapes import TINY, inertia_tensor, show, vector
 from ..system import EMPTY, System
 from ..system.slots import COMPLIANCE, COUPLING, FRICTION, HAND, LIMIT_HIGH, LIMIT_LOW, MOTORS, SPRING
 from .carry import Bench
@@ -45,10 +45,9 @@ def apply(edit: Edit, bench: Bench) -> Answer:
 def _(edit: Grab, bench: Bench) -> Answer:
     system = bench.system
     owner = f"hand {edit.hand!r}"
-    if not isinstance(edit.hand, str) or not edit.hand:
-        raise EditError(f"{owner}: name is {show(edit.hand)}, expected a string that is not empty")
-    if edit.hand in system.hand_names:
+    if isinstance(edit.hand, str) and edit.hand in system.hand_names:
         raise EditError(f"{owner}: already holds a body; release it first or choose another name")
+    claim(system, "hand", edit.hand)
     if edit.body == "ground":
         raise EditError(f"{owner}: takes 'ground', which does not move; give a body")
     body = known(owner, "body", edit.body, system.body_index)
@@ -112,6 +111,14 @@ def _(edit: Move, bench: Bench) -> Answer:
     return Answer(f"{owner} moves", True, inverse=inverse)
 
 
+def claim(system: System, kind: str, name: object) -> None:
+    """Refuse the name of a new part, hand or load that is wrong or has a meaning already."""
+    owner = system.model.claim(kind, name)
+    for what, names in (("hand", system.hand_names), ("load", system.load_names)):
+        if name in names:
+            raise EditError(f"{owner}: the name is taken by a {what}; choose another")
+
+
 def look_again(bench: Bench) -> None:
     """Let `direct` ask again how large its sub-steps may be: something stiff may have come."""
     bench.state.write("next_h", np.zeros((1, bench.system.counts.worlds)))
@@ -150,16 +157,19 @@ def _(edit: Release, bench: Bench) -> Answer:
     system.hand_names[hand] = None
     system.count_live_slots()
     bench.work.v_pseudo.zero_()  # no row may be left to do it
+    silenced = system.channels.silence(int(system.arrays.hand_channel.numpy()[hand]), 3)
+    if silenced:
+        system.channels.write(system.arrays)
     text = f"hand '{edit.hand}' let go with {float(np.mean(left)):.3g} J left in its spring"
-    return Answer(text, inverse=inverse)
+    return Answer(text, silenced, inverse=inverse)
 
 
 @apply.register
 def _(edit: ApplyLoad, bench: Bench) -> Answer:
     system = bench.system
     owner = f"load {edit.name!r}"
-    if not isinstance(edit.name, str) or not edit.name:
-        raise EditError(f"{owner}: name is {show(edit.name)}, expected a string that is not empty")
+    if not (isinstance(edit.name, str) and edit.name in system.load_names):
+        claim(system, "load", edit.name)
     if edit.body == "ground":
         raise EditError(f"{owner}: acts on 'ground', which does not move; give another body")
     body = known(owner, "body", edit.body, system.body_index)
@@ -220,7 +230,10 @@ def _(edit: RemoveLoad, bench: Bench) -> Answer:
     load = known("edit", "load", edit.name, acting)
     inverse = load_as_edit(system, load)
     write_ints(system.arrays.load_body, load, EMPTY)
-    return Answer(f"load '{edit.name}' is off", inverse=inverse)
+    silenced = system.channels.silence(int(system.arrays.load_channel.numpy()[load]), 6)
+    if silenced:
+        system.channels.write(system.arrays)
+    return Answer(f"load '{edit.name}' is off", silenced, inverse=inverse)
 
 
 @apply.register
@@ -334,7 +347,6 @@ POSITIVE = ("mass",)
 NOT_NEGATIVE = ("friction", "viscous", "stiffness", "damping", "free_length", "max_torque", "restitution", "swing")
 UNBOUNDED = ("max_torque",)
 UNLIMITED = 1e300  # stands for no bound
-TINY = 1e-50  # its inverse square is still finite
 
 
 def find_parameter(system: System, path: object) -> tuple[list[tuple[str, int]], str]:

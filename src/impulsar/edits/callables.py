@@ -2,11 +2,12 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..inputs import Harmonic, Ramp, Table
+from ..inputs import UNRECORDED, Harmonic, Ramp, Table
 from ..io.kinds import Callables, FileError, wrong
 
 if TYPE_CHECKING:
@@ -24,15 +25,24 @@ class Recorded:
     function: Callable[[float], Any] | None  # None: only its record is left
     recorder: "Recorder"
     values: dict[int, Samples] = field(default_factory=dict)  # by step
-    last: list[float] = field(default_factory=lambda: [0.0, 0.0, 0.0])
+    last: list[float] = field(default_factory=list)
 
-    def __call__(self, t: float) -> np.ndarray:
-        """Value at time t [s]; behind the end of a record the last one."""
+    def __call__(self, t: float) -> Any:
+        """Value at time t [s]; behind the end of a record the last one. What is no number is not kept."""
         samples = self.values.setdefault(self.recorder.step, {})
         if t not in samples:
-            samples[t] = self.last if self.function is None else [float(x) for x in np.ravel(self.function(t))]
+            given = self.last if self.function is None else self.function(t)
+            try:
+                values = [float(x) for x in np.ravel(given)]
+            except (TypeError, ValueError):
+                return given
+            if not np.isfinite(values).all():
+                return given
+            samples[t] = values
         self.last = samples[t]
-        return np.array(self.last)
+        if self.function is None and 0 < len(self.last) < 3:  # a file may have fewer than are asked for
+            return np.array([*self.last, *[self.last[-1]] * 2])
+        return np.array(self.last) if self.last else UNRECORDED
 
 
 class Recorder:
@@ -67,9 +77,13 @@ class Recorder:
         return self.items[number]
 
     def keep(self, first: int, end: float = float("inf")) -> None:
-        """Drop what was returned before a step, and from another on."""
+        """Drop what was returned before a step, and from another on; steps are kept in their order."""
         for item in self.items:
-            item.values = {step: samples for step, samples in item.values.items() if first <= step < end}
+            values = item.values
+            while values and next(reversed(values)) >= end:
+                values.popitem()
+            for step in [step for step in takewhile(lambda step: step < first, values)]:
+                del values[step]
 
 
 def holds_callable(value: Any) -> bool:

@@ -13,8 +13,9 @@ import numpy as np
 
 from ..joints import BALL_X, BALL_Z, SCREW, SLIDE_Z, TURN_X, TURN_Z
 from ..measure import Readout
-from ..methods.start import drop_idle_rows, refresh
+from ..methods.start import refresh
 from ..model import Joint, Model
+from ..redundancy import choose_rows
 from ..shapes import conjugate, multiply_all, rotate_all, rotation_matrices
 from ..state import State, WorkArrays, allocate_work
 from ..system import EMPTY, System
@@ -32,7 +33,7 @@ from ..system.slots import (
     SPRING,
     Slot,
 )
-from ..system.tree import GROUND
+from ..system.tree import GROUND, free_name
 from .fit import fit
 
 CLOSED = 1e-10  # position error left after a fit, and not worth one before it [m, rad]
@@ -146,13 +147,13 @@ class Outcome:
 def carry(old: Bench, change: Change) -> Outcome:
     """Fill the arrays of a new system from those of the old; the old ones are only read."""
     system = change.system
-    new = Bench(system, State(system.counts, system.device), allocate_work(system.counts, system.device))
     slots = slot_map(old.system, system)
     carry_parameters(old.system, system, slots, change.before)
     place_parts(change)
+    choose_rows(system, old.system.redundancy, lambda tree, w: tree_coordinates(change, tree, w))
+    new = Bench(system, State(system.counts, system.device), allocate_work(system.counts, system.device))
     if not change.fresh:
         carry_inputs(old, new, slots, change.before)
-    drop_idle_rows(system, new.state, new.work)
     rest = CLOSED
     if not change.fresh:
         carry_books(old, new, slots)
@@ -337,6 +338,8 @@ def carry_loads(old: Bench, new: Bench) -> None:
         on[i] = now.body_index.get(was.tree.bodies[body], EMPTY) if body >= 0 else EMPTY
         turns[i] = was_turning[k]
         now.channels.items[first_now[i] : first_now[i] + 6] = was.channels.items[first[k] : first[k] + 6]
+        if on[i] == EMPTY:
+            now.channels.silence(int(first_now[i]), 6)
         now.load_names[i] = name
         pairs.append((i, k))
     now.arrays.load_body.assign(on)
@@ -441,6 +444,22 @@ def write_coordinates(change: Change, state: State) -> None:
     state.write("loop_q", loop_q)
 
 
+def tree_coordinates(change: Change, tree: System, w: int) -> np.ndarray:
+    """Coordinates of a spanning tree that follow from where the bodies are in one world."""
+    places = change.places
+    n = tree.counts.worlds
+    own = Places(n)
+    for name in tree.tree.bodies:
+        own.put(name, places.p_WB[name][w], places.q_WB[name][w], np.zeros(6))
+    state = State(tree.counts, tree.device)
+    write_coordinates(Change(tree, own, change.before, turns=_of_world(change.turns, w)), state)
+    return state.read("q")[:, 0].copy()
+
+
+def _of_world(turns: Mapping[tuple[str, int], np.ndarray], w: int) -> dict[tuple[str, int], np.ndarray]:
+    return {key: values[w : w + 1] for key, values in turns.items()}
+
+
 def freedom_values(freedoms: list, p_FM: np.ndarray, q_FM: np.ndarray, R: np.ndarray) -> np.ndarray:
     """Coordinate of each freedom (joint, code) in every world, angles within half a turn of zero."""
     joint = np.array([i for i, _ in freedoms], int)
@@ -458,7 +477,7 @@ def freedom_values(freedoms: list, p_FM: np.ndarray, q_FM: np.ndarray, R: np.nda
 def same_tree(old: System, new: System, before: Model) -> bool:
     """Whether both have the same bodies on the same joints."""
     return old.tree.bodies == new.tree.bodies and all(
-        a.name == b.name and (before.joints.get(a.name) is b or a.name == f"{body}.free")
+        a.name == b.name and (before.joints.get(a.name) is b or a.name == free_name(body))
         for a, b, body in zip(old.tree.carriers, new.tree.carriers, new.tree.bodies, strict=True)
     )
 

@@ -76,7 +76,7 @@ class Drag:
         names = ("body", "p_BQ", "target", "p_WQ", *sizes)
         self.views = {name: getattr(arrays, name).numpy() for name in names} if device == "cpu" else {}
         self.pointers: list[int] = []
-        self.length = _characteristic_length(system)
+        self.length = system.length
         arrays.length.fill_(self.length)
 
     def start(self, system: System, body: int, at: np.ndarray, target: np.ndarray) -> None:
@@ -446,14 +446,3 @@ def _settle(bench: Bench, turns: np.ndarray, twists: np.ndarray) -> None:
         p, q = work.p_WB.numpy().copy(), work.q_WB.numpy().copy()
         carried = [rotate(q[:, 0], rotate(conjugate(turns), part)) for part in (twists[:, :3], twists[:, 3:])]
         fit(system, state, work, (p, q, np.hstack(carried)[:, None]), CLOSED)
-
-
-def _characteristic_length(system: System) -> float:
-    """Root mean square distance of joints from the centres of mass that they hold [m]; 1 where there are none."""
-    arms = [
-        float(p @ p)
-        for joint in system.model.joints.values()
-        for body, p in ((joint.first, joint.p_PF), (joint.second, joint.p_CM))
-        if body != "ground"
-    ]
-    return float(np.sqrt(sum(arms) / len(arms))) or 1.0 if any(arms) else 1.0

@@ -126,7 +126,7 @@ def fit_kernel(
         articulate(m, x, w)
         accelerate(m, x, vec6(), 0, w)
         if m.bilateral.shape[0] > 0:
-            assemble_bilateral(m, x, t, w)
+            assemble_bilateral(m, x, t, 0, w)
             error = load_errors(m, s, x, t, moving, w)
             if moving == 0:
                 worst = error

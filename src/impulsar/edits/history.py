@@ -11,23 +11,27 @@ on the timeline: it changes no state.
 
 import math
 import warnings
+import weakref
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
+from threading import get_ident
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..inputs import Component
+from ..inputs import LARGEST, Component
 from ..io.codec import edit_from_json, edit_to_json, model_from_json, model_to_json
-from ..io.kinds import FileError
+from ..io.kinds import FileError, wrong
 from ..reports import StepError, StepReport
+from ..shapes import file_path, show
 from . import data as edits
 from .apply import Answer, EditError
 from .callables import Recorder, Samples, holds_callable, model_holds_callable
 from .journal import Entry, Journal, Packer, Record, read_snapshot, write_snapshot
+from .refusal import MOST_WORK, Cancelled, HeldError
 
 if TYPE_CHECKING:
     from ..model import Model
@@ -36,6 +40,7 @@ if TYPE_CHECKING:
 MARK_STEPS = 200  # between snapshots in memory
 MARK_EVENTS = 200
 MOST_MARKS = 64
+RECENT_MARKS = 16  # of these, the last ones, which stay close together
 MOST_EVENTS = 10_000  # kept at least, some 2 kB each; older ones can no longer be undone
 MOST_SAMPLED = 50_000  # steps of which the values of callables are kept at least; earlier ones cannot be sought
 HASH_STEPS = 250  # between hashes in a journal
@@ -44,8 +49,11 @@ SNAPSHOT_EVENTS = 2_000
 LARGEST_JOURNAL = 64 * 2**20  # bytes; then it is written anew from its last snapshot
 
 
+MOST_STEPS = 2**31 - 1  # of one call
+
+
 class JournalWarning(UserWarning):
-    """The journal could not be written and is no longer kept; its file holds the session up to there."""
+    """The journal could not be written and is no longer kept; or not all of an old one could be read."""
 
 
 @dataclass(frozen=True)
@@ -70,14 +78,20 @@ class Event:
 
 @dataclass
 class Mark:
-    """A snapshot at a place of the timeline: in memory, or in a record of the journal."""
+    """A snapshot at a place of the timeline: in memory, in the journal, or in both."""
 
     step: int
     position: int
     lag: int  # steps of the session less those of the world, which a reset may set back
     size: int = 0  # of the journal when it was made [bytes]
     snapshot: Any = None
-    entry: Entry | None = None
+    entry: Entry | None = None  # of a journal that is being read
+    offset: int | None = None  # of its record in the journal that is kept [bytes]
+
+    @property
+    def along(self) -> int:
+        """How far along the timeline: steps and edits."""
+        return self.step + self.position
 
     def is_before(self, step: int, position: int) -> bool:
         """Whether this place comes before another, or is it."""
@@ -93,7 +107,7 @@ class Undone:
 
 
 class History:
-    """A world's timeline: every edit and step goes through it.
+    """A world's timeline: every edit and step goes through it, until `close` gives the world back.
 
     journal: the file to keep it in, a new one; None keeps it in memory only. A hash of the state is written
     every `hash_steps`; beyond `largest` bytes the file is written anew from its last snapshot. Where it cannot
@@ -110,6 +124,9 @@ class History:
         recorder: Recorder | None = None,
     ):
         self.world = world
+        self._left: str | None = None  # hash of the world when it was given back
+        with self._door():  # refuse a world that another has
+            pass
         self.count = 0  # steps of the session
         self.position = 0  # edits applied
         self.journal: Journal | None = None
@@ -122,21 +139,50 @@ class History:
         self._following = False
         self._report: StepReport
         self._undone: list[Undone] = []
-        self._marks: list[Mark] = []
+        self._marks: list[Mark] = []  # in memory
+        self._written: list[Mark] = []  # in the journal
+        self._starts: list[tuple[int, float, float]] = []  # of stretches: step, clock and step size
+        self._starts_of: Mark | None = None  # the first mark that they begin at
+        self._looked_at = 0  # of _events
         self._recorder = recorder or Recorder()
         self._packer = Packer(self._recorder.callables)
         self._record_callables()
         self._mark()
         if journal is not None:
-            self.journal = Journal(journal, self._records())
-            self._written.size = self.journal.size
+            try:
+                self.journal = Journal(file_path("journal", journal), self._records())
+            except BaseException:
+                world._holder = None
+                raise
+            self._note_offsets()
+
+    @contextmanager
+    def _door(self) -> "Iterator[World]":
+        """The world, which only this may change from now on; refuse one that another has, or that was changed since.
+
+        Others are kept out by the thread as well: a notebook's cell may run while a session steps.
+        """
+        world = self.world
+        holder = None if world._holder is None else world._holder()
+        if holder is not self:
+            if holder is not None:
+                raise HeldError("history: another History holds this world; end that one by close()")
+            if self._left is not None and world.hash() != self._left:
+                raise HeldError("history: its world was changed after close(); begin a new History")
+            world._holder = weakref.ref(self)
+        world._through, before = get_ident(), world._through
+        try:
+            yield world
+        finally:
+            world._through = before
 
     # changing -------------------------------------------------------------------------------------
 
     def apply(self, edit: edits.Edit) -> Answer:
         """Carry out an edit, and keep it; raises EditError and changes nothing if it cannot be."""
         if isinstance(edit, edits.Pause):
-            answer = self.world.apply(edit)
+            with self._door() as world:
+                answer = world.apply(edit)
             self._write({"record": "pause", "paused": edit.paused})
             return answer
         answer = self._apply(edit)
@@ -145,8 +191,8 @@ class History:
 
     def limit_work(self, limit: int) -> None:
         """Limit the iterations or evaluations of a step, as their measured cost demands."""
-        if isinstance(limit, bool) or not isinstance(limit, int) or limit < 1:
-            raise EditError(f"limit of work is {limit!r}, expected an integer >= 1")
+        if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= MOST_WORK:
+            raise EditError(f"limit of work is {show(limit)}, expected an integer >= 1, at most {MOST_WORK}")
         if limit != self.world.work_limit:
             self._cut()
             self._set_limit(limit)
@@ -157,8 +203,8 @@ class History:
 
         If the state breaks, the world is at its last good step, and the error is raised.
         """
-        if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1:
-            raise EditError(f"step: n is {n!r}, expected an integer >= 1")
+        if isinstance(n, bool) or not isinstance(n, int | np.integer) or not 1 <= n <= MOST_STEPS:
+            raise EditError(f"step: n is {show(n)}, expected an integer >= 1, at most {MOST_STEPS}")
         left = int(n)
         if self._following:
             left = self._follow(left)
@@ -168,9 +214,11 @@ class History:
         try:
             while left > 0:
                 part = min(left, self._steps_to_record())
-                self._report = self._advance(part)
+                try:
+                    self._report = self._advance(part)
+                finally:  # steps before the one that was refused or ended on the way are taken
+                    self._last = self.count
                 left -= part
-                self._last = self.count
                 self._record_step()
         except StepError:
             good, position = self.world._count + self._lag, self.position
@@ -185,6 +233,8 @@ class History:
 
     def undo(self, to: int | None = None) -> edits.Edit:
         """Go back to before the last edit, or the one at position `to`, to the moment it was made; the edit."""
+        if to is not None and (isinstance(to, bool) or not isinstance(to, int)):
+            raise EditError(f"undo: to is {show(to)}, expected the position of an edit, or None")
         found = self._last_edit()
         if found is not None and to is not None and self._first <= to < found:
             found = to
@@ -192,8 +242,9 @@ class History:
             raise EditError("nothing to undo: no edit was made, or its record is no longer kept")
         event = self._event(found)
         assert isinstance(event.edit, edits.Edit)
-        self._undone.append(Undone(event.edit, (self.count, self.position)))
+        place = self.count, self.position
         self._go(event.step, found)
+        self._undone.append(Undone(event.edit, place))
         self._following = False
         self._write_place("go")
         return event.edit
@@ -227,8 +278,8 @@ class History:
 
     def seek(self, time: float) -> None:
         """Go to the step at or just before a time [s] of the recording, with the edits made there applied."""
-        if isinstance(time, bool) or not isinstance(time, int | float) or not math.isfinite(time):
-            raise EditError(f"seek: time is {time!r}, expected a number [s]")
+        if isinstance(time, bool) or not isinstance(time, int | float) or not abs(time) <= LARGEST:
+            raise EditError(f"seek: time is {show(time)}, expected a number [s]")
         first, last = self.span
         near = 1e-6 * self.world.dt
         if not first - near <= time <= last + near:
@@ -242,26 +293,35 @@ class History:
     def fork(self, path: str | Path | None = None) -> "History":
         """Another session that goes on from here by itself, with a world and a journal of its own."""
         from .replay import empty_world, write_options
+        from .vetting import read_options
 
-        world = empty_world(write_options(self.world), self.world._script)
+        options = read_options(write_options(self.world), type(self.world))
+        world = empty_world(options, self.world._script)
         world.restore(self.world.snapshot())
         return History(world, path, self.hash_steps, self.largest)
 
     @classmethod
-    def open(cls, path: str | Path) -> "History":
-        """Go on with the session of a journal, from the end of its last whole record."""
+    def open(cls, path: str | Path, recover: bool = False) -> "History":
+        """Go on with the session of a journal, from the end of its last whole record.
+
+        recover: of a damaged one, from before the damage. What is behind it goes into a file of its own, and
+        a JournalWarning says how much that is.
+        """
         from .replay import open_history
 
-        return open_history(path)
+        return open_history(file_path("journal", path), recover)
 
     def close(self) -> None:
-        """End the journal with the state's hash."""
+        """End the journal with the state's hash, and give the world back to whoever has it."""
         if self.journal is not None:
             if not self._has_future():
                 self._write_hash(sync=True)
         if self.journal is not None:
             self.journal.close()
             self.journal = None
+        if self.world._holder is not None and self.world._holder() is self:
+            self._left = self.world.hash()
+            self.world._holder = None
 
     # reading --------------------------------------------------------------------------------------
 
@@ -320,19 +380,26 @@ class History:
 
     def _forget_before(self, mark: Mark) -> None:
         """Let the timeline begin at a mark."""
+        self._starts_of = None
         self._marks = self._marks[self._marks.index(mark) :]
+        self._written = [other for other in self._written if mark.is_before(other.step, other.position)]
         del self._events[: mark.position - self._first]
         self._first = mark.position
         self._recorder.keep(mark.step)
 
     def _stretches(self) -> list[tuple[int, int, float, float]]:
         """Pieces of the timeline: first step, last step, clock at the first [s], step size [s]."""
-        snapshot = self._snapshot(self._marks[0])
-        starts = [(self._marks[0].step, snapshot.clock, snapshot.dt)]
-        for event in self._events:
+        first = self._marks[0]
+        if self._starts_of is not first or self._looked_at > len(self._events):
+            snapshot = self._snapshot(first)
+            self._starts_of, self._looked_at = first, 0
+            self._starts = [(first.step, snapshot.clock, snapshot.dt)]
+        starts = self._starts
+        for event in self._events[self._looked_at :]:  # events come one by one, and this is asked for every frame
             step, clock, dt = starts[-1]
             if event.dt != dt or abs(event.clock - clock - (event.step - step) * dt) > 1e-6 * dt:
                 starts.append((event.step, event.clock, event.dt))
+        self._looked_at = len(self._events)
         ends = [step for step, _, _ in starts[1:]] + [self._last]
         return [(step, end, clock, dt) for (step, clock, dt), end in zip(starts, ends, strict=True)]
 
@@ -354,8 +421,10 @@ class History:
         self._write_place("cut")
 
     def _drop_future(self) -> None:
+        self._starts_of = None
         del self._events[self.position - self._first :]
         self._marks = [mark for mark in self._marks if mark.is_before(self.count, self.position)]
+        self._written = [mark for mark in self._written if mark.is_before(self.count, self.position)]
         self._recorder.keep(0, self.count)
         self._last = self.count
         self._following = False
@@ -363,20 +432,34 @@ class History:
     # going to a place -----------------------------------------------------------------------------
 
     def _go(self, step: int, position: int) -> None:
-        """Go to a place of the timeline."""
+        """Go to a place of the timeline; who ends it on the way is back where it began."""
         with self._kept():
+            here, place = self.world.snapshot(), (self.count, self.position, self._lag)
             nearest = self._nearest(step, position)
             ahead = self.count <= step and self.position <= position
-            if not ahead or not nearest.is_before(self.count, self.position):
-                self._restore_nearest(step, position)
-            self._run(step, position)
+            try:
+                if not ahead or not nearest.is_before(self.count, self.position):
+                    self._restore_nearest(step, position)
+                self._run(step, position)
+            except (Cancelled, KeyboardInterrupt):
+                with self._door() as world:
+                    world.restore(here)
+                self.count, self.position, self._lag = place
+                raise
 
     def _nearest(self, step: int, position: int) -> Mark:
-        return [mark for mark in self._marks if mark.is_before(step, position)][-1]
+        """The last snapshot before a place; one in memory, where it is as near as one in the journal."""
+        found = next((mark for mark in reversed(self._marks) if mark.is_before(step, position)), self._marks[0])
+        for mark in reversed(self._written):
+            if mark.is_before(step, position) and (mark.entry is not None or self.journal is not None):
+                return max(found, mark, key=lambda mark: mark.along)
+        return found
 
     def _restore_nearest(self, step: int, position: int) -> None:
         mark = self._nearest(step, position)
-        self.world.restore(self._snapshot(mark))
+        snapshot = self._snapshot(mark)
+        with self._door() as world:
+            world.restore(snapshot)
         self.count, self.position, self._lag = mark.step, mark.position, mark.lag
 
     def _run(self, step: int, position: int) -> None:
@@ -389,9 +472,11 @@ class History:
         self._advance_to(step)
 
     def _advance_to(self, step: int) -> None:
+        self.world.hear()
         while self.count < step:
             self._advance(min(step - self.count, MARK_STEPS))
             self._mark_when_due()
+            self.world.hear()
 
     def _follow(self, n: int) -> int:
         """Take at most n steps along the recording, and the edits at the end of them; how many are left."""
@@ -420,12 +505,14 @@ class History:
         self.position += 1
 
     def _set_limit(self, limit: int) -> None:
-        self.world._write_options(limit)
-        self.world._forget()
+        with self._door() as world:
+            world._write_options(limit)
+            world._forget()
 
     def _change(self, edit: edits.Edit) -> Answer:
         before = self.world._count
-        answer = self.world.apply(edit)
+        with self._door() as world:
+            answer = world.apply(edit)
         self._lag += before - self.world._count
         return answer
 
@@ -434,8 +521,9 @@ class History:
         for part in [1] * n if self._recorder.items else [n]:
             self._recorder.step = self.count
             try:
-                report = self.world.step(part)
-                report.check(self.world.strict)  # on a GPU a step does not wait to know
+                with self._door() as world:
+                    report = world.step(part)
+                    report.check(world.strict)  # on a GPU a step does not wait to know
             finally:  # a script's edit may be refused on the way
                 self.count = self.world._count + self._lag
         return report
@@ -474,36 +562,52 @@ class History:
 
     # snapshots ------------------------------------------------------------------------------------
 
-    def _mark_when_due(self, steps: int = MARK_STEPS) -> None:
+    def _mark_when_due(self, steps: int | None = None) -> None:
         """Keep a snapshot of here if the one before is far."""
         nearest = self._nearest(self.count, self.position)
-        if self.count >= nearest.step + steps or self.position >= nearest.position + MARK_EVENTS:
+        if self.count >= nearest.step + (steps or MARK_STEPS) or self.position >= nearest.position + MARK_EVENTS:
             self._mark()
 
     def _mark(self) -> None:
-        """Keep a snapshot of here; where there are many, every second of the older half goes."""
+        """Keep a snapshot of here."""
         mark = Mark(self.count, self.position, self._lag, snapshot=self.world.snapshot())
         mark.size = 0 if self.journal is None else self.journal.size
-        at = sum(other.is_before(mark.step, mark.position) for other in self._marks)
+        at = len(self._marks)
+        while at and not self._marks[at - 1].is_before(mark.step, mark.position):
+            at -= 1
         if at and mark.is_before(self._marks[at - 1].step, self._marks[at - 1].position):
-            self._marks[at - 1] = mark
+            mark.offset = self._marks[at - 1].offset
+            self._marks[at - 1].snapshot, self._marks[at - 1] = None, mark
             return
         self._marks.insert(at, mark)
         if len(self._marks) > MOST_MARKS:
-            older = len(self._marks) // 2
-            self._marks = [m for k, m in enumerate(self._marks) if k >= older or k % 2 == 0]
+            self._thin()
+
+    def _thin(self) -> None:
+        """Drop the mark whose neighbours are nearest to each other, but none of the last: so the others stay
+        evenly spread, and no gap is larger than a 20th of the timeline."""
+        marks = self._marks
+        among = range(1, len(marks) - RECENT_MARKS)
+        k = min(among, key=lambda k: marks[k + 1].along - marks[k - 1].along)
+        marks.pop(k).snapshot = None
 
     def _snapshot(self, mark: Mark) -> Any:
         """A mark's snapshot, read from its record where it is not in memory."""
         if mark.snapshot is not None:
             return mark.snapshot
         from ..snapshot import Snapshot
-        from .replay import check_snapshot
+        from .vetting import check_snapshot
 
-        assert mark.entry is not None
-        snapshot = read_snapshot(Snapshot, mark.entry.data.get("snapshot"), mark.entry.arrays, self._packer)
+        entry = mark.entry
+        if entry is None:
+            assert self.journal is not None and mark.offset is not None
+            entry = self.journal.read(mark.offset)
+        snapshot = read_snapshot(Snapshot, entry.data.get("snapshot"), entry.arrays, self._packer)
         check_snapshot(self.world, snapshot)
-        mark.snapshot, mark.entry = snapshot, None
+        if snapshot.steps + mark.lag != mark.step:
+            raise wrong("snapshot.steps and lag", (snapshot.steps, mark.lag), f"together step {mark.step}")
+        if any(mark is kept for kept in self._marks):
+            mark.snapshot, mark.entry = snapshot, None
         return snapshot
 
     # callables ------------------------------------------------------------------------------------
@@ -518,11 +622,12 @@ class History:
             model = model_from_json(model_to_json(model, callables), callables, most=math.inf)
             world._script = sorted(model.script, key=lambda entry: entry[0])
         items = [
-            Component(self._recorder.recorded(item.function), item.index) if isinstance(item, Component) else item
+            replace(item, function=self._recorder.recorded(item.function)) if isinstance(item, Component) else item
             for item in before.channels
         ]
         if self._recorder.items:
-            world.restore(replace(before, model=model, channels=items))
+            with self._door():
+                world.restore(replace(before, model=model, channels=items))
 
     # the journal ----------------------------------------------------------------------------------
 
@@ -571,6 +676,7 @@ class History:
             path = self.journal.path
             self.journal.close()
             self.journal, self.lost = None, error
+            self._written.clear()
             why = getattr(error, "strerror", None) or error
             warnings.warn(f"'{path}': the journal is no longer kept: {why}", JournalWarning, stacklevel=2)
 
@@ -584,7 +690,7 @@ class History:
     def _write_snapshot_when_due(self) -> None:
         """Write where the world is if the snapshot before is many steps, edits or bytes behind."""
         if self.journal is not None and (
-            self._is_far(Mark(self.count, self.position, 0)) or self.journal.size > self._written.size + self.largest
+            self._is_far(Mark(self.count, self.position, 0)) or self.journal.size > self._latest.size + self.largest
         ):
             self._write_snapshot()
 
@@ -597,8 +703,8 @@ class History:
             with self._journal_lost_on_failure():
                 for base in (half, self._marks[-1]):
                     self._forget_before(base)
-                    self._packer.models.clear()
                     self.journal.replace(self._records())
+                    self._note_offsets()
                     if self.journal.size <= self.largest * 3 // 4:
                         break
                 for mark in self._marks:
@@ -606,15 +712,35 @@ class History:
             return
         for data, arrays in self._snapshot_records(self._marks[-1]):
             self._write(data, arrays, sync=data["record"] == "snapshot")
+        if self.journal is not None:
+            self._written[-1].offset = self.journal.snapshots[-1]
+
+    def _note_offsets(self) -> None:
+        """Note where the snapshots are in a journal that was written anew."""
+        assert self.journal is not None
+        for mark, offset in zip(self._written, self.journal.snapshots, strict=True):
+            mark.offset = offset
+            if not any(mark is kept for kept in self._marks):
+                mark.snapshot = None
+        self._written[-1].size = self.journal.size
+
+    @property
+    def _latest(self) -> Mark:
+        """The last snapshot in the journal."""
+        return self._written[-1] if self._written else self._marks[0]
 
     def _records(self) -> list[Record]:
         """The timeline as records: header, first snapshot, and all after it."""
         from .replay import write_header
 
-        records: list[Record] = [(write_header(self.world), b""), *self._snapshot_records(self._marks[0])]
+        marks = sorted({id(mark): mark for mark in (*self._marks, *self._written)}.values(), key=lambda m: m.along)
+        for mark in marks:  # those in the old journal are read before it and its models are gone
+            mark.snapshot = self._snapshot(mark)
+        self._written.clear()
+        self._packer.models.clear()
+        records: list[Record] = [(write_header(self.world), b""), *self._snapshot_records(marks[0])]
         for recorded in self._recorder.items:
             records += [samples_record(step, recorded.number, values) for step, values in recorded.values.items()]
-        marks = list(self._marks)
         for k, event in enumerate(self._events, self._first):
             while marks and marks[0].is_before(event.step, k):
                 mark = marks.pop(0)
@@ -626,12 +752,12 @@ class History:
 
     def _is_far(self, mark: Mark) -> bool:
         """Whether a mark is so far behind the last snapshot in the journal that it should be there too."""
-        far = mark.step >= self._written.step + SNAPSHOT_STEPS
-        return far or mark.position >= self._written.position + SNAPSHOT_EVENTS
+        far = mark.step >= self._latest.step + SNAPSHOT_STEPS
+        return far or mark.position >= self._latest.position + SNAPSHOT_EVENTS
 
     def _snapshot_records(self, mark: Mark) -> list[Record]:
         """A snapshot, and its model if it is not in the journal yet."""
-        self._written = mark
+        self._written.append(mark)
         snapshot = self._snapshot(mark)
         records = self._model_records(snapshot.model)
         data, arrays = write_snapshot(snapshot, self._packer)

@@ -7,8 +7,9 @@
 The crc is that of the payload, begun from the crc of the record before, so that a record holds only in its
 place. A record is written by one call: a process that is killed leaves whole records and at most one torn
 at the end, which is recognised (it reaches beyond the file, or its crc is wrong and nothing follows) and
-dropped: opening cuts it off, into a file beside, because a damaged length in the middle looks the same. A
-wrong crc with records behind it is damage, and refused.
+dropped: opening cuts it off, into a file of its own, and says how much that was, and whether whole records
+are in it: a damaged length in the middle looks the same. A wrong crc with bytes behind it is damage, and
+refused; with `recover` all before it is kept, and the rest put aside likewise.
 
 The first record is the header: versions, machine, and the options of the world. The others are a model, the
 first one or as an edit made it, a snapshot of the state, an edit with its step and limit of work, a limit of
@@ -20,10 +21,12 @@ What is read is bounded by the size of the file alone, because a session may be 
 import json
 import math
 import os
+import stat
 import struct
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass, fields, is_dataclass
+from errno import ENOENT
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +38,8 @@ from ..io.kinds import Callables, FileError, tell, wrong
 from ..io.scene_files import parse
 from ..methods import METHODS
 from ..model import Model
-from .data import Edit
+from .data import Edit, SetMethod
+from .refusal import method_options
 
 try:
     import fcntl
@@ -50,6 +54,11 @@ LONGEST = 2**32 - 1  # bytes of a record
 LONGEST_SIDE = 2**31  # of an array
 Record = tuple[dict[str, Any], bytes]  # JSON and raw arrays
 DTYPES = ("<f8", "<i4", "<i8", "|b1", "|u1")
+LARGEST_FILE = 2**32  # bytes
+BEGIN = b'{"record":'  # of a record's JSON
+OPEN = os.O_RDWR | os.O_APPEND | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
+OWNER_ONLY = 0o600  # mode of a new file: a session is nobody else's to read
+MOST_ASIDE = 1000  # files of what was cut off
 
 
 def from_1(data: dict[str, Any]) -> dict[str, Any]:
@@ -78,21 +87,20 @@ class Entry:
 
 
 class Reader:
-    """The whole records of a journal."""
+    """The whole records of a journal; with `recover` those before a damaged place."""
 
-    def __init__(self, path: str | Path):
-        self.path = Path(path)
+    def __init__(self, path: str | Path, recover: bool = False):
+        self.path, self.recover = Path(path), recover
         self.entries: list[Entry] = []
         self.end = 0  # of the last whole record
         self.crc = 0
         self.version = VERSION
         try:
-            raw = self.path.read_bytes()
+            self.rest = _read_file(self.path)  # behind the last whole record
+            self.behind = 0  # whole records in it
+            self._read(self.rest)
         except OSError as error:
             raise FileError(f"'{path}': cannot be read: {error.strerror or error}; check the name") from error
-        self.torn = len(raw)  # bytes behind the last whole record
-        try:
-            self._read(raw)
         except FileError as error:
             raise FileError(f"'{path}': {error}") from error
 
@@ -104,18 +112,24 @@ class Reader:
         version = self.version = int(words[2][:9])
         if version > VERSION or (version < VERSION and version not in MIGRATIONS):
             raise FileError(f"is a journal of version {version}; this program reads {VERSION}")
-        self.end = len(line) + 1
+        self.end = min(len(line) + 1, len(raw))
         while self.end < len(raw):
             entry = self._record(raw, version)
             if entry is None:
+                self.behind = records_behind(raw, self.end)
                 break
             self.entries.append(entry)
-        self.torn = len(raw) - self.end
+        self.rest = raw[self.end :]
         if not self.entries or self.entries[0].kind != "header":
             raise FileError("has no header; nothing can be replayed")
 
+    @property
+    def torn(self) -> int:
+        """Bytes behind the last whole record."""
+        return len(self.rest)
+
     def _record(self, raw: bytes, version: int) -> Entry | None:
-        """The record at `end`, or None where the file is torn."""
+        """The record at `end`, or None where the file is torn or, to be recovered, damaged."""
         start = self.end + FRAME.size
         if start > len(raw):
             return None
@@ -124,15 +138,59 @@ class Reader:
             return None
         payload = raw[start : start + length]
         if zlib.crc32(payload, self.crc) != crc:
-            if start + length == len(raw):
+            if start + length == len(raw) or self.recover:
                 return None
-            raise FileError(f"record {len(self.entries)} at byte {self.end} is damaged, and records follow; restore it")
+            place = f"record {len(self.entries)} at byte {self.end} of {len(raw)} is damaged"
+            follow = f"{records_behind(raw, self.end)} whole records follow it"
+            raise FileError(f"{place}, and {follow}; keep what is before it by `impulsar replay FILE --recover`")
         entry = Entry(self.end, *_payload(payload, f"record {len(self.entries)}"))
         self.end, self.crc = start + length, crc
         data = entry.data
         for step in range(version, VERSION):
             data = MIGRATIONS[step](data)
         return Entry(entry.offset, data, entry.arrays)
+
+
+def _read_file(path: Path) -> bytes:
+    """The bytes of a file that is one: a pipe would never end."""
+    found = path.stat()
+    if not stat.S_ISREG(found.st_mode) or found.st_size > LARGEST_FILE:
+        raise FileError(f"is no file of at most {LARGEST_FILE} bytes; give a journal")
+    return path.read_bytes()
+
+
+def records_behind(raw: bytes, damaged: int) -> int:
+    """Whole records behind a damaged one, found by what a record begins with.
+
+    The first of them cannot be checked, as the crc before it is not known; it counts if the next one, whose
+    crc begins from its, holds, or if it ends where the file does.
+    """
+    count, left = 0, 4 * len(raw)  # bytes to look at, so that a hostile file takes no more than linear time
+    at = damaged + FRAME.size + SIZE.size + 1
+    while left > 0 and (at := raw.find(BEGIN, at)) >= 0:
+        begin, chain = at - SIZE.size - FRAME.size, 0
+        end, crc = _frame_at(raw, begin)
+        while begin < end:
+            chain += 1
+            begin, before = end, crc
+            end, crc = _frame_at(raw, begin)
+            left -= end - begin
+            if zlib.crc32(raw[begin + FRAME.size : end], before) != crc:
+                break
+        if chain > 1 or (chain == 1 and begin == len(raw)):
+            count += chain
+            at = begin
+        at += 1
+    return count
+
+
+def _frame_at(raw: bytes, begin: int) -> tuple[int, int]:
+    """Where a record that begins here would end, and its crc; if there is none, where it begins, and 0."""
+    if begin + FRAME.size > len(raw):
+        return begin, 0
+    length, crc = FRAME.unpack_from(raw, begin)
+    end = begin + FRAME.size + length
+    return (end, crc) if length >= SIZE.size and end <= len(raw) else (begin, 0)
 
 
 def _payload(payload: bytes, place: str) -> tuple[dict[str, Any], bytes]:
@@ -145,19 +203,40 @@ def _payload(payload: bytes, place: str) -> tuple[dict[str, Any], bytes]:
     return data, payload[SIZE.size + size :]
 
 
-class Journal:
-    """A journal open for appending. One process at a time."""
+@dataclass(frozen=True)
+class Aside:
+    """What was cut off a journal, and the file that it is in."""
 
-    def __init__(self, path: str | Path, records: list[Record] | None = None):
-        """A new file of these records, or without any an old file, cut after its last whole record."""
+    path: Path
+    bytes: int
+    records: int  # whole ones among them, which no longer join the ones before
+
+    def __str__(self) -> str:
+        whole = f", with {self.records} whole records in them" if self.records else ""
+        return f"{self.bytes} bytes at the end could not be read{whole}; they are put aside in '{self.path}'"
+
+
+class Journal:
+    """A journal open for appending. One process at a time: its file is locked before it can be found."""
+
+    def __init__(self, path: str | Path, records: list[Record] | None = None, recover: bool = False, cut: bool = True):
+        """A new file of these records, or without any an old file, cut after its last whole record.
+
+        recover: cut where it is damaged, too. cut=False leaves that to a call of `cut`.
+        """
         self.path = Path(path)
+        self.aside: Aside | None = None  # what was cut off
+        self.snapshots: list[int] = []  # where those that were written here begin
         self._file = -1
         try:
             if records is None:
-                self._resume()
+                self._open()
+                self.reader = Reader(self.path, recover)
+                self.size, self._crc = self.reader.end, self.reader.crc
+                if cut:
+                    self.cut()
             else:
-                self._claim()
-                self.replace(records)
+                self._begin(records)
         except OSError as error:
             self.close()
             raise FileError(f"'{path}': cannot be opened: {error.strerror or error}; check the name") from error
@@ -165,64 +244,94 @@ class Journal:
             self.close()
             raise
 
-    def _claim(self) -> None:
-        """Refuse a file that holds something, or that another session is about to write."""
-        if self.path.exists():
-            self._open()
-            if os.fstat(self._file).st_size > 0:
-                raise FileError(f"'{self.path}': is there already; open it with History.open, or give another name")
+    def _begin(self, records: list[Record]) -> None:
+        """Take the name; refuse a file that holds something, or that another session is about to write."""
+        self._open(os.O_CREAT)
+        if os.fstat(self._file).st_size > 0:
+            raise FileError(f"'{self.path}': is there already; open it with History.open, or give another name")
+        try:
+            self.replace(records)
+        except BaseException:
+            if self.is_there:  # claimed, and nothing to show for it
+                self.path.unlink()
+            raise
 
-    def _resume(self) -> None:
-        """Go on with an old file."""
-        self._open()
-        reader = Reader(self.path)
+    def _open(self, flags: int = 0) -> None:
+        """Open the file of this name and lock it: the one that has the name once the lock is held."""
+        while True:
+            self.close()
+            self._file = os.open(self.path, OPEN | flags, OWNER_ONLY)
+            self._lock(self._file)
+            if self.is_there:
+                return
+
+    def _lock(self, file: int) -> None:
+        if fcntl is not None:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError as error:
+                raise FileError(f"'{self.path}': is written by another session; give another file") from error
+
+    @property
+    def is_there(self) -> bool:
+        """Whether the file still has its name: neither deleted nor renamed nor replaced since it was opened."""
+        try:
+            return os.path.samestat(os.stat(self.path), os.fstat(self._file))
+        except FileNotFoundError:
+            return False
+
+    def cut(self) -> None:
+        """Cut off what is behind the last whole record, into a file of its own, and bring an old version up."""
+        reader = self.reader
         if reader.torn:
-            with self.path.open("rb") as file, self.path.with_name(f"{self.path.name}.torn").open("ab") as beside:
-                file.seek(reader.end)
-                beside.write(file.read())
+            self.aside = Aside(put_aside(self.path, reader.rest), reader.torn, reader.behind)
             os.ftruncate(self._file, reader.end)
-        self.size, self._crc = reader.end, reader.crc
         if reader.version != VERSION:
             self.replace([(entry.data, entry.arrays) for entry in reader.entries])
 
-    def _open(self) -> None:
-        self.close()
-        self._file = os.open(self.path, os.O_WRONLY | os.O_APPEND | getattr(os, "O_BINARY", 0))
-        if fcntl is not None:
-            try:
-                fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError as error:
-                self.close()
-                raise FileError(f"'{self.path}': is written by another session; give another file") from error
-
     def replace(self, records: list[Record]) -> None:
-        """Put a complete file of these records in the place of the old one, if there is one, at once."""
+        """Put a complete file of these records, locked already, in the place of the old one at once."""
         parts, crc = [FIRST_LINE % VERSION], 0
+        size, snapshots = len(parts[0]), []
         for data, arrays in records:
+            if data["record"] == "snapshot":
+                snapshots.append(size)
             parts.append(frame(data, arrays, crc))
             crc = FRAME.unpack_from(parts[-1])[1]
+            size += len(parts[-1])
         beside = self.path.with_name(f"{self.path.name}.{os.getpid()}.tmp")
+        beside.unlink(missing_ok=True)  # of a session that was killed
+        file = os.open(beside, OPEN | os.O_CREAT | os.O_EXCL, OWNER_ONLY)
         try:
-            with beside.open("wb") as file:
-                file.writelines(parts)
-                file.flush()
-                os.fsync(file.fileno())
+            self._lock(file)
+            _write_all(file, b"".join(parts))
+            os.fsync(file)
             os.replace(beside, self.path)
-        finally:
+        except BaseException:
+            os.close(file)
             beside.unlink(missing_ok=True)
-        self._open()
-        self.size, self._crc = sum(map(len, parts)), crc
+            raise
+        self.close()
+        self._file = file
+        self.size, self._crc, self.snapshots = size, crc, snapshots
+
+    def read(self, offset: int) -> Entry:
+        """The record that begins at a byte of the file."""
+        length, _ = FRAME.unpack(os.pread(self._file, FRAME.size, offset))
+        return Entry(offset, *_payload(os.pread(self._file, length, offset + FRAME.size), f"record at byte {offset}"))
 
     def append(self, data: dict[str, Any], arrays: bytes = b"", sync: bool = False) -> None:
         """Write a record; with `sync` it is on the disk when this returns."""
         record = frame(data, arrays, self._crc)
-        left = memoryview(record)
+        if not self.is_there:
+            raise FileNotFoundError(ENOENT, "the file was deleted or renamed", str(self.path))
         try:
-            while left:  # one call takes all that is shorter than 2 GiB
-                left = left[os.write(self._file, left) :]
+            _write_all(self._file, record)
         except OSError:
             os.ftruncate(self._file, self.size)  # take back what is torn
             raise
+        if data["record"] == "snapshot":
+            self.snapshots.append(self.size)
         self.size += len(record)
         self._crc = FRAME.unpack_from(record)[1]
         if sync:
@@ -235,9 +344,38 @@ class Journal:
             self._file = -1
 
 
+def _write_all(file: int, data: bytes) -> None:
+    left = memoryview(data)
+    while left:  # one call takes all that is shorter than 2 GiB
+        left = left[os.write(file, left) :]
+
+
+def put_aside(path: Path, data: bytes) -> Path:
+    """Write what was cut off a journal to a new file beside it, never through a link nor into an old file."""
+    for n in range(MOST_ASIDE):
+        beside = path.with_name(f"{path.name}.torn{f'.{n}' if n else ''}")
+        try:
+            file = os.open(beside, OPEN | os.O_CREAT | os.O_EXCL, OWNER_ONLY)
+        except FileExistsError:
+            continue
+        try:
+            _write_all(file, data)
+            os.fsync(file)
+        except OSError:
+            beside.unlink()
+            raise
+        finally:
+            os.close(file)
+        return beside
+    raise FileError(f"'{path}.torn' and {MOST_ASIDE - 1} more are there already; move them away")
+
+
 def frame(data: dict[str, Any], arrays: bytes, before: int) -> bytes:
     """A record as bytes; `before` is the crc of the record before."""
-    text = json.dumps(data, allow_nan=False, ensure_ascii=False, separators=(",", ":")).encode()
+    try:
+        text = json.dumps(data, allow_nan=False, ensure_ascii=False, separators=(",", ":")).encode()
+    except ValueError as error:  # what a callable returned; half of a character pair
+        raise FileError(f"a {data['record']} cannot be written: {error}") from error
     if SIZE.size + len(text) + len(arrays) > LONGEST:
         raise FileError(f"a {data['record']} of {len(text) + len(arrays)} bytes is too long for a journal; keep none")
     payload = SIZE.pack(len(text)) + text + arrays
@@ -360,8 +498,11 @@ def read_method(data: Any, place: str) -> Any:
     known = {entry.name for entry in fields(cls)}
     if not isinstance(options, dict) or not set(options) <= known:
         raise wrong(f"{place}.options", options, f"options of {data['method']}: {', '.join(sorted(known))}")
+    given = {key: FREE.read(value, f"{place}.{key}") for key, value in options.items()}
     try:
-        method = cls(**{key: FREE.read(value, f"{place}.{key}") for key, value in options.items()})
+        finite = {key: value for key, value in given.items() if value != math.inf}  # max_step may be that
+        method_options(SetMethod(data["method"], finite), METHODS)
+        method = cls(**given)
         method.check()
     except (ValueError, TypeError) as error:
         raise FileError(f"{place}: {error}") from error

@@ -39,6 +39,19 @@ def present_model(system: System) -> Model:
     return new if changed else model
 
 
+def present_joint(system: System, name: str) -> Joint:
+    """One joint of the present model but for what drives it, without looking at the others."""
+    alone = Model(system.model.name)
+    alone.joints[name] = system.model.joints[name]
+    for r in system.slots_of.get(name, []):
+        arrays = (system.parameter(array)[r : r + 1] for array in ("slot_a", "slot_b", "slot_c", "slot_d"))
+        values = np.array([_first(values)[0] for values in arrays])
+        values[values > LARGEST] = np.inf
+        if (values != system.slot_values[r]).any():
+            _write_slot(alone, system.slots[r], values.tolist())
+    return alone.joints[name]
+
+
 def _first(by_world: np.ndarray) -> np.ndarray:
     """Of every slot the value of the first world, or the largest where it has none."""
     first = by_world[:, 0].copy()

@@ -11,7 +11,7 @@ from ..methods.locked import refuse_locked_motors
 from ..model import Model
 from ..shapes import shape_list, show, unit_quaternion, vector
 from ..system import System
-from .apply import Answer, NoSlot, elastic_energy, group_of, hand_slot
+from .apply import Answer, NoSlot, claim, elastic_energy, group_of, hand_slot
 from .carry import Bench, Change, Places, carry
 from .data import Add, ChangeJoint, Edit, Remove, SetMotor, SetParameter, SetState
 from .refusal import EditError, known
@@ -50,8 +50,7 @@ def plan_of(edit: Edit, bench: Bench, model: Model, refusal: NoSlot | None = Non
         case ChangeJoint():
             return change_joint(edit, bench, model)
         case Add():
-            if edit.kind == "load" and edit.name in bench.system.load_names:
-                raise EditError(f"load '{edit.name}': the name is taken; choose another or remove that load")
+            claim(bench.system, edit.kind, edit.name)
             return add_part(edit, bench, model)
         case Remove():
             return remove_part(edit, bench, model)

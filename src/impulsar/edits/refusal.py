@@ -3,30 +3,35 @@
 import math
 from collections.abc import Mapping
 from dataclasses import fields
-from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
 
-from ..inputs import Harmonic, Ramp, Table, is_number
-from ..model import Body, Joint, ModelError, Motor, Shape
+from ..inputs import LARGEST, Harmonic, Ramp, Table, is_number
+from ..model import Body, Joint, ModelError, Motor, Shape, closest
 from ..shapes import show
 
-LARGEST = 1e100  # of any finite number in an edit: its square and cube are still finite
 DEEPEST = 6  # nesting of values in an edit
 MOST = 1_000_000  # numbers in an edit
+MOST_WORK = 10**6  # iterations or evaluations of a step
 
 
 class EditError(ModelError):
     """An edit that was refused; the world is as it was."""
 
 
+class HeldError(EditError):
+    """A world was to be changed or stepped past the history that holds it."""
+
+
+class Cancelled(EditError):
+    """Something long that was ended on the way; the world is as it was before it."""
+
+
 def known(owner: str, kind: str, name: object, index: Mapping[str, Any]) -> Any:
     """What an index has under a name, or a refusal that suggests the nearest one."""
     if not isinstance(name, str) or name not in index:
-        close = get_close_matches(str(name)[:100], [str(key) for key in index], n=1)
-        hint = f"did you mean '{close[0]}'?" if close else f"known are: {', '.join(map(str, index)) or 'none'}"
-        raise EditError(f"{owner}: no {kind} named {name!r:.200}; {hint}")
+        raise EditError(f"{owner}: no {kind} named {_short(name)}; {closest(name, index)}")
     return index[name]
 
 
@@ -35,6 +40,8 @@ def check_values(edit: Any) -> None:
     left = [MOST]
     for entry in fields(edit):
         value = getattr(edit, entry.name)
+        if entry.type is str and not isinstance(value, str):
+            raise EditError(f"{type(edit).__name__}: {entry.name} is {_short(value)}, expected a text that is a name")
         if type(value) is float:
             _check_number(edit, entry.name, value)
         elif type(value) is not str:

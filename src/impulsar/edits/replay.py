@@ -1,7 +1,7 @@
 """Reading a journal: replay it from its start and check its bits on the way, or go on with its session."""
 
-import inspect
 import math
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,22 +10,22 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..io.codec import FREE, edit_from_json, model_from_json
-from ..io.kinds import BOOLEAN, INTEGER, NUMBER, TEXT, FileError, wrong
+from ..io.kinds import BOOLEAN, INTEGER, LONGEST_TEXT, NUMBER, TEXT, FileError, tell, wrong
 from ..machine import machine_key
-from ..methods import METHODS
 from ..model import Model, ModelError
 from ..reports import StepError
 from ..snapshot import Snapshot
-from ..state import state_blocks
-from ..system import EMPTY, TOPOLOGY_OF_EDITS, System
 from .callables import Recorder
-from .history import Event, History, Limit, Mark
-from .journal import Entry, Journal, Reader, read_method, read_snapshot, write_method
+from .history import Event, History, JournalWarning, Limit, Mark
+from .journal import VERSION, Aside, Entry, Journal, Reader, read_snapshot, write_method
+from .refusal import MOST_WORK
+from .vetting import check_room, options_of, read_options
 
 if TYPE_CHECKING:
     from ..world import World
 
-NOT_OPTIONS = ("self", "model", "rtol", "atol", "substeps", "budget")  # of World: they are in the method
+FARTHEST_STEPS = 20_000  # of a place from the snapshot before it: twice what a session leaves between two
+FARTHEST_EVENTS = 4_000
 
 
 @dataclass
@@ -38,7 +38,8 @@ class Replayed:
     edits: int = 0
     checks: int = 0  # hashes and snapshots compared
     wrong: list[str] = field(default_factory=list)  # which of them differed
-    torn: int = 0  # bytes of a torn record at the end, dropped
+    torn: int = 0  # bytes at the end that could not be read
+    behind: int = 0  # whole records in them
 
 
 def replay(path: str | Path, verify: bool = False, progress: Callable[[int, int], None] | None = None) -> Replayed:
@@ -47,11 +48,17 @@ def replay(path: str | Path, verify: bool = False, progress: Callable[[int, int]
     `progress` is called with the records done and their number.
     """
     reader = Reader(path)
-    player = Player(reader)
-    found = Replayed(player.history, str(reader.entries[0].data.get("machine")), torn=reader.torn)
+    try:
+        player = Player(reader)
+    except (ModelError, StepError) as error:
+        raise FileError(f"'{path}': {error}") from error
+    machine = str(reader.entries[0].data.get("machine"))[:LONGEST_TEXT]
+    found = Replayed(player.history, machine, torn=reader.torn, behind=reader.behind)
     for k, entry in enumerate(player.entries):
         try:
             player.play(entry, found, verify)
+            if k + 1 == len(player.entries):
+                player.finish()
         except (FileError, StepError) as error:
             raise FileError(f"'{path}': {error}") from error
         except ModelError as error:  # an edit that was accepted then is refused now
@@ -62,24 +69,47 @@ def replay(path: str | Path, verify: bool = False, progress: Callable[[int, int]
     return found
 
 
-def open_history(path: str | Path) -> History:
-    """The history of a journal, at its end, which it goes on writing."""
-    journal = Journal(path)
+def open_history(path: str | Path, recover: bool = False) -> History:
+    """The history of a journal, at its end, which it goes on writing; nothing is cut off before it is there."""
+    journal = Journal(path, recover=recover, cut=False)
     try:
-        player = Player(Reader(path))
-        history = player.history
-        for entry in player.entries:
-            player.load(entry)
-        step, position = history.count, history.position
-        with history._kept():
-            history._restore_nearest(step, position)
-            history._run(step, position)
-        history.world.paused = player.paused
-    except ModelError as error:
+        history = _at_the_end(journal.reader)
+        journal.cut()
+    except (ModelError, StepError, OSError) as error:
         journal.close()
         raise FileError(f"'{path}': {error}") from error
     history.journal = journal
-    history._written = history._marks[-1]
+    if journal.reader.version == VERSION:  # else it was written anew
+        for mark in history._written:
+            mark.entry = None
+    if journal.aside is not None:
+        warnings.warn(f"'{path}': {journal.aside}", JournalWarning, stacklevel=3)
+    return history
+
+
+def recover(path: str | Path) -> Aside | None:
+    """Cut a damaged journal after its last whole record; what is put aside, None if nothing had to be."""
+    journal = Journal(path, recover=True, cut=False)
+    try:
+        Player(journal.reader)  # is there anything to be kept?
+        journal.cut()
+    except (ModelError, StepError, OSError) as error:
+        raise FileError(f"'{path}': {error}") from error
+    finally:
+        journal.close()
+    return journal.aside
+
+
+def _at_the_end(reader: Reader) -> History:
+    player = Player(reader)
+    history = player.history
+    for entry in player.entries:
+        player.load(entry)
+    step, position = history.count, history.position
+    with history._kept():
+        history._restore_nearest(step, position)
+        history._run(step, position)
+    history.world.paused = player.paused
     return history
 
 
@@ -87,6 +117,8 @@ class Player:
     """A history built from the records of a journal; `entries` are those after its first snapshot."""
 
     def __init__(self, reader: Reader):
+        from ..world import World
+
         header = reader.entries[0].data
         kinds = [entry.kind for entry in reader.entries]
         if "snapshot" not in kinds[2:] or kinds[1] != "model":
@@ -96,17 +128,23 @@ class Player:
         self.taken = 0
         self.entries = reader.entries[first + 1 :]
         recorder = Recorder()
+        options = read_options(header.get("world"), World)
+        check_room(options, reader.entries[first])
         model = model_from_json(reader.entries[1].data.get("model"), recorder.callables, most=math.inf)
-        world = empty_world(header.get("world"), sorted(model.script, key=lambda entry: entry[0]))
+        world = empty_world(options, sorted(model.script, key=lambda entry: entry[0]))
         self.history = history = History(world, recorder=recorder)
         history._packer.models.append(model)
         for entry in reader.entries[2:first]:
             self._keep(entry)
         base = self._mark(reader.entries[first])
+        if base.step < 0 or base.position < 0:
+            raise wrong("step and position of the first snapshot", (base.step, base.position), "numbers >= 0")
         history._first = base.position
         history._last = base.step
         history._marks = [base]
+        history._written = [base]
         history._restore_nearest(base.step, base.position)
+        self.place = base.step, base.position  # of the last record
 
     # without running ------------------------------------------------------------------------------
 
@@ -120,13 +158,14 @@ class Player:
         history.count, history.position = step, position
         history._last = max(history._last, step)
         if kind in ("edit", "limit"):
-            history._drop_future()
+            if history._has_future():
+                history._drop_future()
             history._events.append(self._event(entry))
             history.position += 1
         elif kind == "cut":
             history._drop_future()
         elif kind == "snapshot":
-            history._marks.append(self._mark(entry))
+            history._written.append(self._mark(entry))
 
     # running --------------------------------------------------------------------------------------
 
@@ -136,26 +175,39 @@ class Player:
         if kind in ("samples", "model", "pause"):
             self._keep(entry)
             return
-        step, position = self._place(entry)
+        self.place = self._place(entry)
+        step = self.place[0]
         history._last = max(history._last, step)
-        self.taken += max(0, step - history.count)
-        history._go(step, position)
+        if kind == "go" or (kind in ("hash", "snapshot") and not verify):
+            return  # the next record says where it was made
+        self._go()
         if kind in ("edit", "limit"):
             event = self._event(entry)
             history._drop_future()
             history._mark_when_due()
             history._events.append(event)
             history._again(event)
+            self.place = history.count, history.position
             found.edits += kind == "edit"
         elif kind == "cut":
             history._drop_future()
-        elif kind == "hash" and verify and entry.data.get("hash") is not None:
+        elif kind == "hash" and entry.data.get("hash") is not None:
             same = history.world.hash() == TEXT.read(entry.data.get("hash"), "hash")
             self._compare(found, same, f"hash at step {step}")
-        elif kind == "snapshot" and verify:
+        elif kind == "snapshot":
             then = read_snapshot(Snapshot, entry.data.get("snapshot"), entry.arrays, history._packer)
             same = then.state.tobytes() == np.ascontiguousarray(history.world.state.numpy()).tobytes()
             self._compare(found, same, f"snapshot at step {step}")
+
+    def _go(self) -> None:
+        """Go to the place of the last record."""
+        self.taken += max(0, self.place[0] - self.history.count)
+        self.history._go(*self.place)
+
+    def finish(self) -> None:
+        """Go where the session ended, if nothing is there to be done."""
+        if self.place != (self.history.count, self.history.position):
+            self._go()
 
     @staticmethod
     def _compare(found: Replayed, same: bool, what: str) -> None:
@@ -181,8 +233,11 @@ class Player:
             if not isinstance(samples, list) or not all(isinstance(item, list) and len(item) == 2 for item in samples):
                 raise wrong("samples", samples, "pairs of a time and values")
             step = INTEGER.read(data.get("step"), "step")
-            values = {NUMBER.read(t, "time"): [NUMBER.read(x, "value") for x in sample] for t, sample in samples}
-            recorded.values.setdefault(step, {}).update(values)
+            for t, sample in samples:
+                if not isinstance(sample, list) or not sample:
+                    raise wrong("samples", sample, "a list of numbers")
+                values = [NUMBER.read(x, "value") for x in sample]
+                recorded.values.setdefault(step, {})[NUMBER.read(t, "time")] = values
 
     def _place(self, entry: Entry) -> tuple[int, int]:
         """Step and position of a record, checked to be on the timeline."""
@@ -191,33 +246,48 @@ class Player:
         position = INTEGER.read(entry.data.get("position", history.position), "position")
         base = history._marks[0]
         if not base.is_before(step, position) or position > history._end or entry.kind not in KINDS:
-            raise FileError(f"record at byte {entry.offset}: {entry.kind} at {step}, {position} is not of this session")
+            place = f"{tell(entry.kind)} at {step}, {position}"
+            raise FileError(f"record at byte {entry.offset}: {place} is not of this session")
+        before = history._nearest(step, position)
+        if step > before.step + FARTHEST_STEPS or position > before.position + FARTHEST_EVENTS:
+            far = f"{entry.kind} at step {step}, edit {position}"
+            raise FileError(f"record at byte {entry.offset}: {far} is farther from a snapshot than a session leaves it")
         return step, position
 
     def _event(self, entry: Entry) -> Event:
         data, callables = entry.data, self.history._recorder.callables
         step, limit = (INTEGER.read(data.get(name), name) for name in ("step", "limit"))
+        if not 1 <= limit <= MOST_WORK:
+            raise wrong("limit", limit, f"from 1 to {MOST_WORK}")
         if entry.kind == "limit":
             return Event(step, Limit(limit), limit, *self._clock_at(step))
-        inverse = data.get("inverse")
+        clock, dt = (NUMBER.read(data.get(name), name) for name in ("clock", "dt"))
+        if not math.isfinite(clock) or not 0 < dt < math.inf:
+            raise wrong("clock and dt", (clock, dt), "a time and a step > 0 [s]")
+        inverse, reverts = data.get("inverse"), data.get("reverts")
         return Event(
             step,
             edit_from_json(data.get("edit"), callables=callables),
             limit,
-            NUMBER.read(data.get("clock"), "clock"),
-            NUMBER.read(data.get("dt"), "dt"),
+            clock,
+            dt,
             None if inverse is None else edit_from_json(inverse, "inverse", callables),
-            data.get("reverts"),
+            None if reverts is None else INTEGER.read(reverts, "reverts"),
         )
 
     def _clock_at(self, step: int) -> tuple[float, float]:
         """Clock and step size at a step that is the last of the timeline [s]."""
-        start, _, clock, dt = self.history._stretches()[-1]
-        return clock + (step - start) * dt, dt
+        history = self.history
+        if history._events:
+            last = history._events[-1]
+            return last.clock + (step - last.step) * last.dt, last.dt
+        base = history._marks[0]
+        snapshot = history._snapshot(base)
+        return snapshot.clock + (step - base.step) * snapshot.dt, snapshot.dt
 
     def _mark(self, entry: Entry) -> Mark:
         step, position, lag = (INTEGER.read(entry.data.get(name), name) for name in ("step", "position", "lag"))
-        return Mark(step, position, lag, entry.offset, entry=entry)
+        return Mark(step, position, lag, entry.offset, entry=entry, offset=entry.offset)
 
 
 KINDS = ("edit", "limit", "hash", "snapshot", "go", "cut")
@@ -232,68 +302,18 @@ def write_header(world: "World") -> dict[str, Any]:
 
 def write_options(world: "World") -> dict[str, Any]:
     """The arguments that would make this world of its model."""
-    names = [name for name in inspect.signature(type(world).__init__).parameters if name not in NOT_OPTIONS]
+    names = options_of(type(world))
     of = {name: world.clamps if hasattr(world.clamps, name) else world for name in names if name != "method"}
     options = {name: FREE.write(getattr(part, name), name) for name, part in of.items()}
     return options | {"method": write_method(world.method)}
 
 
-def empty_world(options: Any, script: list) -> "World":
+def empty_world(options: dict[str, Any], script: list) -> "World":
     """A world of these options, to be brought to a snapshot."""
     from ..world import World
 
-    known = [name for name in inspect.signature(World.__init__).parameters if name not in NOT_OPTIONS]
-    if not isinstance(options, dict) or not set(options) <= set(known):
-        raise wrong("world", options, f"an object with {', '.join(known)}")
-    given = {name: FREE.read(value, name) for name, value in options.items() if name != "method"}
-    if "method" in options:
-        given["method"] = read_method(options["method"], "method")
     model = Model("empty")
     model.body("body", mass=1.0, inertia=(1.0, 1.0, 1.0))
-    world = World(model, **given)
+    world = World(model, **options)
     world._script = script
     return world
-
-
-def check_snapshot(world: "World", snapshot: Snapshot) -> None:
-    """Refuse a snapshot from a file whose arrays do not fit: kernels index them without looking."""
-    model, worlds = snapshot.model, world.worlds
-    kinds = {"model": Model, "state": np.ndarray, "acceleration": np.ndarray, "coordinates": str, "idle": tuple}
-    kinds |= {"parameters": dict, "topology": dict, "channels": list, "hands": list, "loads": list, "paused": bool}
-    kinds |= {"work_limit": int, "steps": int, "script_position": int, "clock": float, "dt": float}
-    for name, kind in kinds.items():
-        if not isinstance(getattr(snapshot, name), kind):
-            raise wrong(f"snapshot.{name}", getattr(snapshot, name), f"a {kind.__name__}")
-    if not isinstance(snapshot.reaction, np.ndarray | None):
-        raise wrong("snapshot.reaction", snapshot.reaction, "an array")
-    hands, loads = len(snapshot.hands), len(snapshot.loads)
-    if type(snapshot.method) not in METHODS.values() or snapshot.coordinates not in snapshot.method.coordinates:
-        raise wrong("snapshot.coordinates", snapshot.coordinates, "coordinates of the method")
-    if loads < len(model.loads) or hands < 1:
-        raise wrong("snapshot.loads", snapshot.loads, f"at least {len(model.loads)}, and one hand")
-    system = System(model, worlds, world.device, snapshot.coordinates, hands, loads - len(model.loads), checked=True)
-    if any(isinstance(r, bool) or not isinstance(r, int) or not 0 <= r < len(system.slots) for r in snapshot.idle):
-        raise wrong("snapshot.idle", snapshot.idle, f"slots, of which there are {len(system.slots)}")
-    system.drop_rows(list(snapshot.idle))
-    shapes: dict[str, tuple[np.ndarray, tuple[int, ...]]] = {
-        "state": (snapshot.state, (sum(state_blocks(system.counts).values()), worlds)),
-        "acceleration": (snapshot.acceleration, (len(model.bodies), worlds, 3)),
-    }
-    if snapshot.reaction is not None:
-        shapes["reaction"] = snapshot.reaction, (system.counts.joints, worlds, 6)
-    for name, values in snapshot.parameters.items():
-        if name not in system.parameters:
-            raise FileError(f"snapshot: no parameter {name!r}; the journal is of another version")
-        have = system.parameter(name).shape
-        shapes[name] = values, (have[0], worlds if values.shape[1:2] == (worlds,) else 1, *have[2:])
-    for name, values in snapshot.topology.items():
-        if name not in TOPOLOGY_OF_EDITS:
-            raise FileError(f"snapshot: no array {name!r}; the journal is of another version")
-        shapes[name] = values, getattr(system.arrays, name).numpy().shape
-        if values.size and not EMPTY <= values.min() <= values.max() <= len(model.bodies):
-            raise FileError(f"snapshot: {name} names bodies that are not there")
-    for name, (values, shape) in shapes.items():
-        if values.shape != shape:
-            raise FileError(f"snapshot: {name} has shape {values.shape}, expected {shape}")
-    if len(snapshot.channels) != system.counts.channels:
-        raise wrong("snapshot.channels", len(snapshot.channels), str(system.counts.channels))

@@ -16,6 +16,7 @@ import numpy as np
 
 from ..joints import BALL_X, BALL_Z, SCREW, SLIDE_Z, TURN_X, TURN_Z, Group, JointType
 from ..model import (
+    KINDS,
     TWO_AXES,
     Body,
     Features,
@@ -32,14 +33,6 @@ from .carry import Bench, JointPlace, Places, joint_frames
 from .data import Add, ChangeJoint, Edit, Remove, SetMotor
 from .refusal import EditError, known
 
-KINDS = {
-    "body": "bodies",
-    "joint": "joints",
-    "spring": "springs",
-    "load": "loads",
-    "probe": "probes",
-    "coupling": "couplings",
-}
 FEATURES = {  # keyword of Model.joint: field of Features
     "limits": "limits",
     "limit_restitution": "restitution",
@@ -378,8 +371,6 @@ def motor_group(owner: str, joint: Joint, group: object) -> str:
 def add_part(edit: Add, bench: Bench, model: Model) -> Plan:
     """Add a part at the present pose."""
     kind = _kind(edit.kind)
-    if not isinstance(edit.name, str):
-        raise EditError(f"{kind} {show(edit.name)}: name is {show(edit.name)}, expected a string")
     owner = f"{kind} '{edit.name}'"
     call = getattr(Model, kind)
     options = options_of(call, owner, edit.options)

@@ -6,13 +6,14 @@ unit where it is used, so the pair keeps its order.
     y_i = y₀ + h Σ a_ij k_j        y₁ = y₀ + h Σ b_j k_j        error = h Σ e_j k_j
 
 The error is measured against atol + rtol · max(|y₀|, |y₁|), root mean square over q and v; books are
-carried along and do not choose the step.
+carried along and do not choose the step. Of a slide, atol is by its scale: the farthest that any slide has moved
+so far, between a millionth of the mechanism's size and all of it. So a watch and a bridge get the same digits.
 """
 
 import warp as wp
 
-from ..joints import BALL_X, SCREW
-from ..spatial import HALF, ONE, ZERO, exp_rotation, f64, normalize_rotation, quat, vec3
+from ..joints import BALL_X, SCREW, SLIDE_Z
+from ..spatial import HALF, ONE, ZERO, angular, exp_rotation, f64, linear, normalize_rotation, quat, vec3
 from ..state import StateArrays, WorkArrays
 from ..system import SystemArrays
 from .pairs import B_AT, E_AT, IMPLICIT, SOLVES, STAGES
@@ -20,6 +21,8 @@ from .pairs import B_AT, E_AT, IMPLICIT, SOLVES, STAGES
 SAFETY = wp.constant(wp.float64(0.9))
 SHRINK = wp.constant(wp.float64(0.2))
 GROW = wp.constant(wp.float64(5.0))
+LEAST_SCALE = wp.constant(wp.float64(1e-6))  # of slides, of the mechanism's size
+TINY_ENERGY = wp.constant(wp.float64(1e-300))
 TINY_ERROR = wp.constant(wp.float64(1e-12))
 
 
@@ -113,6 +116,20 @@ def make_unit(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], w: int):
                 c += 4
 
 
+@wp.func
+def slide_scale(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], w: int) -> f64:
+    """Length by which errors of slides are measured [m]."""
+    return wp.clamp(s.reach[0, w], LEAST_SCALE * m.size[0], m.size[0])
+
+
+@wp.func
+def keep_reach(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], w: int):
+    """Remember how far slides have moved."""
+    for k in range(s.q.shape[0]):
+        if m.coordinate_slides[k] != 0:
+            s.reach[0, w] = wp.max(s.reach[0, w], wp.abs(s.q[k, w] - m.home[k]))
+
+
 @wp.func(inline=False)
 def step_error(
     m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], h: f64, rtol: f64, atol: f64, w: int
@@ -121,19 +138,49 @@ def step_error(
     total = ZERO
     n_q = s.q.shape[0]
     n_v = s.v.shape[0]
+    slide = slide_scale(m, s, w) * atol
     for k in range(n_q):
         e = ZERO
         for j in range(STAGES):
             e += m.tableau[E_AT + j] * x.k_q[j * n_q + k, w]
-        ratio = h * e / (atol + rtol * wp.max(wp.abs(x.q_start[k, w]), wp.abs(s.q[k, w])))
+        least = atol
+        if m.coordinate_slides[k] != 0:
+            least = slide
+        ratio = h * e / (least + rtol * wp.max(wp.abs(x.q_start[k, w]), wp.abs(s.q[k, w])))
         total += ratio * ratio
     for k in range(n_v):
         e = ZERO
         for j in range(STAGES):
             e += m.tableau[E_AT + j] * x.k_v[j * n_v + k, w]
-        ratio = h * e / (atol + rtol * wp.max(wp.abs(x.v_start[k, w]), wp.abs(s.v[k, w])))
+        least = atol
+        if m.dof_kind[k] <= SLIDE_Z:
+            least = slide
+        ratio = h * e / (least + rtol * wp.max(wp.abs(x.v_start[k, w]), wp.abs(s.v[k, w])))
         total += ratio * ratio
     return wp.sqrt(total / f64(n_q + n_v))
+
+
+@wp.func(inline=False)
+def work_error(
+    m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], h: f64, rtol: f64, w: int
+) -> f64:
+    """Error of the motors' work in units of its tolerance, of the energy there is.
+
+    A motor that prescribes the motion leaves no error in it, and near a singular position its torque is not smooth.
+    """
+    size = 3 * m.slot_kind.shape[0] + m.load_body.shape[0]
+    energy = ZERO
+    for i in range(m.parent.shape[0]):
+        V = x.twist[i, w]
+        energy += m.mass[i, w] * wp.dot(linear(V), linear(V)) + wp.dot(angular(V), x.I_W[i, w] * angular(V))
+    error = ZERO
+    for r in range(m.slot_kind.shape[0]):
+        if m.slot_channel[r] >= 0:
+            e = ZERO
+            for j in range(STAGES):
+                e += m.tableau[E_AT + j] * x.k_book[j * size + r, w]
+            error += wp.abs(h * e)
+    return error / (rtol * energy + TINY_ENERGY)
 
 
 @wp.func

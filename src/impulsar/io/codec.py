@@ -14,7 +14,7 @@ import numpy as np
 from ..edits import data as edits
 from ..inputs import Harmonic, Ramp, Sample, Table, Value, is_number
 from ..joints import CATALOGUE
-from ..model import Body, Coupling, Features, Joint, Load, Model, Motor, Probe, Shape, Spring
+from ..model import Body, Coupling, Features, Joint, Load, Model, ModelError, Motor, Probe, Shape, Spring
 from ..shapes import Box, Capsule, ConvexHull, Cylinder, Sphere
 from .kinds import (
     BOOLEAN,
@@ -336,6 +336,8 @@ def edit_from_json(data: Any, place: str = "edit", callables: Callables = REFUSE
 
 def model_to_json(model: Model, callables: Callables = REFUSED) -> dict[str, Any]:
     """A model as an object, exactly: every number comes back with the same bits."""
+    if not isinstance(model, Model):
+        raise wrong("model", model, "a Model")
     data: dict[str, Any] = {"format": FORMAT, "version": VERSION}
     data["name"] = TEXT.write(model.name, "name")
     data["gravity"] = Array((3,)).write(model.gravity, "gravity")
@@ -362,7 +364,12 @@ def model_from_json(data: Any, callables: Callables = REFUSED, most: float = MOS
     for key in data:
         if key not in FIELDS:
             raise FileError(f"scene: no field {tell(key)}; fields are: {', '.join(FIELDS)}")
-    model = Model(TEXT.read(data.get("name", "model"), "name"))
+    try:
+        model = Model(TEXT.read(data.get("name", "model"), "name"))
+    except FileError:
+        raise
+    except ModelError as error:
+        raise FileError(f"name: {error}") from error
     if "gravity" in data:
         model.gravity = Array((3,)).read(data["gravity"], "gravity")
     for name, kind in OPTIONS.items():
@@ -376,8 +383,10 @@ def model_from_json(data: Any, callables: Callables = REFUSED, most: float = MOS
         for i, item in enumerate(_items(data, name)):
             place = f"{name}[{i}]"
             part = record_.read(item, place, callables)
-            if not part.name or part.name in parts or (name == "bodies" and part.name == "ground"):
-                raise FileError(f"{place}.name is {tell(part.name)}, which is empty or taken; choose another")
+            holder = model.holder(part.name, name == "joints") if part.name else "empty"
+            if holder is not None:
+                told = f"{place}.name is {tell(part.name)}, which is empty or taken"
+                raise FileError(f"{told}: it is {holder}, and all parts have names of their own; choose another")
             parts[part.name] = part
     for i, item in enumerate(_items(data, "script")):
         place = f"script[{i}]"

@@ -7,6 +7,7 @@ what was expected. JSON has no infinity, so that it is written as the text "inf"
 import math
 import re
 import reprlib
+import unicodedata
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, fields
 from typing import Any
@@ -18,6 +19,7 @@ from ..shapes import ModelError
 
 LONGEST_TEXT = 1000  # characters
 LARGEST_INTEGER = 2**63
+CONTROL = ("Cc", "Zl", "Zp")  # Unicode's categories of control characters and separators of lines
 DEEPEST = 32  # nesting of free values
 SHORT = reprlib.Repr()
 INFINITE = {"inf": math.inf, "-inf": -math.inf}
@@ -123,9 +125,20 @@ class Text(Kind):
             raise wrong(place, data, "a text")
         if len(data) > LONGEST_TEXT:
             raise FileError(f"{place} has {len(data)} characters, expected at most {LONGEST_TEXT}")
-        if any("\ud800" <= letter <= "\udfff" for letter in data):
-            raise FileError(f"{place} holds half of a character pair (\\ud800 to \\udfff); write the whole character")
+        if not data.isprintable():
+            self._refuse_control(data, place)
         return data
+
+    @staticmethod
+    def _refuse_control(data: str, place: str) -> None:
+        """Refuse what a terminal would obey and no file of results can hold."""
+        for letter in data:
+            kind = unicodedata.category(letter)
+            if kind == "Cs":
+                half = "half of a character pair (\\ud800 to \\udfff)"
+                raise FileError(f"{place} holds {half}; write the whole character")
+            if kind in CONTROL:
+                raise FileError(f"{place} holds the control character {letter!a}; leave it out")
 
     def schema(self, shared: dict[str, Any]) -> dict[str, Any]:
         return {"type": "string", "maxLength": LONGEST_TEXT}

@@ -16,7 +16,7 @@ def from_0(data: dict[str, Any]) -> dict[str, Any]:
         if key in ("bodies", "joints", "springs", "loads", "probes", "couplings") and isinstance(value, dict):
             for name, part in value.items():
                 if not isinstance(part, dict):
-                    raise wrong(f"{key}.{name}", part, "an object")
+                    raise wrong(f"{key} of name {tell(name)}", part, "an object")
             value = [{"name": name, **part} for name, part in value.items()]
         if key not in ("format", "version"):
             new[key] = value

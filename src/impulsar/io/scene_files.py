@@ -1,7 +1,6 @@
 """Scene files: models as readable JSON, read within bounds of time and memory."""
 
 import json
-import os
 import re
 from pathlib import Path
 from typing import Any
@@ -9,36 +8,33 @@ from typing import Any
 import numpy as np
 
 from ..model import Model
+from ..shapes import file_path
 from .codec import model_from_json, model_to_json
-from .kinds import FileError
+from .files import write_file
+from .kinds import FileError, tell
 
 LARGEST_FILE = 16 * 2**20  # bytes
 MOST_VALUES = 400_000
 DEEPEST_FILE = 64
 WIDTH = 110
-STRINGS = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)
+# A text, closed or running on to the end: possessive, so that nothing is looked at twice.
+STRINGS = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)', re.DOTALL)
 DEPTH = np.zeros(256, np.int8)
 DEPTH[[ord("["), ord("{")]], DEPTH[[ord("]"), ord("}")]] = 1, -1
 
 
 def save_model(model: Model, path: str | Path) -> None:
     """Write a model as a scene file; the old file stays until the new one is complete."""
-    path = Path(path)
-    beside = path.with_name(f"{path.name}.{os.getpid()}.tmp")
-    text = pretty(model_to_json(model)) + "\n"
-    try:
-        beside.write_text(text, encoding="utf-8")
-        os.replace(beside, path)
-    finally:
-        beside.unlink(missing_ok=True)
+    write_file(file_path("scene file", path), (pretty(model_to_json(model)) + "\n").encode())
 
 
 def load_model(path: str | Path) -> Model:
     """The model of a scene file; raises FileError."""
+    path = file_path("scene file", path)
     try:
-        return model_from_json(parse(read_bounded(Path(path))))
+        return model_from_json(parse(read_bounded(path)))
     except FileError as error:
-        raise FileError(f"'{path}': {error}") from error
+        raise FileError(f"'{path!s:.200}': {error}") from error
 
 
 def read_bounded(path: Path, largest: int = LARGEST_FILE) -> bytes:
@@ -78,9 +74,11 @@ def parse(data: bytes, most: float = MOST_VALUES) -> Any:
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) != len(pairs):
-        names = [key for key, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
-        raise FileError(f"the key {twice[:60]!r} is given twice in one object; keep one")
+        seen: set[str] = set()
+        for key, _ in pairs:
+            if key in seen:
+                raise FileError(f"the key {tell(key)} is given twice in one object; keep one")
+            seen.add(key)
     return found
 
 

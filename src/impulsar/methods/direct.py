@@ -25,19 +25,41 @@ from ..forces.loads import add_loads
 from ..integrate.control import (
     keep_books,
     keep_derivatives,
+    keep_reach,
+    move_coordinates,
     next_size,
     return_to_start,
     reuse_last_stage,
     save_start,
     set_stage,
     step_error,
+    work_error,
 )
 from ..integrate.pairs import C_AT, EXPLICIT, IMPLICIT, SOLVES, STAGES, tableaux
 from ..joints import BALL_X, BALL_Z
-from ..measure import POSITION_RESIDUAL, check_finite, measure_energy, report_substeps, start_report
-from ..solve.bilateral import apply_multipliers, factor_bilateral, solve_bilateral
-from ..solve.project import project_positions, project_velocities
-from ..spatial import HALF, ONE, TWO, UNLIMITED, ZERO, f64, spatial, vec6, zero3
+from ..measure import (
+    BROKEN,
+    FORCES,
+    TORN,
+    UNDERFLOW,
+    WORK,
+    check_finite,
+    measure_energy,
+    report_substeps,
+    report_velocities,
+    start_report,
+)
+from ..redundancy import PLAY
+from ..solve.bilateral import (
+    WEAK,
+    apply_multipliers,
+    choose_rows,
+    dependent_below,
+    factor_bilateral,
+    solve_bilateral,
+)
+from ..solve.project import PASSING, load_position_errors, project_velocities, remove_errors
+from ..spatial import HALF, INFINITY, ONE, TWO, UNLIMITED, ZERO, f64, spatial, vec6, zero3
 from ..state import StateArrays, WorkArrays
 from ..system import SystemArrays
 from ..system.channels import just_before, next_knot, snap_to_knot
@@ -67,6 +89,19 @@ SNAP = wp.constant(wp.float64(1e-9))  # of a nominal step: so near to a kink the
 FAST = wp.constant(wp.float64(2.5))  # rate times sub-step beyond which stability may set it: the pair ends at 3.3
 EVALUATIONS = wp.constant(wp.float64(6.0))  # of an explicit sub-step
 PATIENCE = wp.constant(wp.float64(50.0))  # nominal steps before the pair that was more work is tried again
+GUARD = wp.constant(wp.float64(1e6))  # evaluations in a nominal step beyond which it is given up
+MUCH_WORK = wp.constant(wp.float64(2500.0))  # evaluations
+COARSEST = wp.constant(wp.float64(1e-2))  # tolerance beyond the limit of work
+LEAST = wp.constant(wp.float64(1e-12))  # of a nominal step: a sub-step so small cannot be taken
+OPEN = wp.constant(wp.float64(1e-9))  # position error that may be left by a projection [m, rad]
+SHORT = wp.constant(wp.float64(1e-4))  # of a nominal step: a sub-step so short is not made shorter for a motor's work
+# of motors near a singular position: an error of one stage shows a hundredth of itself in the estimate
+WORK_TOLERANCE = wp.constant(wp.float64(1e-10))
+CAUTION = wp.constant(wp.float64(20.0))  # times tighter: near a singular position the estimate is too small
+CHOOSE = wp.constant(wp.float64(1e-4))  # strength below which spare rows may take over
+CLOSE = wp.constant(wp.float64(1e-15))  # near a singular position a state so near to the joints is on them [m, rad]
+TINY = wp.constant(wp.float64(1e-300))
+ROUNDING = wp.constant(wp.float64(1e-15))  # of positions [m, rad]
 FASTEST = wp.constant(wp.float64(20.0))  # rate of a speed motor's way back to its target, per impulse step
 JUMP = wp.constant(wp.float64(1e-9))  # velocity error at the start of a step that is an impulse [m/s, rad/s]
 
@@ -76,12 +111,13 @@ class Direct:
     """Options of the direct method."""
 
     rtol: float = 1e-7
-    atol: float = 1e-7  # [m, rad, m/s, rad/s]
-    iterations: int = 5000  # limit of evaluations in a nominal step, and of sweeps in an impulsive sub-step
+    atol: float = 1e-7  # [rad, rad/s], and of the mechanism's size per second: slides
+    iterations: int = 10**6  # evaluations in a nominal step: fewer, a limit of work; so many, an error
     substeps: int = 0  # so many impulsive sub-steps of equal size instead of error control
     epsilon: float = 1e-10  # largest impulse increment of an impulsive sub-step's last sweep [N s, N m s]
     impulse_step: float = 0.002  # largest impulsive sub-step [s]
     pair: str = "auto"  # of smooth sub-steps: "explicit", "implicit", or the one that is less work
+    redundancy: float = PLAY  # how far rows that others imply may be open [rad, or lengths over the mechanism's size]
     max_step: float = 1e9  # sub-steps are chosen inside the nominal step [s]
 
     name = "direct"
@@ -103,6 +139,8 @@ class Direct:
                 raise ValueError(f"direct: {name} is {getattr(self, name)!r}, expected a number > 0")
         if not (isinstance(self.substeps, int) and self.substeps >= 0):
             raise ValueError(f"direct: substeps is {self.substeps!r}, expected an integer >= 0")
+        if not 1e-12 <= self.redundancy < 0.1:
+            raise ValueError(f"direct: redundancy is {self.redundancy!r}, expected rad or sizes from 1e-12 to 0.1")
         if not self.impulse_step > 0.0:
             raise ValueError(f"direct: impulse_step is {self.impulse_step!r}, expected a time > 0 [s]")
         if self.pair not in PAIRS:
@@ -118,26 +156,43 @@ class Direct:
 
 
 @wp.func
-def evaluate(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], t: f64, stage: int, w: int):
-    """Constrained accelerations, multipliers and powers of the present state at time t, into a stage."""
+def evaluate(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], t: f64, stage: int, w: int) -> f64:
+    """Constrained accelerations, multipliers and powers of the present state at time t, into a stage.
+
+    Returns the strength of the weakest row.
+    """
     book = stage * (3 * m.slot_kind.shape[0] + m.load_body.shape[0])
-    kinematics(m, s, x, ZERO, w)
-    follow_loops(m, s, x, w)
-    for i in range(m.parent.shape[0]):
-        x.wrench[i, w] = vec6()
-    for k in range(s.v.shape[0]):
-        x.tau[k, w] = ZERO
-    add_loads(m, x, t, book + 3 * m.slot_kind.shape[0], w)
-    if m.live_slots[0] > 0:
-        apply_compliance(m, s, x, t, book, w)
-    articulate(m, x, w)
-    accelerate(m, x, spatial(zero3(), -m.gravity[0, w]), 1, w)
+    rounds = int(0)
+    weakest = ONE
+    while rounds < 4:
+        kinematics(m, s, x, ZERO, w)
+        follow_loops(m, s, x, w)
+        for i in range(m.parent.shape[0]):
+            x.wrench[i, w] = vec6()
+        for k in range(s.v.shape[0]):
+            x.tau[k, w] = ZERO
+        add_loads(m, x, t, book + 3 * m.slot_kind.shape[0], w)
+        if m.live_slots[0] > 0:
+            apply_compliance(m, s, x, t, book, w)
+        articulate(m, x, w)
+        accelerate(m, x, spatial(zero3(), -m.gravity[0, w]), 1, w)
+        rounds += 1
+        if m.bilateral.shape[0] > 0:
+            weakest = factor_equations(m, x, t, w)
+            if weakest >= WEAK or stage == 0 or approach_joints(m, s, x, t, w) <= CLOSE:
+                rounds = int(4)
+        else:
+            rounds = int(4)
     if m.bilateral.shape[0] > 0:
-        assemble_bilateral(m, x, t, w)
+        for i in range(m.bilateral.shape[0]):
+            x.multiplier[i, w] = ZERO
+            if x.solved[m.bilateral[i], w] != 0:
+                x.multiplier[i, w] = x.row_bias[m.bilateral[i], w]
         steer_motors(m, s, x, t, w)
         rounds = int(0)
         while rounds < 5:
-            factor_bilateral(m, x, w)
+            if rounds > 0:
+                factor_bilateral(m, x, w)
             solve_bilateral(m, x, w)
             rounds += 1
             if saturate_motors(m, x, w) == 0:
@@ -155,6 +210,43 @@ def evaluate(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArra
             if m.slot_channel[r] >= 0:
                 x.k_book[book + r, w] = lam * row_velocity(m, x, s.v, r, w)
     keep_derivatives(m, s, x, stage, w)
+    return weakest
+
+
+@wp.func(inline=False)
+def factor_equations(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], t: f64, w: int) -> f64:
+    """Rows and factor of the accelerations' equations; returns the strength of the weakest row.
+
+    Where those that hold the mechanism elsewhere are weak here, and spare ones would do better, these are chosen.
+    """
+    assemble_bilateral(m, x, t, 0, w)
+    weakest = factor_bilateral(m, x, w)
+    if weakest < CHOOSE and m.spares[0] != 0:
+        assemble_bilateral(m, x, t, 1, w)
+        choose_rows(m, x, w)
+        chosen = factor_bilateral(m, x, w)
+        if chosen > f64(100.0) * weakest:
+            return chosen
+        assemble_bilateral(m, x, t, 0, w)
+        factor_bilateral(m, x, w)
+    return weakest
+
+
+@wp.func
+def approach_joints(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], t: f64, w: int) -> f64:
+    """Bring the state of a stage onto the joints; returns how far it was off [m, rad and per second].
+
+    A stage is off them by its truncation error. Near a singular position, at a distance s from it, the
+    accelerations of such a state are off by that error over s: error control would follow a phantom.
+    """
+    off = load_position_errors(m, s, x, t, w)
+    if off > CLOSE:
+        solve_bilateral(m, x, w)
+        for k in range(s.v.shape[0]):
+            x.v_pseudo[k, w] = ZERO
+        apply_multipliers(m, x, x.v_pseudo, w)
+        move_coordinates(m, s, x.v_pseudo, w)
+    return wp.max(off, project_velocities(m, s, x, t, PASSING, w))
 
 
 @wp.func(inline=False)
@@ -316,7 +408,6 @@ class Progress:
     t: f64  # [s]
     left: f64  # of the nominal step [s]
     h: f64  # sub-step that error control wishes [s]
-    error: f64  # worst position error found before projection [m, rad]
     evaluations: wp.int32
     sub_steps: wp.int32
     ready: wp.int32  # 1: stage 0 holds the derivatives of the present state
@@ -326,6 +417,9 @@ class Progress:
     stiff: wp.int32  # 1: too stiff for the work allowed; compliant rows of impulsive sub-steps are stable
     fresh: wp.int32  # 1: nothing is known yet of how large sub-steps may be
     cut: wp.int32  # 1: the limit of work ended error control
+    coarse: f64  # worst error of a sub-step beyond the limit of work, of its tolerance
+    weakest: f64  # strength of the weakest row in the stages of the sub-step
+    broken: wp.int32  # why the step cannot be taken; see measure
     kink: wp.int32  # 1: an input bends or jumps at t
 
 
@@ -395,6 +489,7 @@ def take_impulsive(
         size = short_of_limits(m, s, x, size, TOUCH * beat, w)
         if p.stiff != 0:
             p.cut = int(1)
+            p.coarse = INFINITY
     ends = p.left - size < END * m.nominal_h[0]
     limit = int(m.options[LIMIT])
     midway = m.options[FIXED] == ZERO
@@ -405,16 +500,31 @@ def take_impulsive(
 
 
 @wp.func
-def settle(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], start: Progress, w: int) -> Progress:
-    """After a smooth sub-step: project, and keep its last stage as the first of the next if it still holds."""
-    p = start
+def close_joints(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], t: f64, weakest: f64, w: int):
+    """After a smooth sub-step: project. Returns how far the state was off, and what of that is left [m, rad]."""
     off = ZERO
+    left = ZERO
     if m.bilateral.shape[0] > 0:
-        x.report[POSITION_RESIDUAL, w] = ZERO
-        project_positions(m, s, x, p.t, SMOOTH_ERROR, w)
-        off = x.report[POSITION_RESIDUAL, w]
-        p.error = wp.max(p.error, off)
-        off = wp.max(off, project_velocities(m, s, x, just_before(p.t), 0, w))
+        enough = SMOOTH_ERROR
+        if weakest < WEAK:
+            enough = CLOSE
+        off, left = remove_errors(m, s, x, t, enough, w)
+        end = just_before(snap_to_knot(m, t, SNAP * m.nominal_h[0], w))
+        if left <= OPEN:
+            off = wp.max(off, project_velocities(m, s, x, end, 0, w))
+    return off, left
+
+
+@wp.func
+def keep_step(
+    m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], start: Progress, size: f64, off: f64, w: int
+) -> Progress:
+    """After an accepted smooth sub-step: its books, its clock, and its last stage as the first of the next."""
+    keep_books(m, s, x, start.pair, size, w)
+    keep_reach(m, s, w)
+    s.last_h[0, w] = ZERO  # forces of an instant are no warm start
+    p = pass_by(m, start, size, w)
+    p.mode = SMOOTH
     p.ready = int(0)
     if off <= NEGLIGIBLE * m.options[ATOL] and p.kink == 0:
         reuse_last_stage(m, s, x, stages_of(p) - 1, w)
@@ -431,6 +541,12 @@ def stages_of(p: Progress) -> int:
 
 
 @wp.func
+def much_work(m: wp.ref[SystemArrays]) -> f64:
+    """Evaluations in a nominal step that are a reason to try the implicit pair."""
+    return wp.min(MUCH_WORK, HALF * m.options[LIMIT])
+
+
+@wp.func
 def first_pair(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], pair: int, size: f64, w: int) -> int:
     """The pair to begin with: implicit if explicit sub-steps as long as stability allows are too much work.
 
@@ -438,7 +554,7 @@ def first_pair(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], pair: int, size: 
     """
     if m.options[PAIR] == ZERO and m.solvable.shape[0] > m.bilateral.shape[0]:
         rate = factor_soft(m, x, size, w)
-        if EVALUATIONS * rate * m.nominal_h[0] > HALF * FAST * m.options[LIMIT]:
+        if EVALUATIONS * rate * m.nominal_h[0] > FAST * much_work(m):
             return IMPLICIT
     return pair
 
@@ -453,6 +569,7 @@ def run_stages(
     first where a motor is too weak. One call of `evaluate`, because every call is a copy of it.
     """
     p = start
+    p.weakest = ONE
     stage = int(0)
     jumped = int(0)
     end = just_before(snap_to_knot(m, p.t + size, SNAP * m.nominal_h[0], w))  # what jumps there is of the next
@@ -473,10 +590,14 @@ def run_stages(
             if p.left <= ZERO:  # what a motor gives without setting itself right
                 for r in range(x.push.shape[0]):
                     x.push[r, w] = ZERO
-            evaluate(m, s, x, at, stage, w)
+            weakest = evaluate(m, s, x, at, stage, w)
+            p.weakest = wp.min(p.weakest, weakest)
             if p.left <= ZERO:
                 return p
             p.evaluations += 1
+            if stage == 0 and not finite_stage(s, x, w):
+                p.broken = FORCES
+                return p
         if ball_is_weak(m, x, w):
             if stage > 0:
                 return_to_start(s, x, w)
@@ -503,7 +624,7 @@ def take_smooth(
 ) -> Progress:
     """Try one smooth sub-step; where a limit or a weak motor is in the way the next one is impulsive."""
     p = run_stages(m, s, x, start, size, w)
-    if p.mode == MUST_BE_IMPULSIVE or p.left <= ZERO:
+    if p.mode == MUST_BE_IMPULSIVE or p.left <= ZERO or p.broken != 0:
         return p
     error = ZERO
     order = f64(5.0)  # of its error estimate in the size
@@ -512,24 +633,84 @@ def take_smooth(
         order = f64(3.0)
     else:
         error = step_error(m, s, x, size, m.options[RTOL], m.options[ATOL], w)
+        if p.weakest < WEAK and size > SHORT * m.nominal_h[0]:
+            error = wp.max(CAUTION * error, work_error(m, s, x, size, WORK_TOLERANCE, w))
+    allowed = ONE
+    if p.weakest < WEAK:
+        allowed += noise(m, s, size, p.weakest, w) / m.options[ATOL]
+    if p.coarse > ZERO:
+        allowed = COARSEST / m.options[RTOL]
     passed = limits_passed(m, s, x, w)
-    if error <= ONE and not passed:
-        keep_books(m, s, x, p.pair, size, w)
-        s.last_h[0, w] = ZERO  # forces of an instant are no warm start
-        p.mode = SMOOTH
-        if size >= HALF * p.h or error > HALF:
-            p.h = next_size(size, error, order)
-        return settle(m, s, x, pass_by(m, p, size, w), w)
+    opened = bool(False)
+    if error <= allowed and not passed:
+        off, left = close_joints(m, s, x, p.t + size, p.weakest, w)
+        opened = not (left <= OPEN)
+        if not opened:
+            if p.coarse > ZERO:
+                p.coarse = wp.max(p.coarse, error)
+            if size >= HALF * p.h or error > HALF * allowed:
+                p.h = next_size(size, error / allowed, order)
+            return keep_step(m, s, x, p, size, off, w)
     return_to_start(s, x, w)
     refresh_geometry(m, s, x, w)
-    if passed:
+    if opened:
+        p.h = HALF * size
+    elif passed:
         p.mode = MUST_BE_IMPULSIVE
     elif wp.isfinite(error):
-        p.h = next_size(size, error, order)
+        p.h = next_size(size, error / allowed, order)
     else:
         p.h = f64(0.1) * size
-    if size < f64(1e-12) * m.nominal_h[0]:
-        p.left = ZERO  # not finite at any size
+    if size < LEAST * m.nominal_h[0]:
+        p.broken = UNDERFLOW
+        if opened:
+            p.broken = TORN
+    return p
+
+
+@wp.func
+def noise(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], size: f64, strength: f64, w: int) -> f64:
+    """What rounding, or slack, does to velocities near a singular position in a sub-step [rad/s, lengths/s].
+
+    There a constraint is like x y = 0 on its branch y = 0, x = s: with an error e of it the equation
+    2 ẋ ẏ + x ÿ = 0 gives ÿ = 2 ẋ² e / s³. A sub-step longer than about s / ẋ need not come so near.
+    """
+    square = ZERO
+    for k in range(s.v.shape[0]):
+        square = wp.max(square, s.v[k, w] * s.v[k, w] / m.dof_weight[k])
+    near = wp.sqrt(wp.max(strength, dependent_below(m, w)))
+    time = wp.min(size, f64(0.1) * near / wp.sqrt(wp.max(square, TINY)))
+    return TWO * square * wp.max(ROUNDING, m.slack[0, w]) / (near * near * near) * time
+
+
+@wp.func
+def finite_stage(s: wp.ref[StateArrays], x: wp.ref[WorkArrays], w: int) -> bool:
+    """Whether the accelerations of the first stage are numbers."""
+    total = ZERO
+    for k in range(s.v.shape[0]):
+        total += wp.abs(x.k_v[k, w])
+    return wp.isfinite(total)
+
+
+@wp.func
+def spend(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], start: Progress, w: int) -> Progress:
+    """When the limit of work has come: the rest of the step at a coarser tolerance, by impulses if that is of no use.
+
+    Without a budget the limit is there to end what would not end by itself.
+    """
+    p = start
+    if f64(p.evaluations) < m.options[LIMIT] or p.stiff != 0:
+        return p
+    p.cut = int(1)
+    if m.options[LIMIT] >= GUARD:
+        p.broken = WORK
+    elif p.coarse == ZERO:
+        p.coarse = ONE
+        if m.solvable.shape[0] > m.bilateral.shape[0]:
+            if p.pair == IMPLICIT or factor_soft(m, x, p.h, w) * p.h > HALF * FAST:
+                p.stiff = int(1)
+    elif f64(p.evaluations) >= TWO * m.options[LIMIT]:
+        p.stiff = int(1)
     return p
 
 
@@ -547,10 +728,10 @@ def change_pair(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], start: Progress
             p.ready = int(0)
             s.pair[0, w] = ZERO
             s.pair[2, w] = PATIENCE
-    elif spent > HALF * m.options[LIMIT] and s.pair[2, w] == ZERO:
+    elif spent > much_work(m) and s.pair[2, w] == ZERO:
         p.pair = IMPLICIT
         p.ready = int(0)
-        s.pair[1, w] = TWO * m.options[LIMIT]
+        s.pair[1, w] = f64(4.0) * much_work(m)
     return p
 
 
@@ -586,10 +767,8 @@ def step(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays],
     p = begin(m, s, w)
     if m.live_slots[0] > 0 and m.options[FIXED] == ZERO:
         refresh_geometry(m, s, x, w)  # as after a launch, so that step(n) is n times step to the bit
-    while p.left > ZERO:
-        if p.evaluations >= int(m.options[LIMIT]):
-            p.stiff = int(1)
-        p = change_pair(m, s, p, w)
+    while p.left > ZERO and p.broken == 0:
+        p = change_pair(m, s, spend(m, x, p, w), w)
         size = wished_size(m, p, w)
         impulsive = m.options[FIXED] > ZERO or p.stiff != 0 or p.mode == MUST_BE_IMPULSIVE
         if not impulsive:
@@ -598,15 +777,19 @@ def step(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays],
             p = take_impulsive(m, s, x, p, is_last, w)
         else:
             p = take_smooth(m, s, x, p, size, w)
+    if p.broken != 0:
+        x.report[BROKEN, w] = f64(p.broken)
+        return
     s.next_h[0, w] = p.h
-    if p.cut != 0:
+    if p.stiff != 0:
         s.next_h[0, w] = -RETRY * p.h
     elif m.options[PAIR] == ZERO:
         s.next_h[0, w] = choose_pair(m, s, x, p, w)
-    report_substeps(x, p.sub_steps, p.evaluations, p.cut, p.error, w)
+    report_substeps(x, p.sub_steps, p.evaluations, p.cut, p.coarse * m.options[RTOL], w)
     if is_last and p.mode == SMOOTH:  # accelerations and forces of the instant where the step ends
         p.ready = int(0)
         take_smooth(m, s, x, p, ZERO, w)
+        report_velocities(m, s, x, p.t, w)
         instant_reactions(m, s, x, w)
 
 
@@ -616,8 +799,9 @@ def direct_kernel(m: SystemArrays, s: StateArrays, x: WorkArrays):
     w = wp.tid()
     start_report(x, w)
     for k in range(m.steps[0]):
-        step(m, s, x, k == m.steps[0] - 1, w)
-        advance_clock(m, s, m.nominal_h[0], w)
+        if x.report[BROKEN, w] == ZERO:
+            step(m, s, x, k == m.steps[0] - 1, w)
+            advance_clock(m, s, m.nominal_h[0], w)
     refresh_geometry(m, s, x, w)
     measure_energy(m, s, x, w)
     check_finite(x, w)

@@ -19,10 +19,10 @@ import warp as wp
 
 from ..constrain.rows import add_freedom, add_pair, clear_row, respond, slot_pair
 from ..coordinates.generalized import apply_impulse, row_velocity
-from ..integrate.control import move_coordinates
+from ..integrate.control import move_coordinates, slide_scale
 from ..integrate.pairs import E_AT, GAMMA, GAMMA_AT, IMPLICIT, SOLVES, STAGES
-from ..joints import BALL_X, SCREW
-from ..solve.bilateral import factor_rows, solve_rows
+from ..joints import BALL_X, SCREW, SLIDE_Z
+from ..solve.bilateral import JUDGED, factor_rows, solve_rows
 from ..spatial import ONE, ZERO, f64
 from ..state import StateArrays, WorkArrays
 from ..system import SystemArrays
@@ -66,7 +66,7 @@ def factor_soft(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], h: f64, w: int) 
     It is sqrt(k / mass) or c / mass, where 1 / mass is what the rows before leave of a row's response.
     """
     assemble_soft(m, x, h, w)
-    factor_rows(m, x, m.solvable.shape[0], w)
+    factor_rows(m, x, m.solvable.shape[0], JUDGED, w)  # by the strengths of the accelerations' own solve
     fastest = ZERO
     for i in range(m.bilateral.shape[0], m.solvable.shape[0]):
         r = m.solvable[i]
@@ -175,6 +175,7 @@ def implicit_error(
     n_q = s.q.shape[0]
     n_v = s.v.shape[0]
     total = ZERO
+    slide = slide_scale(m, s, w)
     for i in range(m.parent.shape[0]):
         c = m.coordinate_start[i]
         for k in range(m.dof_start[i], m.dof_start[i + 1]):
@@ -188,7 +189,10 @@ def implicit_error(
             if m.dof_kind[k] < BALL_X or m.dof_kind[k] == SCREW:
                 size = wp.max(wp.abs(x.q_start[c, w]), wp.abs(s.q[c, w]))
                 c += 1
-            e_q = h * e_q / (atol + rtol * size)
-            e_v = h * e_v / (atol + rtol * wp.max(wp.abs(x.v_start[k, w]), wp.abs(s.v[k, w])))
+            least = atol
+            if m.dof_kind[k] <= SLIDE_Z:
+                least = atol * slide
+            e_q = h * e_q / (least + rtol * size)
+            e_v = h * e_v / (least + rtol * wp.max(wp.abs(x.v_start[k, w]), wp.abs(s.v[k, w])))
             total += e_q * e_q + e_v * e_v
     return wp.sqrt(total / f64(2 * n_v))

@@ -523,7 +523,7 @@ def impulsive_step(
         if not project_positions(m, s, x, t + h, LEFT_ERROR, w):
             # the factor of the step did not do: near a singular position, say
             articulate(m, x, w)
-            assemble_bilateral(m, x, t + h, w)
+            assemble_bilateral(m, x, t + h, 0, w)
             factor_bilateral(m, x, w)
             project_positions(m, s, x, t + h, LEFT_ERROR, w)
     if is_last:

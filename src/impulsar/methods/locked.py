@@ -9,13 +9,13 @@ import numpy as np
 import warp as wp
 
 from ..inputs import Scalar, is_number
-from ..integrate.control import move_coordinates
 from ..model import Model, ModelError
+from ..redundancy import move_kernel, rows_kernel
 from ..spatial import f64
-from ..state import State, StateArrays, WorkArrays
-from ..system import System, SystemArrays
+from ..state import State, WorkArrays
+from ..system import System
 from ..system.slots import CLOSURE, COUPLING, MOTOR_POSITION, MOTOR_SPEED
-from .start import refresh, rows_kernel
+from .start import refresh
 
 INDEPENDENT = 1e-7  # singular values of the rows below this part of the largest say nothing new
 HELD = 1e-6  # part of a motor's row that is left outside of their span
@@ -23,12 +23,6 @@ STEP = 0.05  # to the next pose [rad, m of a mechanism of 1 m]
 AT_ODDS = 1e-7  # of a target and where a locked joint is [m, rad and per second], as in analysis
 CLOSED = 1e-10  # error of the joints there [m, rad]
 POSES, ROUNDS = 3, 10
-
-
-@wp.kernel(enable_backward=False, module="unique")  # compiled only where it is needed
-def move_kernel(m: SystemArrays, s: StateArrays, change: wp.array2d(dtype=f64)):
-    """q ← q ⊕ change."""
-    move_coordinates(m, s, change, wp.tid())
 
 
 def refuse_locked_motors(system: System, state: State, work: WorkArrays, error: type[ModelError]) -> None:
@@ -95,7 +89,8 @@ class Rows:
 
     def __init__(self, system: System, state: State, work: WorkArrays):
         self.system, self.state, self.work = system, state, work
-        self.rigid = [r for r, slot in enumerate(system.slots) if slot.kind in (CLOSURE, COUPLING)]
+        holds = system.parameter("basis")[:, 0]  # what is redundant but for play holds nothing
+        self.rigid = [r for r, slot in enumerate(system.slots) if slot.kind in (CLOSURE, COUPLING) and holds[r]]
 
     def read(self) -> np.ndarray:
         """J of every slot at the present pose [slot, dof]."""

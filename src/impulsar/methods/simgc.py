@@ -4,7 +4,8 @@ Order 1: semi-implicit Euler (eq. 7, 9). The tree by the articulated-body method
 impulses. Where we depart from the paper: effective masses come before the warm start (they do not
 depend on velocities); responses M⁻¹Jᵀ are computed once a step and reused (the result is the same);
 spherical and free joints are native, by quaternion; friction rows that stick are solved directly after
-the sweep, because a sweep alone creeps; a single free body keeps its angular momentum exactly.
+the sweep, because a sweep alone creeps; velocity products are left out and the bodies' momenta carried
+over the drift instead (`coordinates/inertial.py`), but for planar trees without rows in fine steps.
 """
 
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from ..constrain.frames import follow_loops
 from ..constrain.reactions import collect_reactions, finish_reactions, start_reactions
 from ..constrain.rows import advance_clock, assemble
 from ..coordinates.generalized import drift, kick, kinematics
+from ..coordinates.inertial import before_drift, drift_carefully, leave_out_products
 from ..forces.loads import apply_loads, book_loads
 from ..forces.motor_torques import apply_motor_torques
 from ..measure import book_rows, check_finite, measure_energy, report_step, start_report
@@ -73,7 +75,9 @@ def step(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays],
     book_loads(m, s, x, t, h, w)
     if is_last:
         start_reactions(m, x, h, w)
+    leave_out_products(m, x, ONE, w)
     kick(m, s, x, h, w)  # 1-3
+    leave_out_products(m, x, -ONE, w)
     if m.live_slots[0] > 0:
         rows = assemble(m, s, x, t, h, w)  # 5
         share_ball_mass(m, x, rows, w)
@@ -86,8 +90,11 @@ def step(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays],
     if is_last:
         collect_reactions(m, s, x, rows, h, w)
     report_step(m, x, s, rows, iterations, limit, w)
-    drift(m, s, x, h, w)  # 8
-    kinematics(m, s, x, ONE / h, w)
+    if before_drift(m, s, x, rows, h, w):
+        drift_carefully(m, s, x, rows, h, w)  # 8
+    else:
+        drift(m, s, x, h, w)
+        kinematics(m, s, x, ONE / h, w)
     follow_loops(m, s, x, w)
     if is_last:
         finish_reactions(m, x, h, w)

@@ -10,9 +10,7 @@ from ..measure import measure_energy
 from ..spatial import ONE, ZERO, vec6
 from ..state import State, StateArrays, WorkArrays
 from ..system import System, SystemArrays
-from ..system.slots import CLOSURE, COUPLING, MOTOR_POSITION, MOTOR_SPEED
-
-IDLE_SIZE = 1e-20  # |J|² of a row that moves by rounding only
+from ..system.slots import CLOSURE, COUPLING
 
 
 @wp.kernel(enable_backward=False)
@@ -43,43 +41,6 @@ def start_kernel(m: SystemArrays, s: StateArrays, x: WorkArrays):
             response(m, x, r, w)
 
 
-@wp.kernel(enable_backward=False, module="unique")  # compiled only where it is needed
-def rows_kernel(m: SystemArrays, s: StateArrays, x: WorkArrays):
-    """J of all closures, couplings and motors at the present coordinates."""
-    w = wp.tid()
-    kinematics(m, s, x, ZERO, w)
-    follow_loops(m, s, x, w)
-    for r in range(m.slot_kind.shape[0]):
-        kind = m.slot_kind[r]
-        if kind == CLOSURE or kind == COUPLING or kind == MOTOR_SPEED or kind == MOTOR_POSITION:
-            assemble_slot(m, s, x, r, ZERO, ONE, w)
-
-
-def drop_idle_rows(system: System, state: State, work: WorkArrays) -> None:
-    """Find the locks that no freedom of the tree can violate, and take them out of the rows.
-
-    They are those whose row vanishes in any configuration: it is looked at in three random ones, where the
-    loops need not be closed.
-    """
-    closures = [r for r, slot in enumerate(system.slots) if slot.kind == CLOSURE]
-    if not closures or system.coordinates == "maximal":
-        return
-    before = state.array.numpy().copy()
-    random = np.random.default_rng(0)
-    size = np.zeros(len(system.slots))
-    for _ in range(3):
-        q = random.normal(size=(system.counts.coordinates, 1))
-        for joint, start in zip(system.tree.carriers, system.arrays.coordinate_start.numpy(), strict=False):
-            if joint.kind.groups and joint.kind.groups[-1].is_ball:
-                ball = start + len(joint.kind.freedoms) - 3
-                q[ball : ball + 4] /= np.linalg.norm(q[ball : ball + 4])
-        state.write("q", np.repeat(q, system.counts.worlds, axis=1))
-        wp.launch(rows_kernel, 1, inputs=[system.arrays, state.arrays, work], device=system.device)
-        size = np.maximum(size, (system.dense_rows(work.J.numpy()) ** 2).sum(axis=1))
-    state.array.assign(before)
-    system.drop_rows([r for r in closures if size[r] <= IDLE_SIZE])
-
-
 def refresh(system: System, state: State, work: WorkArrays) -> None:
     """Bring poses, twists and energies up to the state."""
     wp.launch(refresh_kernel, system.counts.worlds, inputs=[system.arrays, state.arrays, work], device=system.device)
@@ -104,7 +65,8 @@ def project_start(system: System, state: State, work: WorkArrays) -> dict[str, f
     wp.launch(start_kernel, worlds, inputs=inputs, device=system.device)
     work.wrench.zero_()
     v = state.read("v")[:, 0].copy()
-    rows = [r for r, slot in enumerate(system.slots) if slot.kind in (CLOSURE, COUPLING)]
+    holds = system.parameter("basis").max(axis=1)  # rows that others imply but for their play say nothing here
+    rows = [r for r, slot in enumerate(system.slots) if slot.kind in (CLOSURE, COUPLING) and holds[r]]
     if rows:
         J, Y = system.dense_rows(work.J.numpy())[rows], system.dense_rows(work.Y.numpy())[rows]
         v -= Y.T @ (np.linalg.pinv(J @ Y.T, rcond=1e-10, hermitian=True) @ (J @ v))

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 
 from ..model import Model, ModelError
+from ..shapes import flag, number, show
 from . import chain, cross_lift, five_link, four_bar, manipulator, n_four_bar, peaucellier, slider_crank, ten_pendula
 
 
@@ -27,6 +28,7 @@ class Scene:
         return {name: p.default for name, p in inspect.signature(self.build).parameters.items()}
 
 
+MOST_PARTS = 100_000  # that a parameter of a scene may ask for
 SCENES = {
     scene.name: scene
     for scene in (
@@ -45,15 +47,29 @@ SCENES = {
 
 def scene(name: str, **parameters: object) -> Model:
     """The model of a built-in scene, with its parameters: scene("ten-pendula", start="30deg")."""
-    if name not in SCENES:
-        raise ModelError(f"no scene {name!r}; {_hint(name, SCENES)}")
+    if not isinstance(name, str) or name not in SCENES:
+        raise ModelError(f"no scene {show(name)}; {_hint(name, SCENES)}")
     known = SCENES[name].parameters
-    for key in parameters:
+    for key, value in parameters.items():
         if key not in known:
             raise ModelError(f"scene '{name}': no parameter {key!r}; {_hint(key, known)}")
+        _check_kind(f"scene '{name}' with {key}={show(value)}", key, value, known[key])
     return SCENES[name].build(**parameters)
 
 
-def _hint(name: str, known: dict) -> str:
-    close = get_close_matches(str(name), list(known), n=1)
+def _check_kind(owner: str, key: str, value: object, default: object) -> None:
+    """A parameter is of the kind that its default is."""
+    if isinstance(default, bool):
+        flag(owner, key, value)
+    elif isinstance(default, int):
+        if isinstance(value, bool) or not isinstance(value, int) or value > MOST_PARTS:
+            raise ModelError(f"{owner}: {key} is {show(value)}, expected an integer >= 1, at most {MOST_PARTS}")
+    elif isinstance(default, float):
+        number(owner, key, value)
+    elif isinstance(default, str) and not isinstance(value, str):
+        raise ModelError(f"{owner}: {key} is {show(value)}, expected a text such as {default!r}")
+
+
+def _hint(name: object, known: dict) -> str:
+    close = get_close_matches(name[:100] if isinstance(name, str) else "", list(known), n=1)
     return f"did you mean '{close[0]}'?" if close else f"known are: {', '.join(known)}"

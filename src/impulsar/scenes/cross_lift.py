@@ -62,7 +62,7 @@ def build(case: str = "free", damping: float = 20.0) -> Model:
         hinge(f"rod1{side}", one, rods["1"], (dx, y, dz))
         hinge(f"rod2{side}", two, rods["2"], (0, y, dz))
         model.spring(f"spring{side}", model.ground, two, (0, y, 0), (dx, y, 0), STIFFNESS, damping)
-    model.probe("plate", plate, at=(0, WIDTH / 2, 2 * dz))
+    model.probe("plate pin", plate, at=(0, WIDTH / 2, 2 * dz))
     if case == "load":
         down = Table((2.0, 2.0, 4.0, 4.0), (0.0, -100.0, -100.0, 0.0))
         model.load("weight", plate, force=(0.0, 0.0, down))

@@ -32,7 +32,7 @@ def build(angle_deg: float = 60.0) -> Model:
         ("C", model.ground, rocker, C),
     ):
         model.joint(name, "revolute", first, second, at=at, axis=(0, 0, 1))
-    model.probe("B", coupler, at=B)
+    model.probe("path B", coupler, at=B)
     model.dt, model.duration = 0.001, 5.0
     model.reference_energy = 9.81 * sum(body.mass for body in model.bodies.values()) * CRANK
     return model

@@ -37,7 +37,7 @@ def build(speed: float = 1.0) -> Model:
         )
         drive = Motor(position=grip, max_torque=60.0) if side == "left" else None
         model.joint(
-            f"{side} finger",
+            f"{side} slide",
             "prismatic",
             palm,
             finger,
@@ -46,7 +46,7 @@ def build(speed: float = 1.0) -> Model:
             motor=drive,
             limits=(-0.01, 0.04),
         )
-    model.coupling("repeater", "left finger", "right finger", ratio=1.0)
+    model.coupling("repeater", "left slide", "right slide", ratio=1.0)
     model.probe("grip", palm, at=(0.6, 0, 0.6))
     model.dt, model.duration = 0.01, 5.0
     # every body dropped from its height

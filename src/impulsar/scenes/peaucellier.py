@@ -28,7 +28,7 @@ def build(omega: float = 1.0, amplitude: float = 1.1, motor: bool = True) -> Mod
     def bar(name: str, a: np.ndarray, b: np.ndarray):
         return rod(model, name, a, b, mass=MASS_PER_LENGTH * float(np.linalg.norm(b - a)))
 
-    crank, OA, OC = bar("crank", Q, B), bar("OA", O, A), bar("OC", O, C)
+    crank, OA, OC = bar("QB", Q, B), bar("OA", O, A), bar("OC", O, C)
     AB, BC, CD, DA = bar("AB", A, B), bar("BC", B, C), bar("CD", C, D), bar("DA", D, A)
     drive = Motor(position=Harmonic(amplitude, omega)) if motor else None
     model.joint("crank", "revolute", model.ground, crank, at=Q, axis=(0, 0, 1), motor=drive)
@@ -44,7 +44,7 @@ def build(omega: float = 1.0, amplitude: float = 1.1, motor: bool = True) -> Mod
         ("D", CD, DA, D),
     ):
         model.joint(name, "revolute", first, second, at=at, axis=(0, 0, 1))
-    model.probe("D", CD, at=D)
+    model.probe("path D", CD, at=D)
     model.dt, model.duration = 0.01, 2 * math.pi
     # all bars dropped through the height of the linkage
     model.reference_energy = sum(body.mass for body in model.bodies.values()) * 9.81 * 2 * rise

@@ -17,7 +17,7 @@ def build(angle_deg: float = 60.0) -> Model:
     crank = _link(model, "crank", (0.0, 0.0, 0.0), pin, 0.36, 7.02e-4)
     rod = _link(model, "rod", pin, end, 0.151104, 1.1340859e-3)
     slider = model.body("slider", mass=0.075552, position=end, shape=Box((0.05, 0.03, 0.03)))
-    model.joint("crank", "revolute", model.ground, crank, at=(0, 0, 0), axis=(0, 0, 1))
+    model.joint("bearing", "revolute", model.ground, crank, at=(0, 0, 0), axis=(0, 0, 1))
     model.joint("pin", "revolute", crank, rod, at=pin, axis=(0, 0, 1))
     model.joint("wrist", "revolute", rod, slider, at=end, axis=(0, 0, 1))
     model.joint("guide", "prismatic", model.ground, slider, at=end, axis=(1, 0, 0), loop=True)

@@ -1,9 +1,18 @@
 """Direct solve of the bilateral rows, all at once: A λ = b with A = J M⁻¹ Jᵀ.
 
-A is positive semidefinite: redundant constraints make it singular. It is factored as LDLᵀ within its
-envelope, row by row in the order of the slots; rows that share no tree do not respond to each other, so
-a chain of free bodies has a narrow band and costs O(N). A row whose pivot vanishes beside its diagonal
-depends on rows before it: it gets 1/D = 0, no multiplier, and is satisfied by the others.
+Rows that are redundant by construction are left out beforehand (redundancy.py); here is judged whether a row
+depends on others at this instant: a singular position. A is factored as LDLᵀ within its envelope, row by row
+in the order of the slots; rows that share no tree do not respond to each other, so a chain of free bodies has
+a narrow band and costs O(N). The strength of a row is what the rows before it leave of it,
+
+    strength = pivot / diagonal · |J|²          about s² at a distance s from a singular position [rad, lengths]
+
+with |J|² by geometry alone, turns and shifts made comparable by the mechanism's length: so a row that vanishes
+as a whole is as weak as one that others imply. Where masses differ by much the pivot says little of geometry:
+a weak row is judged again by J Jᵀ. A row weaker than DEPENDENT gets 1/D = 0 and no multiplier. Where rows that
+are redundant but for an opening o were left out, those kept are off by about o² = c: near a singular position the
+mechanism is like x y = c instead of x y = 0, which bends off its branch at a distance of c^(1/3). Momentum carries
+it on along the branch, so rows are left out within twice that.
 
 Row i of the factor is at envelope_row[i] .. for columns envelope_start[i] .. i. The linearly implicit pair
 appends the compliant rows, whose softness stands on the diagonal beside their response.
@@ -11,20 +20,45 @@ appends the compliant rows, whose softness stands on the diagonal beside their r
 
 import warp as wp
 
-from ..coordinates.generalized import apply_impulse, row_response
+from ..coordinates.generalized import apply_impulse, row_product, row_response
 from ..spatial import ONE, ZERO, f64
 from ..state import WorkArrays
 from ..system import SystemArrays
+from ..system.slots import CLOSURE, COUPLING
 
-DEPENDENT = wp.constant(wp.float64(1e-10))  # pivot of a dependent row, of its diagonal
+TWO_THIRDS = wp.constant(wp.float64(0.6666666666666666))
+DEPENDENT = wp.constant(wp.float64(1e-10))  # strength of a row that depends on others at this instant
+ROUNDING = wp.constant(wp.float64(1e-14))  # pivot, of its diagonal, that is nothing but rounding
+MASSES, GEOMETRY, JUDGED = 0, 1, 2  # products of rows: responses, J Jᵀ, or responses with strengths known
+WEAK = wp.constant(wp.float64(1e-2))  # strength below which positions are taken as near to singular ones
+
+
+@wp.func
+def dependent_below(m: wp.ref[SystemArrays], w: int) -> f64:
+    """Strength below which a row depends on others at this instant."""
+    return wp.max(DEPENDENT, f64(4.0) * wp.pow(m.slack[0, w], TWO_THIRDS))
+
+
+@wp.func
+def product(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], metric: int, r: int, other: int, w: int) -> f64:
+    """Of two rows: by what impulses do, or by geometry."""
+    if metric == GEOMETRY:
+        return row_product(m, x, r, other, w)
+    return row_response(m, x, r, other, w)
 
 
 @wp.func(inline=False)
-def factor_rows(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], n: int, w: int):
-    """LDLᵀ of those of the first n rows that are marked as solved, whose J and Y are filled."""
+def factor_rows(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], n: int, metric: int, w: int) -> f64:
+    """LDLᵀ of those of the first n rows that are marked as solved, whose J and Y are filled.
+
+    Returns the strength of the weakest bilateral row, and leaves those of all in x.row_strength; metric JUDGED
+    takes them from there instead.
+    """
     F = x.factor  # local: the compiler keeps its address in a register
     starts = m.envelope_start
     ends = m.envelope_row
+    weakest = ONE
+    dependent = dependent_below(m, w)
     for i in range(n):
         r = m.solvable[i]
         start = starts[i]
@@ -33,14 +67,14 @@ def factor_rows(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], n: int, w: int):
         for j in range(start, i):
             value = ZERO
             if is_solved and F[ends[j + 1] - 1, w] > ZERO:
-                value = row_response(m, x, r, m.solvable[j], w)
+                value = product(m, x, metric, r, m.solvable[j], w)
                 other = ends[j] - starts[j]
                 for k in range(wp.max(start, starts[j]), j):
                     value -= F[at + k, w] * F[other + k, w]
             F[at + j, w] = value  # L D so far
         full = ZERO
         if is_solved:
-            full = row_response(m, x, r, r, w)
+            full = product(m, x, metric, r, r, w)
             if i >= m.bilateral.shape[0]:
                 full += x.row_softness[r, w]
         d = full
@@ -50,14 +84,75 @@ def factor_rows(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], n: int, w: int):
             d -= value * scaled
             F[at + j, w] = scaled
         F[at + i, w] = ZERO
-        if full > ZERO and d > DEPENDENT * full:
-            F[at + i, w] = ONE / d
+        if is_solved:
+            strength = ONE
+            if i < m.bilateral.shape[0]:
+                strength = x.row_strength[r, w]
+                if metric != JUDGED:
+                    strength = wp.max(d, ZERO) / full * x.row_size[r, w]
+                    x.row_strength[r, w] = strength
+                weakest = wp.min(weakest, strength)
+            if d > ROUNDING * full and strength > dependent:
+                F[at + i, w] = ONE / d
+    return weakest
 
 
 @wp.func
-def factor_bilateral(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], w: int):
-    """LDLᵀ of the bilateral rows marked as solved."""
-    factor_rows(m, x, m.bilateral.shape[0], w)
+def factor_bilateral(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], w: int) -> f64:
+    """LDLᵀ of the bilateral rows marked as solved; returns the strength of the weakest."""
+    n = m.bilateral.shape[0]
+    weakest = factor_rows(m, x, n, MASSES, w)
+    if weakest < WEAK:
+        weakest = factor_rows(m, x, n, GEOMETRY, w)
+        factor_rows(m, x, n, JUDGED, w)
+    return weakest
+
+
+@wp.func(inline=False)
+def choose_rows(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], w: int):
+    """Mark the strongest of the closures and couplings as solved, as many as their rank; J of all is filled.
+
+    By geometry: Cholesky of J Jᵀ that takes the row of which most is left each time.
+    """
+    n = m.bilateral.shape[0]
+    for i in range(n):
+        r = m.bilateral[i]
+        kind = m.slot_kind[r]
+        if kind == CLOSURE or kind == COUPLING:
+            x.solved[r, w] = int(0)
+            for j in range(i + 1):
+                x.gram[i * n + j, w] = row_product(m, x, r, m.bilateral[j], w)
+    ranks = int(m.rank[0, w])
+    for _ in range(ranks):
+        best = int(-1)
+        most = ROUNDING
+        for i in range(n):
+            r = m.bilateral[i]
+            kind = m.slot_kind[r]
+            if (kind == CLOSURE or kind == COUPLING) and x.solved[r, w] == 0 and x.gram[i * n + i, w] > most:
+                most = x.gram[i * n + i, w]
+                best = i
+        if best < 0:
+            return
+        x.solved[m.bilateral[best], w] = int(1)
+        # take its part out of the rows that are left
+        for i in range(n):
+            r = m.bilateral[i]
+            if x.solved[r, w] == 0 and (m.slot_kind[r] == CLOSURE or m.slot_kind[r] == COUPLING):
+                part = symmetric(x, n, i, best, w) / most
+                if part != ZERO:
+                    for j in range(i + 1):
+                        rest = m.bilateral[j]
+                        if x.solved[rest, w] == 0:
+                            x.gram[i * n + j, w] = x.gram[i * n + j, w] - part * symmetric(x, n, j, best, w)
+
+
+@wp.func
+def symmetric(x: wp.ref[WorkArrays], n: int, i: int, j: int, w: int) -> f64:
+    """Entry of the rows' products, of which the lower half is kept."""
+    if i >= j:
+        return x.gram[i * n + j, w]
+    return x.gram[j * n + i, w]
 
 
 @wp.func(inline=False)

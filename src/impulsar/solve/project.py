@@ -20,7 +20,8 @@ from ..system import SystemArrays
 from .bilateral import apply_multipliers, solve_bilateral
 
 ROUNDS = 4
-POSITION_RESIDUAL = 4  # row of WorkArrays.report, as in measure
+PASSING = wp.constant(-1)
+POSITION_RESIDUAL, POSITION_SLOT = 4, 5  # rows of WorkArrays.report, as in measure
 
 
 @wp.func
@@ -36,16 +37,34 @@ def load_position_errors(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.
     return worst
 
 
-@wp.func(inline=False)
+@wp.func
+def report_worst(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], w: int):
+    """The row with the largest of the errors in x.multiplier goes to the report, if it is the worst so far."""
+    for i in range(m.bilateral.shape[0]):
+        error = wp.abs(x.multiplier[i, w])
+        if error > x.report[POSITION_RESIDUAL, w]:
+            x.report[POSITION_RESIDUAL, w] = error
+            x.report[POSITION_SLOT, w] = f64(m.bilateral[i])
+
+
+@wp.func
 def project_positions(
     m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], t: f64, enough: f64, w: int
 ) -> bool:
+    """Remove position errors down to `enough`; False where they do not get that small [m, rad]."""
+    _, left = remove_errors(m, s, x, t, enough, w)
+    return left <= enough
+
+
+@wp.func(inline=False)
+def remove_errors(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], t: f64, enough: f64, w: int):
     """Remove position errors down to `enough` [m, rad]; geometry must be current, the factor nearly so.
 
-    False where the errors do not get that small. The largest error found at first goes to the report.
+    Returns the largest error found, which also goes to the report, and the largest that is left.
     """
     worst = load_position_errors(m, s, x, t, w)
-    x.report[POSITION_RESIDUAL, w] = wp.max(x.report[POSITION_RESIDUAL, w], worst)
+    found = worst
+    report_worst(m, x, w)
     rounds = int(0)
     while worst > enough and rounds < ROUNDS:
         solve_bilateral(m, x, w)
@@ -60,7 +79,7 @@ def project_positions(
         rounds += 1
         if worst > f64(0.5) * before:  # the factor does not help any more
             rounds = ROUNDS
-    return worst <= enough
+    return found, worst
 
 
 @wp.func
@@ -68,8 +87,9 @@ def velocity_error(
     m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], r: int, t: f64, jump: int, w: int
 ) -> f64:
     """What a bilateral row's velocity is off; of a motor with a bound, or off its target, 0 unless it jumps."""
-    if m.slot_channel[r] >= 0 and jump == 0 and (m.slot_a[r, w] < UNLIMITED or x.feedback[r, w] > ZERO):
-        return ZERO
+    if m.slot_channel[r] >= 0 and jump <= 0:
+        if jump == PASSING or m.slot_a[r, w] < UNLIMITED or x.feedback[r, w] > ZERO:
+            return ZERO
     return row_velocity(m, x, s.v, r, w) - row_target_rate(m, r, t, w)
 
 
@@ -79,7 +99,8 @@ def project_velocities(
 ) -> f64:
     """Make velocities satisfy the rows; x.multiplier holds the impulses. Returns the largest error found.
 
-    jump: 1 where the velocities of targets jump. The work p (u₋ + u₊) / 2 of the motors' impulses is booked.
+    jump: 1 where the velocities of targets jump. The work p (u₋ + u₊) / 2 of the motors' impulses is booked, but
+    for a state in PASSING, such as a stage, where motors keep their velocities.
     """
     worst = ZERO
     for i in range(m.bilateral.shape[0]):
@@ -92,7 +113,7 @@ def project_velocities(
     solve_bilateral(m, x, w)
     for i in range(m.bilateral.shape[0]):
         r = m.bilateral[i]
-        if m.slot_channel[r] >= 0 and x.multiplier[i, w] != ZERO:
+        if m.slot_channel[r] >= 0 and x.multiplier[i, w] != ZERO and jump != PASSING:
             mean = row_velocity(m, x, s.v, r, w) - HALF * velocity_error(m, s, x, r, t, jump, w)
             s.work[r, w] = s.work[r, w] + x.multiplier[i, w] * mean
     apply_multipliers(m, x, s.v, w)

@@ -19,7 +19,7 @@ from websockets.typing import Origin
 from ..edits import Edit
 from ..io import edit_to_json
 from ..model import ModelError
-from .messages import BOOKS, FLAGS, HEADER, MAGIC
+from .messages import BOOKS, FLAGS, HEADER, KINDS, MAGIC
 
 _HEADER = struct.Struct("<" + "".join(code for _, code in HEADER))
 
@@ -67,6 +67,15 @@ def decode(data: bytes) -> Frame:
         np.frombuffer(data, np.uint8, header["signals"], at),
         wall.monotonic(),
     )
+
+
+def patched(scene: dict, patch: dict) -> dict:
+    """A Scene after a Patch."""
+    found = scene | {name: patch[name] for name in ("generation", "topology", "size", "gravity", "parameters")}
+    for kind in KINDS:
+        parts = {part["name"]: part for part in (*scene[kind], *patch[kind])}
+        found[kind] = [parts[name] for name in patch["order"].get(kind, parts)]
+    return found
 
 
 class StudioClient:
@@ -200,6 +209,8 @@ class StudioClient:
             self._replies[message["id"]] = message
         elif message["type"] == "notice":
             self.notices.append(message)
+        elif message["type"] == "patch":
+            self.newest["scene"] = patched(self.newest["scene"], message)
         else:
             self.newest[message["type"]] = message
         return False

@@ -62,13 +62,16 @@ class Clock:
         """Book steps that were taken between two wall times."""
         self._taken += steps
         self._simulated += steps * self.dt
-        each = (ended - began) / steps
-        self.step_time = each if self.step_time == 0.0 else 0.8 * self.step_time + 0.2 * each
+        self.learn((ended - began) / steps)
         self._measured.append((ended, self._simulated))
         while len(self._measured) > 2 and self._measured[1][0] <= ended - WINDOW:
             self._measured.popleft()
         if ended - self._measured[0][0] >= WINDOW / 2:
             self.slow = self.factor < 0.95 * self.speed
+
+    def learn(self, each: float) -> None:
+        """Take note of the wall time of a step [s]."""
+        self.step_time = each if self.step_time == 0.0 else 0.8 * self.step_time + 0.2 * each
 
     @property
     def factor(self) -> float:

@@ -2,22 +2,27 @@
 
 import argparse
 import contextlib
+import gc
+import html
 import logging
+import signal
+import ssl
 import sys
-import tempfile
 import threading
 import webbrowser
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..model import Model, ModelError
+from .folders import private_folder, write_private
 
 if TYPE_CHECKING:
     from ..edits.history import History
     from ..world import World
     from .session import Session
 
+SIGNALS = ("SIGTERM", "SIGHUP", "SIGQUIT")
 KEPT = 5  # journals of scenes before
 REMOTE = """\
 impulsar: --allow-remote: everyone who can reach {host} port {port} and has the link can see and change this
@@ -54,7 +59,7 @@ def add_arguments(parser: argparse.ArgumentParser, seconds: Callable[[str], floa
 
 def serve(args: argparse.Namespace, make_model: Callable[[], Model]) -> int:
     """Serve until Ctrl-C; what can be refused is refused before anything is built."""
-    from .security import is_loopback
+    from .security import Seldom, is_loopback
 
     if not is_loopback(args.host) and not args.allow_remote:
         raise ModelError(f"--host {args.host}: others could reach it; add --allow-remote if that is meant")
@@ -67,9 +72,52 @@ def serve(args: argparse.Namespace, make_model: Callable[[], Model]) -> int:
     for path in (args.cert, args.key):
         if path is not None and not path.is_file():
             raise ModelError(f"'{path}': no such file; give a PEM file")
-    logging.basicConfig(level=logging.WARNING, stream=sys.stderr, format="impulsar: %(message)s")
-    with tempfile.TemporaryDirectory(prefix="impulsar-") as folder:
-        return _serve(args, make_model, Path(folder))
+    _check_pem(args.cert, args.key)
+    handler = logging.StreamHandler(sys.stderr)
+    handler.addFilter(Seldom())
+    logging.basicConfig(level=logging.WARNING, handlers=[handler], format="impulsar: %(message)s")
+    with _ended_by_signals() as ends, private_folder() as folder:
+        return _serve(args, make_model, folder, ends)
+
+
+def _check_pem(certificate: Path | None, key: Path | None) -> None:
+    """Refuse what is no certificate and its key before anything is built on it."""
+    if certificate is None:
+        return
+    try:
+        ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(certificate, key, password="")
+    except (OSError, ValueError) as error:  # SSLError is an OSError
+        reason = getattr(error, "reason", None) or error
+        told = f"--cert '{certificate}' and --key '{key}': not a certificate and its key in PEM without a password"
+        raise ModelError(f"{told} ({reason}); check both") from error
+
+
+@contextlib.contextmanager
+def _ended_by_signals() -> Iterator[list[Callable[[], None]]]:
+    """Have what ends a process end this block instead, so that journals are closed and keys removed.
+
+    Calls what is in the list if there is something, because a server must not be left in the middle of anything.
+    """
+    ends: list[Callable[[], None]] = []
+    if threading.current_thread() is not threading.main_thread():
+        yield ends
+        return
+
+    def end(number: int, frame: object) -> None:
+        if not ends:
+            raise SystemExit(128 + number)
+        for function in ends:
+            function()
+
+    numbers = [getattr(signal, name) for name in SIGNALS if hasattr(signal, name)]
+    before = {n: signal.getsignal(n) for n in numbers if signal.getsignal(n) is not signal.SIG_IGN}  # as under nohup
+    try:
+        for number in before:
+            signal.signal(number, end)
+        yield ends
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def _session(args: argparse.Namespace, make_model: Callable[[], Model], folder: Path) -> "Session":
@@ -105,7 +153,7 @@ def begin_history(world: "World", path: Path) -> "History":
     try:
         return History(world, path)
     except Exception:
-        if before is not None:
+        if before is not None and not path.exists():  # else another session has taken the name
             before.replace(path)
         raise
 
@@ -121,7 +169,9 @@ def _put_aside(path: Path) -> Path | None:
     return names[1]
 
 
-def _serve(args: argparse.Namespace, make_model: Callable[[], Model], folder: Path) -> int:
+def _serve(
+    args: argparse.Namespace, make_model: Callable[[], Model], folder: Path, ends: list[Callable[[], None]]
+) -> int:
     from .security import is_loopback
     from .server import Place, Studio
     from .tls import machine_names, make_certificate
@@ -138,7 +188,18 @@ def _serve(args: argparse.Namespace, make_model: Callable[[], Model], folder: Pa
     print(f"Impulsar studio: {studio.url}", flush=True)
     print("Ctrl-C ends it.", flush=True)
     if not args.no_browser:
-        threading.Thread(target=webbrowser.open, args=(studio.url,), daemon=True).start()
+        threading.Thread(target=_open_browser, args=(studio.launch_url(), folder), daemon=True).start()
+    gc.collect()
+    gc.freeze()  # modules and kernels stay: looking through them again and again would cost 50 ms each time
+    ends.append(studio.end)
     with contextlib.suppress(KeyboardInterrupt):  # the way to end it
         studio.run()
     return 0
+
+
+def _open_browser(url: str, folder: Path) -> None:
+    """Open a link without a word of it on a command line, which every user of this machine can read."""
+    page = folder / "open.html"
+    refresh = f'<meta http-equiv="refresh" content="0;url={html.escape(url)}">'
+    write_private(page, f'<!doctype html><meta charset="utf-8">{refresh}<title>Impulsar studio</title>\n')
+    webbrowser.open(page.as_uri())

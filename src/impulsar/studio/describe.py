@@ -1,22 +1,24 @@
 """What a client is told of a world: its parts and their parameters as a Scene, what acts now as a Live."""
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
-from ..edits.apply import EditError, parameters
+from ..edits.apply import UNLIMITED, EditError, parameters
+from ..edits.present import present_joint
 from ..inputs import Component, Harmonic, Ramp, Scalar, Table
 from ..joints import CATALOGUE, Group
 from ..measure import coordinate_name
 from ..methods import METHODS
-from ..model import NO_AXIS, TWO_AXES
+from ..model import NO_AXIS, TWO_AXES, Load, Model, Motor
 from ..model import Features as ModelFeatures
 from ..model import Joint as ModelJoint
 from ..scenes import SCENES
 from ..shapes import Box, Capsule, ConvexHull, Cylinder, Sphere, rotation_matrix
 from ..shapes import Shape as ModelShape
-from ..system import EMPTY
-from ..system.slots import HAND
+from ..system import EMPTY, System
+from ..system.slots import HAND, MOTORS
 from ..world import World
 from . import messages as ms
 from .signals import UNITS
@@ -30,26 +32,24 @@ PARAMETER_UNITS = {
     "free_length": "m",
     "ratio": "1",
 }
+MOST_HULLS = 1024  # kept, some 30 kB each
 SETTABLE_FEATURES = ("friction", "viscous", "stiffness", "damping", "rest")
 KINDS = {Box: "box", Sphere: "sphere", Cylinder: "cylinder", Capsule: "capsule", ConvexHull: "hull"}
 
 
-def scene(world: World, generation: int, topology: int) -> ms.Scene:
+def scene(
+    model: Model, generation: int, topology: int, size: float, gravity: ms.Parameter, parts: dict[str, Any]
+) -> ms.Scene:
     """Everything there is to draw and to set."""
-    model = world.model
     return ms.Scene(
         generation=generation,
         topology=topology,
         name=model.name,
-        gravity=_parameter(world, "model", "gravity").value,
-        size=_size(world),
+        gravity=gravity.value,
+        size=size,
         reference_energy=None if model.reference_energy is None else float(model.reference_energy),
-        bodies=[_body(world, name) for name in model.bodies],
-        joints=[_joint(world, joint) for joint in model.joints.values()],
-        springs=[_spring(world, name) for name in model.springs],
-        probes=[ms.Probe(name=p.name, body=p.body, at=_list(p.p_BQ)) for p in model.probes.values()],
-        couplings=[_coupling(world, name) for name in model.couplings],
-        parameters=[_parameter(world, "model", "gravity")],
+        **parts,
+        parameters=[gravity],
         joint_kinds=[
             ms.JointKind(
                 name=kind.name,
@@ -72,21 +72,16 @@ def scene_entries() -> list[ms.SceneEntry]:
     ]
 
 
-def _size(world: World) -> float:
-    """Largest extent of the authored mechanism, shapes included [m]."""
-    points = [np.zeros(3)]
-    for joint in world.model.joints.values():
-        first = world.model.bodies.get(joint.first, world.model.ground)
-        points.append(first.world_point(joint.p_PF))
-    for body in world.model.bodies.values():
-        points.append(body.position)
-        for shape in body.shapes:
-            reach = _reach(shape)
-            points += [body.world_point(shape.offset + sign * reach) for sign in (-1.0, 1.0)]
-    return float(np.ptp(np.array(points), axis=0).max()) or 1.0
+def part(world: World, kind: str, name: str) -> Any:
+    """A part as it is now."""
+    return PARTS[kind](world, name)
 
 
-def _reach(shape: ModelShape) -> np.ndarray:
+def gravity(world: World) -> ms.Parameter:
+    return _parameter(world, "model", "gravity")
+
+
+def reach(shape: ModelShape) -> np.ndarray:
     """Half extents of a shape along its body's axes, roughly [m]."""
     if isinstance(shape, Box):
         half = np.asarray(shape.size) / 2
@@ -106,7 +101,7 @@ def _body(world: World, name: str) -> ms.Body:
     return ms.Body(
         name=name,
         mass=float(known[0].value),
-        shapes=[shape(item) for item in world.model.bodies[name].shapes],
+        shapes=[shape(item) for item in world.system.model.bodies[name].shapes],
         parameters=known,
     )
 
@@ -131,9 +126,16 @@ def shape(item: ModelShape) -> ms.Shape:
 
 
 def hull(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Corners of a convex hull and its triangles, anticlockwise seen from outside."""
+    """Corners of a convex hull and its triangles, anticlockwise seen from outside; of each shape found once."""
+    points = np.ascontiguousarray(points, float)
+    return _hull(points.tobytes())
+
+
+@lru_cache(maxsize=MOST_HULLS)
+def _hull(corners: bytes) -> tuple[np.ndarray, np.ndarray]:
     from scipy.spatial import ConvexHull as Hull
 
+    points = np.frombuffer(corners).reshape(-1, 3)
     found = Hull(points)
     faces = found.simplices.copy()
     a, b, c = (points[faces[:, k]] for k in range(3))
@@ -142,7 +144,8 @@ def hull(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return points[found.vertices], np.searchsorted(found.vertices, faces, sorter=np.argsort(found.vertices))
 
 
-def _joint(world: World, joint: ModelJoint) -> ms.Joint:
+def _joint(world: World, name: str) -> ms.Joint:
+    joint = present_joint(world.system, name)
     return ms.Joint(
         name=joint.name,
         joint_type=joint.type,
@@ -198,7 +201,7 @@ def _features(world: World, joint: ModelJoint, group: Group, features: ModelFeat
 
 
 def _spring(world: World, name: str) -> ms.Spring:
-    spring = world.model.springs[name]
+    spring = world.system.model.springs[name]
     return ms.Spring(
         name=name,
         first=spring.first,
@@ -210,14 +213,22 @@ def _spring(world: World, name: str) -> ms.Spring:
 
 
 def _coupling(world: World, name: str) -> ms.Coupling:
-    coupling = world.model.couplings[name]
+    coupling = world.system.model.couplings[name]
     ends = []
     for joint_name, group_name in ((coupling.joint_a, coupling.group_a), (coupling.joint_b, coupling.group_b)):
-        joint = world.model.joints[joint_name]
+        joint = world.system.model.joints[joint_name]
         group = joint.kind.group(group_name)
         ends.append(coordinate_name(joint, group, group.freedoms[0]))
     known = [_parameter(world, name, "ratio")]
     return ms.Coupling(name=name, coordinate_a=ends[0], coordinate_b=ends[1], parameters=known)
+
+
+def _probe(world: World, name: str) -> ms.Probe:
+    probe = world.system.model.probes[name]
+    return ms.Probe(name=name, body=probe.body, at=_list(probe.p_BQ))
+
+
+PARTS = {"bodies": _body, "joints": _joint, "springs": _spring, "probes": _probe, "couplings": _coupling}
 
 
 def _places(world: World, part: str) -> dict[str, list[tuple[str, int]]]:
@@ -243,9 +254,9 @@ def _parameter(world: World, part: str, name: str, unit: str | None = None) -> m
 # what acts now --------------------------------------------------------------------------------------------
 
 
-def live(world: World, revision: int, off: list[dict[str, Any]]) -> ms.Live:
+def live(world: World, revision: int, motors: "Motors", off: list[dict[str, Any]]) -> ms.Live:
     """Hands, loads and motors."""
-    return ms.Live(revision=revision, hands=_hands(world), loads=_loads(world), motors=_motors(world), off=off)
+    return ms.Live(revision=revision, hands=_hands(world), loads=_loads(world), motors=motors.of(world), off=off)
 
 
 def _hands(world: World) -> list[ms.Hand]:
@@ -290,39 +301,52 @@ def _loads(world: World) -> list[ms.Load]:
     ]
 
 
-def _motors(world: World) -> list[ms.Motor]:
-    found = []
-    for joint in world.model.joints.values():
-        for group in joint.kind.groups:
-            motor = joint.features[group.name].motor
-            if motor is None:
-                continue
-            given = {"speed": motor.speed, "position": motor.position, "torque": motor.torque}
-            quantity = next(name for name, value in given.items() if value is not None)
-            unit = {"speed": f"{group.unit}/s", "position": group.unit, "torque": group.force_unit}[quantity]
-            bound = float(motor.max_torque)
-            found.append(
-                ms.Motor(
-                    joint=joint.name,
-                    group=group.name,
-                    quantity=quantity,  # type: ignore[arg-type]
-                    value=_motor_value(world, joint, group),
-                    unit=unit,
-                    max_torque=bound if np.isfinite(bound) else None,
-                )
-            )
-    return found
+class Motors:
+    """The motors of a system: each is described again only when what it follows or its bound is another."""
+
+    def __init__(self) -> None:
+        self._system: System | None = None
+        self._entries: list[tuple[ModelJoint, Group, list[int]]] = []  # with the slots of each
+        self._known: list[tuple[list[Any], float, ms.Motor] | None] = []
+
+    def of(self, world: World) -> list[ms.Motor]:
+        """All of them now."""
+        if world.system is not self._system:
+            self._find(world.system)
+        items, bounds = world.system.channels.items, world.system.parameter("slot_a")[:, 0].tolist()
+        found = []
+        for k, (joint, group, rows) in enumerate(self._entries):
+            now, bound = [items[world.system.slots[r].channel] for r in rows], bounds[rows[0]]
+            known = self._known[k]
+            if known is None or known[1] != bound or any(a is not b for a, b in zip(known[0], now, strict=True)):
+                known = self._known[k] = now, bound, _motor(joint, group, now, bound)
+            found.append(known[2])
+        return found
+
+    def _find(self, system: System) -> None:
+        self._system, self._entries = system, []
+        for joint in system.model.joints.values():
+            for group in joint.kind.groups:
+                if joint.features[group.name].motor is not None:
+                    own = [r for r in system.slots_of[joint.name] if system.slots[r].kind in MOTORS]
+                    self._entries.append((joint, group, [r for r in own if system.slots[r].code in group.freedoms]))
+        self._known = [None] * len(self._entries)
 
 
-def _motor_value(world: World, joint: ModelJoint, group: Group) -> Any:
-    """What the channels of a motor are set to."""
-    system = world.system
-    items = [
-        system.channels.items[slot.channel]
-        for slot in system.slots
-        if slot.channel >= 0 and slot.name == joint.name and slot.code in group.freedoms
-    ]
-    return _values(items) if group.is_ball else _value(items[0])
+def _motor(joint: ModelJoint, group: Group, items: list[Any], bound: float) -> ms.Motor:
+    motor = joint.features[group.name].motor
+    assert motor is not None
+    given = {"speed": motor.speed, "position": motor.position, "torque": motor.torque}
+    quantity = next(name for name, value in given.items() if value is not None)
+    unit = {"speed": f"{group.unit}/s", "position": group.unit, "torque": group.force_unit}[quantity]
+    return ms.Motor(
+        joint=joint.name,
+        group=group.name,
+        quantity=quantity,  # type: ignore[arg-type]
+        value=_values(items) if group.is_ball else _value(items[0]),
+        unit=unit,
+        max_torque=bound if bound < UNLIMITED else None,
+    )
 
 
 def _values(items: list[Scalar]) -> Any:
@@ -346,6 +370,19 @@ def _value(item: Any) -> Any:
     if isinstance(item, Component):
         return None
     return float(np.ravel(item)[0])
+
+
+def points_in(value: Any) -> int:
+    """Points of the tables in an edit, as an object or as JSON."""
+    if isinstance(value, Table):
+        return np.size(value.values)
+    if isinstance(value, dict) and value.get("profile") == "table":
+        return np.size(value.get("values", ()))
+    if isinstance(value, dict):
+        return sum(map(points_in, value.values()))
+    if isinstance(value, list | tuple):
+        return sum(map(points_in, value))
+    return sum(points_in(part) for part in vars(value).values()) if isinstance(value, Motor | Load) else 0
 
 
 def _body_names(world: World) -> dict[int, str]:

@@ -3,15 +3,18 @@
 import struct
 import time as wall
 from dataclasses import dataclass
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from ..edits import rotate
+from ..system import System
 from ..world import World
 from .describe import acting_loads
 from .messages import BOOKS, HEADER, MAGIC
 from .signals import Reading, Signal
 
+_ORDERS: WeakKeyDictionary[System, np.ndarray] = WeakKeyDictionary()
 _HEADER = struct.Struct("<" + "".join(code for _, code in HEADER))
 
 
@@ -69,7 +72,7 @@ def tick(
         reading.step_time,
         *clock,
     ]
-    order = [world.system.body_index[name] for name in world.system.model.bodies]
+    order = _order(world.system)
     poses = np.hstack([reading.positions[order], reading.orientations[order]])
     hands, loads = _hands(reading), _loads(reading)
     with np.errstate(over="ignore"):  # what float32 cannot hold is sent as infinite
@@ -77,6 +80,13 @@ def tick(
             np.asarray(block, "<f4").tobytes() for block in ([np.ravel(n)[0] for n in numbers], poses, hands, loads)
         )
     return Tick(reading, generation, revision, step, flags, (len(order), len(hands), len(loads)), blocks)
+
+
+def _order(system: System) -> np.ndarray:
+    """Rows of bodies in the author's order; found once for each system."""
+    if system not in _ORDERS:
+        _ORDERS[system] = np.array([system.body_index[name] for name in system.model.bodies], int)
+    return _ORDERS[system]
 
 
 def _hands(reading: Reading) -> list[np.ndarray]:

@@ -1,15 +1,17 @@
 """Which edits belong to one gesture, so that a person undoes what was done and not one of its hundred parts."""
 
+from collections import deque
 from collections.abc import Sequence
 
 from .. import edits
 
 POINTER = (1 / 60, 0.05)  # least and most wall time between a hand's moves that its target takes to follow one [s]
+MOST_STARTS = 10_000  # of gestures that are kept
 TOGETHER = 0.7  # wall time between edits of one thing that make one gesture [s]
 
 
-def subject(edit: edits.Edit) -> tuple | None:
-    """The thing that an edit sets anew each time, None for other edits."""
+def subject(edit: edits.Edit | None) -> tuple | None:
+    """The thing that an edit sets anew each time, None for other edits and where there is none."""
     match edit:
         case edits.Move(hand=hand):
             return ("hand", hand)
@@ -61,13 +63,14 @@ class Gestures:
     """Positions in a history at which gestures began."""
 
     def __init__(self) -> None:
-        self._starts: list[int] = []
+        self._starts: deque[int] = deque(maxlen=MOST_STARTS)  # ascending
         self._held: dict[str, int] = {}  # start of the gesture of every hand that holds
         self._last: tuple[tuple | None, float] = (None, 0.0)
 
     def note(self, position: int, edit: edits.Edit, now: float) -> None:
         """An edit that was made at a position of the history, at a wall time."""
-        self._starts = [start for start in self._starts[-10_000:] if start < position]
+        while self._starts and self._starts[-1] >= position:
+            self._starts.pop()
         thing = subject(edit)
         goes_on = thing is not None and thing == self._last[0] and now - self._last[1] < TOGETHER
         self._last = thing, now
@@ -82,4 +85,4 @@ class Gestures:
 
     def start(self, position: int) -> int:
         """Where the gesture began whose edits are the last before a position."""
-        return max((start for start in self._starts if start < position), default=position - 1)
+        return next((start for start in reversed(self._starts) if start < position), position - 1)

@@ -2,32 +2,45 @@
 
 import threading
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from .messages import KINDS, Patch
+from .wire import Written
 
 MOST_REPLIES = 512
+ORDER = ("scene", "patch", "live", "status", "books")
+
+Item = str | Written
 
 
 class Mailbox:
-    """Filled by the session, emptied by the client's sender; neither waits for the other."""
+    """Filled by the session, emptied by the client's sender; neither waits for the other.
+
+    Messages become text where they are taken, so that the session's thread has no part in it.
+    """
 
     def __init__(self, wake: Callable[[], None]):
         self._wake = wake  # tells the sender, from any thread
         self._lock = threading.Lock()
-        self._newest: dict[str, str] = {}  # scene, live, status, books
-        self._replies: deque[str] = deque()
+        self._newest: dict[str, Item] = {}  # by ORDER
+        self._replies: deque[Item] = deque()
         self._frame: bytes | None = None
         self.is_overfull = False  # a client that sends but does not read
         self.frames_missed = 0
 
-    def put(self, newest: dict[str, str], replies: list[str], frame: bytes | None) -> None:
+    def put(self, newest: Mapping[str, Item], replies: Sequence[Item], frame: bytes | None) -> None:
         """Leave all that one turn of the session has for this client."""
         if not (newest or replies or frame):
             return
         with self._lock:
-            for kind, text in newest.items():
-                self._newest.pop(kind, None)
-                self._newest[kind] = text
-            if "scene" in newest or "live" in newest:
+            if "scene" in newest:
+                self._newest.pop("patch", None)
+            for kind, item in newest.items():
+                before = self._newest.get(kind)
+                self._newest[kind] = merged(before, item) if kind == "patch" and before is not None else item
+            if not {"scene", "patch", "live"}.isdisjoint(newest):
                 self._frame = None  # it belongs to the Scene or Live before
             self._replies += replies
             if frame is not None:
@@ -38,14 +51,28 @@ class Mailbox:
                 self._replies.clear()
         self._wake()
 
+    @property
+    def is_large(self) -> bool:
+        """Whether what waits takes long to become text."""
+        return "scene" in self._newest or "patch" in self._newest or "live" in self._newest
+
     def take(self) -> list[str | bytes]:
         """Everything that waits, in the order in which it is to be sent."""
         with self._lock:
-            waiting: list[str | bytes] = [
-                self._newest[k] for k in ("scene", "live", "status", "books") if k in self._newest
-            ]
+            waiting = [self._newest[kind] for kind in ORDER if kind in self._newest]
             waiting += self._replies
-            if self._frame is not None:
-                waiting.append(self._frame)
+            frame = self._frame
             self._newest, self._replies, self._frame = {}, deque(), None
-        return waiting
+        texts: list[str | bytes] = [item if isinstance(item, str) else item.text for item in waiting]
+        return texts if frame is None else [*texts, frame]
+
+
+def merged(before: Item, after: Item) -> Item:
+    """Two patches of which the first has not been sent, as one."""
+    assert isinstance(before, Written) and isinstance(after, Written)
+    old, new = before.message, after.message
+    assert isinstance(old, Patch) and isinstance(new, Patch)
+    parts: dict[str, Any] = {
+        kind: list({part.name: part for part in (*getattr(old, kind), *getattr(new, kind))}.values()) for kind in KINDS
+    }
+    return Written(replace(new, order=old.order | new.order, **parts))

@@ -8,14 +8,15 @@ pictures of the world. All of it is SI, quaternions are xyzw, points of a part a
 
 Server to client, in this order after the connection is made:
 
-    Scene       what there is to draw and to set. Again with a new `generation` whenever parts or
-                parameters change; `topology` changes only when parts come, go or change type.
+    Scene       what there is to draw and to set. Again with a new `generation` when most of it changes;
+                `topology` changes only when parts come, go or change type.
+    Patch       what an edit changed of the Scene before it, with a new `generation`.
     Live        what holds and acts now: hands, loads, motors. Again with a new `revision` on change.
     Status      clock, method, history. Again on change.
     Books       the energy books entry by entry and the state of the solver, about four times a second.
     frames      binary, at most one per tick and always the newest: a slow client misses frames, never
-                the order. A frame's `generation` and `revision` are those of the last Scene and Live
-                sent before it, so its blocks fit them.
+                the order. A frame's `generation` and `revision` are those of the last Scene or Patch
+                and of the last Live sent before it, so its blocks fit them.
     Reply       one for every EditMessage, Control and Subscribe, with its `id`; `ok` false and `text` in
                 the engine's words if it was refused. Moves of one hand that wait for the same step are
                 merged into the newest; the merged ones are answered with `merged` true.
@@ -63,7 +64,7 @@ MAGIC = 0x31504D49  # "IMP1"
 # Field, struct code. The two doubles come first after the magic and generation, so all are aligned.
 HEADER: tuple[tuple[str, str], ...] = (
     ("magic", "I"),
-    ("generation", "I"),  # of the Scene the frame belongs to
+    ("generation", "I"),  # of the Scene or Patch the frame belongs to
     ("time", "d"),  # [s]
     ("wall", "d"),  # server's monotonic clock when the frame was made [s]
     ("step", "I"),  # steps since the start, modulo 2³²
@@ -93,6 +94,9 @@ BOOKS: tuple[tuple[str, str], ...] = (
     ("real_time_factor", "1"),  # simulated time over wall time, measured over about a second
     ("speed", "1"),  # asked for
 )
+
+LONGEST_SIGNAL = 280  # letters of a signal's name; a part whose name is longer has none that can be asked for
+KINDS = ("bodies", "joints", "springs", "probes", "couplings")  # of parts, as a Scene lists them
 
 Vector = list[float]
 
@@ -235,6 +239,28 @@ class Scene:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Patch:
+    """What of the Scene is another: each part takes the place of that of its name, or comes behind the others.
+
+    `order` has all names of a kind of which parts came, went or changed places, by "bodies", "joints", ...; of what
+    it does not name nothing is left.
+    """
+
+    generation: int
+    topology: int
+    size: float
+    gravity: Vector
+    parameters: list[Parameter]
+    bodies: list[Body]
+    joints: list[Joint]
+    springs: list[Spring]
+    probes: list[Probe]
+    couplings: list[Coupling]
+    order: dict[str, list[str]]
+    type: Literal["patch"] = "patch"
+
+
+@dataclass(frozen=True, kw_only=True)
 class Hand:
     name: str
     body: str
@@ -315,6 +341,8 @@ class Books:
     imbalance_percent: float | None  # of the scene's reference energy
     worst_joint: str | None
     ended_by: str  # tolerance, iterations or budget
+    trouble: list[str]  # what is not right to its tolerance, and what to do
+    openings: dict[str, float]  # of rows that are redundant by construction [rad, or lengths over the size]
     indeterminate: list[str]  # joints whose reactions are a choice, as found when the parts last changed
     type: Literal["books"] = "books"
 
@@ -406,5 +434,5 @@ class Subscribe:
     type: Literal["subscribe"] = "subscribe"
 
 
-SENT = (Scene, Live, Status, Books, Reply, Notice)
+SENT = (Scene, Patch, Live, Status, Books, Reply, Notice)
 RECEIVED = (EditMessage, Control, Subscribe)

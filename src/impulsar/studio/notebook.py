@@ -1,9 +1,10 @@
 """A world in a notebook: the studio's page in a frame below the cell."""
 
-import tempfile
+from contextlib import ExitStack
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
+
+from .folders import private_folder
 
 if TYPE_CHECKING:
     from ..world import World
@@ -18,7 +19,7 @@ class Shown:
     """A world's server, and the folder of its journal."""
 
     studio: "Studio"
-    folder: tempfile.TemporaryDirectory
+    folder: ExitStack
 
 
 _shown: "dict[World, Shown]" = {}
@@ -46,7 +47,7 @@ class View:
         """End the page; the world, as it is now, is the caller's again."""
         if shown := _shown.pop(self.world, None):
             shown.studio.stop()
-            shown.folder.cleanup()
+            shown.folder.close()
 
 
 def view(world: "World", width: str = "100%", height: int = 640, origin: str | None = None) -> View:
@@ -65,8 +66,8 @@ def _serve(world: "World", origin: str | None) -> Shown:
     from .session import Session
 
     frames = ancestors([*NOTEBOOKS, *([origin] if origin else [])])
-    folder = tempfile.TemporaryDirectory(prefix="impulsar-")
-    path = Path(folder.name) / "session.journal"
+    folder = ExitStack()
+    path = folder.enter_context(private_folder()) / "session.journal"
     method, coordinates, device = world.method, world.coordinates, world.device
 
     def make_world(model):

@@ -5,17 +5,19 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..edits.history import History
-from ..model import Model, ModelError
+from ..model import ModelError
 from ..reports import StepReport
+from ..system import System
 from ..world import World
 from . import describe
 from . import messages as ms
 from .clock import Clock
-from .frames import tick
-from .mailbox import Mailbox
+from .frames import Tick, tick
+from .mailbox import Item, Mailbox, merged
+from .parts import Parts
 from .recording import Recording
 from .signals import Before, Reading, Signal, signal
-from .wire import to_text
+from .wire import Written
 
 BOOKS_INTERVAL = 0.25  # wall time between Books [s]
 
@@ -30,7 +32,7 @@ class Client:
     subscription: int = 0
     names: list[str] = field(default_factory=list)
     signals: list[Signal] = field(default_factory=list)
-    replies: list[str] = field(default_factory=list)  # of this turn
+    replies: list[Item] = field(default_factory=list)  # of this turn
     hands: set[str] = field(default_factory=set)  # by which it holds something
     waiting: int = 0  # messages in the inbox
     is_new: bool = True
@@ -50,12 +52,13 @@ class Publisher:
 
     def __init__(self, scene: str, journal: str | None):
         self.scene, self.journal = scene, journal
-        self.generation = self.topology = self.revision = 0
+        self.revision = 0
+        self.parts, self._motors = Parts(), describe.Motors()
         self.off: dict[tuple, dict[str, Any]] = {}  # edits that switch something on again, by what that is
-        self._parts: Model | None = None  # that were described last
-        self._newest: dict[str, str] = {}  # to be told to all
-        self._kept: dict[str, str] = {}  # to be told to whoever comes
-        self._notices: list[tuple[str, Client | None]] = []  # and whom not to tell
+        self.system: System | None = None  # that was described last
+        self._newest: dict[str, Item] = {}  # to be told to all
+        self._kept: dict[str, Item] = {}  # to be told to whoever comes, beside the Scene
+        self._notices: list[tuple[Item, Client | None]] = []  # and whom not to tell
         self._status: ms.Status | None = None
         self._has_journal = False
         self._span = (0.0, 0.0, 0.0)  # of the timeline, and where the recording begins [s]
@@ -63,62 +66,79 @@ class Publisher:
         self._choices: list[str] = []
         self._choices_of = -1  # topology
 
-    def describe(self, world: World, with_parts: bool, clients: list[Client]) -> bool:
-        """Make the Live anew, and with parts the Scene; whether the parts are still the same."""
-        is_same = self._parts is world.system.model
-        if with_parts or not is_same:
-            self._parts = world.system.model
-            self.generation += 1
-            self.topology += not is_same
-            self._newest["scene"] = to_text(describe.scene(world, self.generation, self.topology))
+    def describe(self, world: World, clients: list[Client], acts: bool = True) -> bool:
+        """Take note of what changed: of the parts, and with `acts` of hands, loads and motors.
+
+        Whether the parts are still the same, whatever their values.
+        """
+        topology, is_same = self.parts.topology, world.system is self.system
+        self.system = world.system
+        change = self.parts.update(world)
+        if isinstance(change, ms.Scene):
+            self._newest.pop("patch", None)
+        if change is not None:
+            new = Written(change)
+            before = self._newest.get(change.type)
+            self._newest[change.type] = new if before is None or change.type == "scene" else merged(before, new)
+        if not is_same:  # signals are read from the arrays of a system
             for client in clients:
                 client.signals = [_again(world, name) for name in client.names]
-        self.revision += 1
-        self._newest["live"] = to_text(describe.live(world, self.revision, list(self.off.values())))
-        return is_same
+        if acts or self.parts.has_other_motors:
+            self.revision += 1
+            live = describe.live(world, self.revision, self._motors, list(self.off.values()))
+            self._newest["live"] = Written(live)
+        return self.parts.topology == topology
 
     def tell(self, level: Any, text: str, but: Client | None = None) -> None:
         """Say something to all, but for the one who knows."""
-        self._notices.append((to_text(ms.Notice(level=level, text=text)), but))
+        self._notices.append((Written(ms.Notice(level=level, text=text)), but))
 
     def publish(
         self, history: History, clock: Clock, recording: Recording, moment: Moment, clients: list[Client]
     ) -> None:
         """Leave in every mailbox what changed and the newest frame."""
-        now, world = wall.monotonic(), history.world
+        now, world, report = wall.monotonic(), history.world, moment.report
+        reading = Reading(world, moment.before, report.iterations / report.steps if report else 0.0, clock.step_time)
         is_time = now - self._last_books > BOOKS_INTERVAL
         if is_time or world.paused:
             self._last_books = now
-            self._newest["books"] = to_text(_books(world, moment.report, self._find_choices(world, moment)))
+            self._newest["books"] = Written(_books(reading, report, self._find_choices(world, moment)))
         if is_time or world.paused or self._status is None:
             self._span = (*history.span, recording.since(world))
         self._watch_journal(history)
         self._update_status(history, clock, len(clients))
         newest, self._newest = self._newest, {}
         notices, self._notices = self._notices, []
-        self._kept |= newest
+        self._kept |= {kind: item for kind, item in newest.items() if kind not in ("scene", "patch")}
         if not clients:
             return
-        picture = self._tick(history, clock, moment)
+        picture = self._tick(reading, history, clock, moment)
         for client in clients:
-            first = self._kept if client.is_new else newest
+            first = self._all(world) if client.is_new else newest
             client.is_new = False
             frame = picture.frame(client.applied, client.subscription, client.signals)
             replies, client.replies = client.replies, []
             told = [text for text, but in notices if but is not client]
             client.mailbox.put(first, [*replies, *told], frame)
 
+    def _all(self, world: World) -> dict[str, Item]:
+        """What a client that comes is told; its Scene is made text once for all who come until the next edit."""
+        known = self._kept.get("scene")
+        if not (isinstance(known, Written) and known.message.generation == self.parts.generation):
+            known = self._kept["scene"] = Written(self.parts.scene(world))
+        return self._kept
+
     def _find_choices(self, world: World, moment: Moment) -> list[str]:
         """Joints whose reactions are a choice: asked once per topology, after a step, because it is dear."""
-        if self._choices_of != self.topology and moment.report is not None and world.model.joints:
-            self._choices_of = self.topology
+        if self._choices_of != self.parts.topology and moment.report is not None and world.system.model.joints:
+            self._choices_of = self.parts.topology
             determinate = world.reactions()[1][:, 0]
-            self._choices = [name for name, sure in zip(world.model.joints, determinate, strict=True) if not sure]
-        return self._choices if self._choices_of == self.topology else []
+            joints = world.system.model.joints
+            self._choices = [name for name, sure in zip(joints, determinate, strict=True) if not sure]
+        return self._choices if self._choices_of == self.parts.topology else []
 
-    def _tick(self, history: History, clock: Clock, moment: Moment):
+    def _tick(self, reading: Reading, history: History, clock: Clock, moment: Moment) -> Tick:
         world, report = history.world, moment.report
-        steps = report.steps if report else 1
         flags = {
             "paused": world.paused,
             "slow": clock.slow,
@@ -126,12 +146,12 @@ class Publisher:
             "replaying": history.is_replaying,
         }
         return tick(
-            Reading(world, moment.before, report.iterations / steps if report else 0.0, clock.step_time),
-            self.generation,
+            reading,
+            self.parts.generation,
             self.revision,
             world._count,
             sum(ms.FLAGS[name] for name, on in flags.items() if on),
-            report.substeps / steps if report else 0.0,
+            report.substeps / report.steps if report else 0.0,
             (world.dt / clock.speed, 0.0 if world.paused else clock.factor, clock.speed),
         )
 
@@ -164,13 +184,16 @@ class Publisher:
         )
         if status != self._status:
             self._status = status
-            self._newest["status"] = to_text(status)
+            self._newest["status"] = Written(status)
 
 
-def _books(world: World, report: StepReport | None, choices: list[str]) -> ms.Books:
-    books, reference = world.energy(), world.model.reference_energy
+ROUNDING = 1e-11  # of openings: joints are closed to 1e-13
+
+
+def _books(reading: Reading, report: StepReport | None, choices: list[str]) -> ms.Books:
+    books, reference = reading.energy, reading.world.system.model.reference_energy
     return ms.Books(
-        time=world.time,
+        time=reading.world.time,
         kinetic=books.kinetic,
         potential=books.potential,
         elastic=books.elastic,
@@ -181,6 +204,8 @@ def _books(world: World, report: StepReport | None, choices: list[str]) -> ms.Bo
         imbalance_percent=100 * books.imbalance / reference if reference else None,
         worst_joint=report.worst_joint if report else None,
         ended_by=report.ended_by if report else "tolerance",
+        trouble=[str(one) for one in report.trouble] if report else [],
+        openings={name: gap for name, gap in reading.world.openings().items() if gap > ROUNDING},
         indeterminate=choices,
     )
 

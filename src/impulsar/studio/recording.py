@@ -45,13 +45,13 @@ class Recording:
         self.room = room
         self.samples: deque[Sample] = deque()
         self.bytes = 0
-        self.rebase(world, is_same_topology=False)
+        self._base: Snapshot | None = None
 
     def rebase(self, world: World, is_same_topology: bool = True) -> None:
-        """Take note of changed parameters; of changed parts, by starting anew."""
+        """Take note of changed parameters, which the next sample copies; of changed parts, by starting anew."""
         if not is_same_topology:
             self.clear()
-        self._base = world.snapshot()
+        self._base = None
 
     def clear(self) -> None:
         """Begin anew."""
@@ -71,6 +71,8 @@ class Recording:
     def take(self, world: World) -> None:
         """Sample the world as it is now."""
         work = world._work
+        if self._base is None:
+            self._base = world.snapshot()
         sample = Sample(
             self._base,
             world.state.numpy().copy(),

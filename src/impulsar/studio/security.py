@@ -2,8 +2,8 @@
 
 In this order: a Host that is ours (against DNS rebinding), an Origin that is ours (against other pages
 in the same browser), the token (against other users and programs), then limits of rate and size. The
-token comes once in the opened URL and becomes a cookie; in a notebook's frame, where browsers keep
-cookies back, it stays in the path.
+token of the opened URL begins a session, whose own secret becomes a cookie and can be ended by itself; in a
+notebook's frame, where browsers keep cookies back, the studio's own session stays in the path.
 """
 
 import asyncio
@@ -29,6 +29,9 @@ Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 METHODS = ("GET", "HEAD", "POST")
+MOST_SESSIONS = 256  # the oldest goes
+SESSION = "impulsar.session"  # key of a scope: the secret that it came with
+LINES_PER_SECOND = 5.0  # of a log, in the long run
 MOST_FIELDS = 8  # of the opened URL's query
 AUTHORITY = re.compile(r"([a-z0-9._-]{1,253}|\[[0-9a-f:.]{2,45}\])(?::([0-9]{1,5}))?")
 
@@ -45,6 +48,9 @@ class Limits:
     scene_file: int = 16 * 2**20  # bytes
     mesh: int = 32 * 2**20
     body_seconds: float = 60.0  # in which a body must have come
+    header_seconds: float = 10.0  # in which a request must have begun and its headers must have come
+    connections: int = 512  # open at once, of all clients together
+    downloads: int = 2  # results and pictures that are made at once
 
 
 class Bucket:
@@ -62,6 +68,24 @@ class Bucket:
         if self._left < 1.0:
             return False
         self._left -= 1.0
+        return True
+
+
+class Seldom(logging.Filter):
+    """Lets so many lines per second into a log, and says how many it left out."""
+
+    def __init__(self, rate: float = LINES_PER_SECOND, burst: float = 20.0):
+        super().__init__()
+        self._bucket, self._left_out = Bucket(rate, burst), 0
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Whether a line goes in."""
+        if not self._bucket.take():
+            self._left_out += 1
+            return False
+        if self._left_out:
+            record.msg, record.args = f"{record.getMessage()} (and {self._left_out} lines left out before)", None
+            self._left_out = 0
         return True
 
 
@@ -141,7 +165,10 @@ class Refusal(Exception):
 
 
 class Gate:
-    """Checks everything, then hands it to the application with safe headers on what comes back."""
+    """Checks everything, then hands it to the application with safe headers on what comes back.
+
+    `token` is the secret of the studio's own session; `link` begins others, by the opened URL.
+    """
 
     def __init__(
         self,
@@ -151,9 +178,13 @@ class Gate:
         limits: Limits,
         body_limits: dict[str, int],
         frame_ancestors: Iterable[str] = (),
+        link: str | None = None,
     ):
         self.app, self.address, self.limits, self.body_limits = app, address, limits, body_limits
         self._token, self._ancestors = token, tuple(frame_ancestors)
+        self._link = link or new_token()
+        self._launches: set[str] = set()  # tokens that begin one session each
+        self._sessions = [token]  # secrets, the studio's own first
         self._requests = Bucket(limits.requests_per_second, limits.burst)
         self.cookie = f"impulsar_{address.port}"
 
@@ -165,10 +196,12 @@ class Gate:
         try:
             headers = _headers(scope)
             self._check(scope, headers)
-            if scope["type"] == "http" and self._brings_token(scope):
-                await self._welcome(headers, send)
+            if scope["type"] == "http" and (session := self._begin(scope)):
+                self._check_rate()
+                await self._welcome(session, headers, send)
                 return
             scope = self._check_token(scope, headers)
+            self._check_rate()  # after the token: who has none cannot use up the requests of who has
             if scope["type"] == "http":
                 receive = await self._whole_body(scope, headers, receive)
         except Refusal as refusal:
@@ -178,7 +211,7 @@ class Gate:
         await self.app(scope, receive, self._with_headers(scope, headers, send))
 
     def _check(self, scope: Scope, headers: dict[str, list[str]]) -> None:
-        """Host, Origin, method and rate."""
+        """Host, Origin and method."""
         hosts, origins = headers.get("host", []), headers.get("origin", [])
         if len(hosts) != 1 or not self.address.is_ours(hosts[0]):
             raise Refusal(421, f"Host is {_show(hosts)}, which is not this studio; open the address that was printed")
@@ -193,36 +226,60 @@ class Gate:
             raise Refusal(403, f"the request comes from another page ({site}); open the studio itself")
         if not is_socket and scope["method"] not in METHODS:
             raise Refusal(405, f"method is {_show(scope['method'])}, expected {', '.join(METHODS)}")
+
+    def _check_rate(self) -> None:
         if not self._requests.take():
             raise Refusal(429, "too many requests; wait a second")
 
-    def _brings_token(self, scope: Scope) -> bool:
-        """Whether this is the opened URL, with the right token in its query."""
-        if scope["path"] != "/" or scope["method"] != "GET":
+    def new_launch(self) -> str:
+        """A token that may stand once in an opened URL."""
+        token = new_token()
+        self._launches.add(token)
+        return token
+
+    def end(self, session: str) -> bool:
+        """End a session; False for the studio's own, which ends with it."""
+        if session == self._token:
             return False
+        self._sessions = [other for other in self._sessions if other != session]
+        return True
+
+    def _begin(self, scope: Scope) -> str | None:
+        """The secret of the session that the opened URL begins, or goes on with; None without the right token."""
+        if scope["path"] != "/" or scope["method"] != "GET":
+            return None
         try:
             query = parse_qs(scope["query_string"].decode("latin-1"), max_num_fields=MOST_FIELDS)
         except ValueError:
             raise Refusal(400, f"more than {MOST_FIELDS} fields in the query; open the link as printed") from None
-        return _equal(query.get("token", [""])[0], self._token)
+        given = query.get("token", [""])[0]
+        launch = _find(given, self._launches)
+        if launch is None and not _equal(given, self._link):
+            return _find(given, self._sessions)
+        self._launches.discard(launch or "")
+        session = new_token()
+        self._sessions = [self._token, *self._sessions[1:][1 - MOST_SESSIONS :], session]
+        return session
 
     def _check_token(self, scope: Scope, headers: dict[str, list[str]]) -> Scope:
         """The cookie, or the token in the path, which is taken out of it."""
         prefix, _, rest = scope["path"].removeprefix("/t/").partition("/")
         if self._ancestors and scope["path"].startswith("/t/") and _equal(prefix, self._token):
             path = f"/{rest}"
-            return {**scope, "path": path, "raw_path": path.encode(), "root_path": ""}
-        if not any(_equal(value, self._token) for value in _cookies(headers, self.cookie)):
+            return {**scope, "path": path, "raw_path": path.encode(), "root_path": "", SESSION: self._token}
+        found = [_find(value, self._sessions) for value in _cookies(headers, self.cookie)[:MOST_FIELDS]]
+        session = next((secret for secret in found if secret is not None), None)
+        if session is None:
             raise Refusal(401, "the token is missing; open the whole link that `impulsar studio` printed")
-        return scope
+        return {**scope, SESSION: session}
 
-    async def _welcome(self, headers: dict[str, list[str]], send: Send) -> None:
-        """Make the token a cookie and show the address without it.
+    async def _welcome(self, session: str, headers: dict[str, list[str]], send: Send) -> None:
+        """Make the session's secret a cookie and show the address without a token.
 
         A link on another site's page cannot be redirected: the browser would keep the strict cookie back.
         """
         secure = "; Secure" if self.address.is_secure else ""
-        cookie = f"{self.cookie}={self._token}; Path=/; HttpOnly; SameSite=Strict{secure}"
+        cookie = f"{self.cookie}={session}; Path=/; HttpOnly; SameSite=Strict{secure}"
         from_elsewhere = headers.get("sec-fetch-site", ["none"])[0] not in ("none", "same-origin")
         status, more, body = 303, [("location", "/")], b""
         if from_elsewhere:
@@ -323,6 +380,12 @@ def _cookies(headers: dict[str, list[str]], name: str) -> list[str]:
 def _equal(given: str, secret: str) -> bool:
     """Compare in a time that tells nothing."""
     return hmac.compare_digest(given.encode(), secret.encode())
+
+
+def _find(given: str, secrets: Iterable[str]) -> str | None:
+    """The secret that was given, compared with all of them."""
+    found = [secret for secret in secrets if _equal(given, secret)]
+    return found[0] if found else None
 
 
 def _raw(headers: list[tuple[str, str]]) -> list[tuple[bytes, bytes]]:

@@ -6,9 +6,12 @@ server's event loop and ask the session's thread for what they need between two 
 
 import asyncio
 import contextlib
+import json
 import logging
 import mimetypes
+import os
 import socket
+import sys
 import tempfile
 import threading
 from collections.abc import Callable, Iterable
@@ -36,16 +39,21 @@ from . import messages as ms
 from .describe import scene_entries
 from .mailbox import Mailbox
 from .meshes import read_mesh
+from .protocols import http_protocol, websocket_protocol
 from .publisher import Client
 from .recording import dataset
-from .security import Address, Bucket, Gate, Limits, is_loopback, is_wildcard, new_token
-from .session import Session
+from .security import SESSION, Address, Bucket, Gate, Limits, is_loopback, is_wildcard, new_token
+from .session import LONGEST_REFUSAL, Session
 from .wire import WireError, read, to_text
 
 log = logging.getLogger("impulsar.studio")
 
 PAGE = Path(__file__).parent / "page"
 SEND_BUFFER = 128 * 2**10  # bytes the system may hold for a client: what is in it is old by the time it is read
+ACCEPTED_AT_ONCE = 32  # connections, before any of them is looked at: fewer than there are spare descriptors
+SMALL = 4096  # letters of a message that is read at once, and not in a thread of its own
+SMALL_MESH = 64 * 2**10  # bytes that are read in a thread: within these nothing takes long
+MESH_SECONDS = 60.0  # wall time for a larger one [s]
 PAUSE_BEFORE_GIVING_UP = 20.0  # a client that takes nothing for so long is closed [s]
 NO_PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><title>Impulsar studio</title>
 <h1>The page has not been built</h1><p>The session runs, but this installation has no page. In a checkout,
@@ -69,23 +77,28 @@ class Studio:
     def __init__(self, session: Session, place: Place | None = None, limits: Limits | None = None):
         place = place or Place()
         self.session, self.limits = session, limits or Limits()
-        self.token = new_token()
+        self.token, self._link = new_token(), new_token()  # of the studio's own session, and of the link
         self._socket = _bind(place.host, place.port)
         port = self._socket.getsockname()[1]
         self.address = Address(place.host, port, place.certificate is not None, _own_names(place.host))
         self.app = Starlette(routes=self._routes())
-        body_limits = {"/api/scene-file": self.limits.scene_file, "/api/mesh": self.limits.mesh}
-        self.gate = Gate(self.app, self.address, self.token, self.limits, body_limits, place.frame_ancestors)
+        body_limits = {"/api/scene-file": self.limits.scene_file, "/api/mesh": self.limits.mesh, "/api/logout": 16}
+        self.gate = Gate(
+            self.app, self.address, self.token, self.limits, body_limits, place.frame_ancestors, self._link
+        )
         self._connected = 0
+        self._sockets: set[WebSocket] = set()
+        self._making = 0  # results and pictures
         self._names = count(1)
         self._thread: threading.Thread | None = None
         self._server = uvicorn.Server(
             uvicorn.Config(
                 self.gate,
-                ws="websockets-sansio",
+                ws=websocket_protocol(self.limits),
                 ws_max_size=self.limits.message,
                 ws_per_message_deflate=False,  # no message that unpacks to more than it is
-                http="h11",
+                http=http_protocol(self.limits),
+                backlog=ACCEPTED_AT_ONCE,
                 lifespan="off",
                 log_config=None,
                 access_log=False,
@@ -105,7 +118,11 @@ class Studio:
     @property
     def url(self) -> str:
         """What to open, token and all."""
-        return f"{self.origin}/?token={self.token}"
+        return f"{self.origin}/?token={self._link}"
+
+    def launch_url(self) -> str:
+        """The same for one opening only: the token in it is void afterwards."""
+        return f"{self.origin}/?token={self.gate.new_launch()}"
 
     def run(self) -> None:
         """Serve in this thread until Ctrl-C."""
@@ -121,9 +138,13 @@ class Studio:
         self._thread = threading.Thread(target=self.run, name="impulsar studio", daemon=True)
         self._thread.start()
 
+    def end(self) -> None:
+        """Have serving end soon; from a signal's handler."""
+        self._server.should_exit = True
+
     def stop(self) -> None:
         """Stop serving and end the session."""
-        self._server.should_exit = True
+        self.end()
         if self._thread is not None:
             self._thread.join()
 
@@ -135,6 +156,7 @@ class Studio:
             Route("/api/scenes", self._scenes),
             Route("/api/scene-file", self._scene_file, methods=["POST"]),
             Route("/api/mesh", self._mesh, methods=["POST"]),
+            Route("/api/logout", self._log_out, methods=["POST"]),
             Route("/api/journal", self._journal),
             Route("/api/results.nc", self._results),
             Route("/api/frame.png", self._picture),
@@ -150,6 +172,18 @@ class Studio:
             return HTMLResponse(NO_PAGE, status_code=503)
         return FileResponse(index, media_type="text/html")
 
+    async def _log_out(self, request: Request) -> Response:
+        session = request.scope[SESSION]
+        if not self.gate.end(session):
+            text = "log-out: this session is the studio's own and ends with it; stop the studio"
+            return _json(ms.Reply(id=0, ok=False, text=text), 422)
+        for websocket in [one for one in self._sockets if one.scope[SESSION] == session]:
+            with contextlib.suppress(RuntimeError, WebSocketDisconnect):  # it is closing already
+                await websocket.close(1008, "logged out; open the studio's link again")
+        response = _json(ms.Reply(id=0, ok=True, text="logged out; the studio's link begins another session"))
+        response.headers["set-cookie"] = f"{self.gate.cookie}=; Path=/; Max-Age=0; HttpOnly; SameSite=Strict"
+        return response
+
     async def _scenes(self, request: Request) -> Response:
         return _json(scene_entries())
 
@@ -161,7 +195,8 @@ class Studio:
 
         async def answer() -> Response:
             model = await run_in_threadpool(read_model)
-            await self._ask(lambda: self.session.replace_world(model, model.name))
+            world = await run_in_threadpool(self.session.make_world, model)
+            await self._ask(lambda: self.session.take_world(world, model.name))
             return _json(ms.Reply(id=0, ok=True, text=f"scene '{model.name}'"))
 
         return await _refusing(answer)
@@ -170,13 +205,17 @@ class Studio:
         name, body = request.query_params.get("name", ""), await request.body()
 
         async def answer() -> Response:
-            hull, triangles = await run_in_threadpool(read_mesh, name, body)
-            points = [vector("mesh", "point", point, "m").tolist() for point in hull.points]
-            text = f"{triangles} triangles, a hull of {len(points)} corners"
+            if len(body) <= SMALL_MESH:
+                hull, triangles = await run_in_threadpool(read_mesh, name, body)
+                found: dict[str, Any] = {"points": hull.points, "triangles": triangles}
+            else:
+                found = await read_beside(name, body, request)
+            points = [vector("mesh", "point", point, "m").tolist() for point in found["points"]]
+            text = f"{found['triangles']} triangles, a hull of {len(points)} corners"
             shape = {"shape": "convex-hull", "points": points}
-            return _json(ms.MeshReply(ok=True, text=text, shape=shape, triangles=triangles))
+            return _json(ms.MeshReply(ok=True, text=text, shape=shape, triangles=found["triangles"]))
 
-        return await _refusing(answer)
+        return await self._one_of_few("mesh", answer)
 
     async def _journal(self, request: Request) -> Response:
         async def answer() -> Response:
@@ -195,7 +234,7 @@ class Studio:
             data = await run_in_threadpool(lambda: _netcdf(dataset(samples, make_world())))
             return _download(data, "application/x-netcdf", "results.nc")
 
-        return await _refusing(answer)
+        return await self._one_of_few("results", answer)
 
     async def _picture(self, request: Request) -> Response:
         async def answer() -> Response:
@@ -203,7 +242,22 @@ class Studio:
             data = await run_in_threadpool(pose_png, model, pose)
             return Response(data, media_type="image/png")
 
-        return await _refusing(answer)
+        return await self._one_of_few("picture", answer)
+
+    async def _one_of_few(self, what: str, answer: Callable[[], Any]) -> Response:
+        """An answer that takes time and memory to make, if not too many are being made; what fails says so."""
+        if self._making >= self.limits.downloads:
+            text = f"{what}: {self._making} downloads are being made; wait until one is done"
+            return _json(ms.Reply(id=0, ok=False, text=text), 429)
+        self._making += 1
+        try:
+            return await _refusing(answer)
+        except Exception as error:  # of libraries, the disk or a name they cannot take: told, not a bare 500
+            log.exception("%s could not be made", what)
+            reason = f"{type(error).__name__}: {error}"[:LONGEST_REFUSAL]
+            return _json(ms.Reply(id=0, ok=False, text=f"{what}: could not be made ({reason}); see the log"), 500)
+        finally:
+            self._making -= 1
 
     async def _model(self, request: Request) -> Response:
         async def answer() -> Response:
@@ -226,8 +280,10 @@ class Studio:
         self._connected += 1
         try:
             await websocket.accept()
+            self._sockets.add(websocket)
             await self._serve(websocket)
         finally:
+            self._sockets.discard(websocket)
             self._connected -= 1
 
     async def _serve(self, websocket: WebSocket) -> None:
@@ -257,7 +313,8 @@ class Studio:
         while True:
             await something.wait()
             something.clear()
-            for item in client.mailbox.take():
+            mailbox = client.mailbox
+            for item in await run_in_threadpool(mailbox.take) if mailbox.is_large else mailbox.take():
                 sending = websocket.send_text(item) if isinstance(item, str) else websocket.send_bytes(item)
                 try:
                     await asyncio.wait_for(sending, PAUSE_BEFORE_GIVING_UP)
@@ -279,16 +336,61 @@ class Studio:
                 log.warning("%s: more than %g messages per second; closed", client.name, bucket.rate)
                 await websocket.close(1008, "too many messages per second")
                 return
+            text = message.get("text")
             try:
-                text = message.get("text")
                 if text is None:
                     raise WireError("message: is binary, expected text")
-                asked = read(text)
-                if not self.session.submit(client, asked):
-                    raise WireError("message: too many of yours are waiting; send slower", asked.id)
+                if len(text) > SMALL:
+                    await run_in_threadpool(self._submit, client, text)
+                else:
+                    self._submit(client, text)
             except WireError as error:
                 log.warning("%s: refused: %s", client.name, error)
-                client.mailbox.put({}, [to_text(ms.Reply(id=error.id, ok=False, text=str(error)))], None)
+                refusal = ms.Reply(id=error.id, ok=False, text=str(error)[:LONGEST_REFUSAL])
+                client.mailbox.put({}, [to_text(refusal)], None)
+
+    def _submit(self, client: Client, text: str) -> None:
+        """Read a message and hand it to the session."""
+        asked = read(text)
+        if not self.session.submit(client, asked):
+            raise WireError("message: too many of yours are waiting; send slower", asked.id)
+
+
+async def read_beside(name: str, data: bytes, request: Request) -> dict[str, Any]:
+    """What a process of its own reads from a mesh; it is ended when it takes long or nobody waits for it any more."""
+    process = await asyncio.create_subprocess_exec(
+        sys.executable,
+        "-m",
+        read_mesh.__module__,
+        name,
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.DEVNULL,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "OPENBLAS_NUM_THREADS": "1"},
+    )
+    reading, leaving = asyncio.create_task(process.communicate(data)), asyncio.create_task(_leaving(request))
+    try:
+        await asyncio.wait((reading, leaving), timeout=MESH_SECONDS, return_when=asyncio.FIRST_COMPLETED)
+        if not reading.done():
+            why = "nobody waits for it" if leaving.done() else f"it took more than {MESH_SECONDS:g} s"
+            raise ModelError(f"mesh: was not read to its end, because {why}; simplify it")
+        if process.returncode != 0:
+            raise ModelError("mesh: takes too much time or memory to read; simplify it")
+        found = json.loads(reading.result()[0])
+    finally:
+        leaving.cancel()
+        if process.returncode is None:
+            with contextlib.suppress(ProcessLookupError):  # it has just ended
+                process.kill()
+        await asyncio.gather(reading, leaving, return_exceptions=True)
+    if "refusal" in found:
+        raise ModelError(found["refusal"])
+    return found
+
+
+async def _leaving(request: Request) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
 
 
 def _bind(host: str, port: int) -> socket.socket:
@@ -328,8 +430,8 @@ async def _refusing(answer: Callable[[], Any]) -> Response:
     try:
         return await answer()
     except (ModelError, StepError) as error:
-        log.warning("refused an upload or download: %s", error)
-        return _json(ms.Reply(id=0, ok=False, text=str(error)), 422)
+        log.warning("refused an upload or download: %.300s", error)
+        return _json(ms.Reply(id=0, ok=False, text=str(error)[:LONGEST_REFUSAL]), 422)
 
 
 def _json(message: Any, status: int = 200) -> Response:

@@ -3,6 +3,10 @@
 A turn of the thread: carry out what clients asked for, take the steps that the clock owes, leave the
 newest frame in every client's mailbox. Nothing in it waits for a client. The world is touched by this
 thread only; others ask it by `call`.
+
+Nothing makes the session deaf. Many single steps are taken turn by turn like those of the clock. Going to
+another place of the history, and a step that takes long, are ended between two launches when somebody asks
+for something else, and the world is where it was before. Other scenes are built in threads of their own.
 """
 
 import logging
@@ -12,26 +16,27 @@ import time as wall
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from .. import edits
 from ..edits.history import History
 from ..edits.journal import Journal
-from ..inputs import Ramp
+from ..inputs import Ramp, Table
 from ..io import edit_from_json, edit_to_json
 from ..model import Model, ModelError
 from ..reports import StepError
 from ..scenes import scene as built_in
 from ..world import World
+from . import describe
 from . import messages as ms
-from .clock import SPEEDS, Clock
+from .clock import SPEEDS, TURN, Clock
 from .gestures import Gestures, Pace, overridden, subject
 from .publisher import Client, Moment, Publisher
 from .recording import Recording
 from .signals import Before, signal
-from .wire import Received, to_text
+from .wire import Received, Written
 
 log = logging.getLogger("impulsar.studio")
 
@@ -39,8 +44,16 @@ MOST_FRAMES = 120.0  # per second, however fast edits come
 MOST_WAITING = 512  # messages of one client that wait for the next step
 BETWEEN_WARNINGS = 30.0  # wall time, where the solver is now slow and now not [s]
 MOST_STEPS = 10_000  # of one Control "step"
+LONGEST_REFUSAL = 2_000  # letters
+MOST_POINTS = 20_000  # of tables, in loads and motors that act or are kept
 MOST_OFF = 100  # loads and motors that are kept switched off
+FEW_PARTS = 100  # of a scene that is built at once; larger ones are built in a thread of their own
 MOST_PARTS = 1_000  # of a scene that a client asks for, and of shapes: built within about a second
+SLICE = 0.2  # wall time after which something long may be ended by what is asked for next [s]
+LONGEST_WAIT = 0.05  # wall time for which edits wait for the next step, so that a frame shows their effect [s]
+LONG = ("step", "seek", "undo", "redo")  # controls that may take long: what comes after them waits its turn
+MEANWHILE = ("speed", "steps_per_frame")  # controls that do not touch the world, and so need not wait
+ENDING = (*LONG, "pause", "run", "revert", "reset", "scene")  # controls that end single steps
 AFTER_FAILURE = 1.0  # wall time, so that a fault that stays does not fill the log [s]
 ENDED = "session: has ended; start the studio again"
 
@@ -52,6 +65,30 @@ class Asked:
     client: Client
     message: Received
     edit: edits.Edit | None = None
+    refusal: str | None = None  # why there is none
+    at: float = field(default_factory=wall.monotonic)  # wall time [s]
+
+    def read(self) -> "Asked":
+        """Read the edit, once; in the thread of who asks, because a large one takes time."""
+        if isinstance(self.message, ms.EditMessage) and self.edit is None and self.refusal is None:
+            try:
+                self.edit = edit_from_json(self.message.edit)
+            except ModelError as error:
+                self.refusal = str(error)
+        return self
+
+
+@dataclass
+class Steps:
+    """Single steps that were asked for and take more than a turn."""
+
+    asked: Asked
+    left: int
+    all: int
+
+
+class Later(Exception):
+    """The reply comes when what was asked for is done."""
 
 
 class Session:
@@ -79,6 +116,9 @@ class Session:
         self._undone_to = (-1, -1)  # step and position to which undo went back
         self._publisher = Publisher(scene or self.world.model.name, None if journal is None else str(journal))
         self._moment = Moment()
+        self._steps: Steps | None = None
+        self._building: object = None  # the scene that was asked for last
+        self._patient_until = 0.0  # wall time up to which nobody ends what is going on [s]
         self._last_frame = self._warn_after = 0.0  # wall times [s]
         self._wake = threading.Condition()
         self._inbox: deque[Asked] = deque()
@@ -86,7 +126,8 @@ class Session:
         self._clients: list[Client] = []
         self._stopping = False
         self._thread = threading.Thread(target=self._run, name="impulsar session", daemon=True)
-        self._describe(with_parts=True)
+        self.world.between = self._hear
+        self._describe()
 
     @property
     def world(self) -> World:
@@ -124,11 +165,12 @@ class Session:
 
     def submit(self, client: Client, message: Received) -> bool:
         """Have a message carried out before the next step; False if the client has too many waiting."""
+        asked = Asked(client, message).read()
         with self._wake:
             if client.waiting >= MOST_WAITING:
                 return False
             client.waiting += 1
-            self._inbox.append(Asked(client, message))
+            self._inbox.append(asked)
             self._wake.notify()
         return True
 
@@ -152,7 +194,7 @@ class Session:
                     self._wake.wait(min(left, 1.0))
                 if self._stopping:
                     break
-                asked, self._inbox = list(self._inbox), deque()
+                asked = self._take_inbox()
                 calls, self._calls = list(self._calls), deque()
                 clients = list(self._clients)
                 for one in asked:
@@ -165,13 +207,46 @@ class Session:
             if future.set_running_or_notify_cancel():
                 future.set_exception(ModelError(ENDED))
 
+    def _take_inbox(self) -> list[Asked]:
+        """What waits, up to something that may take long."""
+        found: list[Asked] = []
+        while self._inbox:
+            found.append(self._inbox.popleft())
+            message = found[-1].message
+            if isinstance(message, ms.Control) and message.action in LONG:
+                break
+        return found
+
+    def _hear(self) -> None:
+        """Between two launches of something long: answer what does not touch the world, and let all else end it."""
+        if threading.current_thread() is not self._thread:
+            return
+        with self._wake:
+            if self._stopping:
+                raise edits.Cancelled("ended with the session")
+            if not self._inbox or wall.monotonic() < self._patient_until:
+                return
+            asked = list(self._inbox)
+            waiting = [one for one in asked if not _is_meanwhile(one.message)]
+            self._inbox = deque(waiting)
+            for one in asked:
+                one.client.waiting -= _is_meanwhile(one.message)
+        for one in asked:
+            if one not in waiting and (answer := self._answer(one)) is not None:
+                one.client.mailbox.put({}, [Written(replace(answer, id=one.message.id))], None)
+                if isinstance(one.message, ms.Control):
+                    one.client.applied = max(one.client.applied, one.message.id)
+        if waiting:
+            raise edits.Cancelled("ended by what was asked for next; the world is where it was")
+
     def _survive(self, error: Exception, clients: list[Client]) -> None:
         """Stand still and say why, by as little as can be."""
         log.exception("a turn of the session failed")
         self.world.paused = True
         text = f"the studio failed: {type(error).__name__}: {error}; time stands still; see its log"
-        for client in clients:
-            client.mailbox.put({}, [to_text(ms.Notice(level="error", text=text))], None)
+        for client in clients:  # what was done is answered all the same
+            replies, client.replies = client.replies, []
+            client.mailbox.put({}, [*replies, Written(ms.Notice(level="error", text=text))], None)
         with self._wake:
             self._wake.wait_for(lambda: self._stopping, AFTER_FAILURE)
 
@@ -179,11 +254,13 @@ class Session:
         """Wall time at which there is something to do [s]."""
         if self._calls or any(client.is_new for client in self._clients):
             return 0.0
+        if self._steps is not None:
+            return 0.0
         soonest = self._last_frame + 1 / MOST_FRAMES
         if self.world.paused:
             return soonest if self._inbox else float("inf")
         if self._inbox:
-            return max(soonest, self.clock.due_at(1))
+            return max(soonest, min(self.clock.due_at(1), self._inbox[0].at + LONGEST_WAIT))
         return max(self._last_frame + self.clock.frame_interval, self.clock.due_at(1))
 
     def _turn(self, asked: list[Asked], calls: list[tuple[Callable[[], Any], Future]], clients: list[Client]) -> None:
@@ -195,21 +272,37 @@ class Session:
             except Exception as error:  # handed to the caller, whose result it is
                 future.set_exception(error)
         self._carry_out(asked)
-        stepped = 0 if self.world.paused else self._step(self.clock.turn(wall.monotonic()), clients)
+        if asked and not self.world.paused and max(self.clock.step_time, self.world.dt) > TURN:
+            self._publish(clients)  # the next step may take long, and what was done can be told before it
+        if self._steps is not None:
+            stepped = self._go_on_stepping()
+        else:
+            stepped = 0 if self.world.paused else self._step(self.clock.turn(wall.monotonic()), clients)
         if asked or stepped or calls or any(client.is_new for client in clients):
-            self._last_frame = wall.monotonic()
-            self._publisher.publish(self.history, self.clock, self.recording, self._moment, clients)
+            self._publish(clients)
+
+    def _publish(self, clients: list[Client]) -> None:
+        self._last_frame = wall.monotonic()
+        self._publisher.publish(self.history, self.clock, self.recording, self._moment, clients)
 
     def _step(self, n: int, clients: list[Client]) -> int:
         """Take n steps; what a world that breaks leaves is told."""
         if n < 1:
             return 0
         began = wall.monotonic()
+        self._patient_until, before = began + SLICE, self.history.count
         try:
             self._take_steps(n, any(s.needs_before for client in clients for s in client.signals))
+        except edits.Cancelled:  # the one that takes long is taken again after what ended it
+            n = self.history.count - before
+            if n == 0:
+                return 0
         except Exception as error:  # the state, a script's edit, the disk, somebody's callable
             self._break(error)
             return 1
+        if self.clock.dt != self.world.dt:  # a script or a recording set it
+            self._restart_clock()
+            return n
         self.clock.took(n, began, wall.monotonic())
         if self.clock.slow and began > self._warn_after:
             self._warn_after = began + BETWEEN_WARNINGS
@@ -225,10 +318,12 @@ class Session:
                 self.history.step(n - 1)
             before = Before.of(self.world)
             n = 1
-        report = self.history.step(n)
+        try:
+            report = self.history.step(n)
+        finally:
+            if self._edits_made() != edits_before:
+                self._describe()
         self._moment = Moment(report, before)
-        if self._edits_made() != edits_before:
-            self._describe(with_parts=True)
         self.recording.take(self.world)
 
     def _edits_made(self) -> tuple[int, int]:
@@ -240,11 +335,12 @@ class Session:
         is_known = isinstance(error, StepError | ModelError)
         reason = str(error) if is_known else f"{type(error).__name__}: {error}"
         log.warning("a step failed: %s", reason, exc_info=None if is_known else error)
+        self._end_steps(reason)
         self._moment = Moment(is_broken=isinstance(error, StepError))
         if not self.world.paused:
             self.history.apply(edits.Pause(True))
         self.recording.cut(self.world.time)
-        self._describe(with_parts=True)
+        self._describe()
         time = f"time stands still at t = {self.world.time:.6g} s"
         self._publisher.tell("error", f"{reason}; {time}: undo, change it, or run on")
 
@@ -252,38 +348,37 @@ class Session:
 
     def _carry_out(self, asked: list[Asked]) -> None:
         """Carry out messages in order; edits that a newer one of the same thing overrides share its answer."""
-        refused: dict[int, str] = {}
+        merged = overridden([subject(one.read().edit) for one in asked])
+        answers: dict[int, ms.Reply | None] = {}
         for k, one in enumerate(asked):
-            if isinstance(one.message, ms.EditMessage):
-                try:
-                    one.edit = edit_from_json(one.message.edit)
-                except ModelError as error:
-                    refused[k] = str(error)
-        merged = overridden([None if one.edit is None else subject(one.edit) for one in asked])
-        answers: dict[int, ms.Reply] = {}
-        for k, one in enumerate(asked):
-            if k in refused:
-                answers[k] = self._refuse(one, refused[k])
+            if one.refusal is not None:
+                answers[k] = self._refuse(one, one.refusal)
             elif k not in merged:
                 answers[k] = self._answer(one)
-            if not isinstance(one.message, ms.Subscribe):
+            if not isinstance(one.message, ms.Subscribe) and answers.get(k, True) is not None:
                 one.client.applied = one.message.id
         for k, one in enumerate(asked):
-            answer = answers.get(k) or replace(answers[merged[k]], merged=True)
-            one.client.replies.append(to_text(replace(answer, id=one.message.id)))
+            answer = answers[merged[k]] if k in merged else answers[k]
+            if answer is not None:
+                one.client.replies.append(Written(replace(answer, id=one.message.id, merged=k in merged)))
 
-    def _answer(self, one: Asked) -> ms.Reply:
-        """Carry out one message."""
+    def _answer(self, one: Asked) -> ms.Reply | None:
+        """Carry out one message; None where the reply comes later."""
         message = one.message
+        self._patient_until = wall.monotonic() + SLICE
         try:
             if one.edit is not None:
                 answer = self._edit(one.client, one.edit)
             elif isinstance(message, ms.Control):
+                if message.action in ENDING:
+                    self._end_steps(f"ended by {message.action}")
                 do = getattr(self, f"_do_{message.action}")
                 answer = ms.Reply(id=message.id, ok=True, text=do(message, one.client))
             else:
                 assert isinstance(message, ms.Subscribe)
                 answer = self._subscribe(one.client, message)
+        except Later:
+            return None
         except (ModelError, StepError) as error:
             answer = self._refuse(one, str(error))
         except Exception as error:  # a fault of ours: it ends neither the session nor in silence
@@ -292,6 +387,7 @@ class Session:
         return replace(answer, step=self.world._count, time=self.world.time)
 
     def _refuse(self, one: Asked, text: str) -> ms.Reply:
+        text = text if len(text) <= LONGEST_REFUSAL else f"{text[: LONGEST_REFUSAL - 3]}..."
         log.warning("%s: refused %s %d: %s", one.client.name, one.message.type, one.message.id, text)
         return ms.Reply(id=one.message.id, ok=False, text=text, step=self.world._count, time=self.world.time)
 
@@ -299,6 +395,8 @@ class Session:
         dt, was_paused, position = self.world.dt, self.world.paused, self.history.position
         if isinstance(edit, edits.Move) and not was_paused:
             edit = self._evened(edit)
+        if isinstance(edit, edits.ApplyLoad | edits.Drive | edits.SetMotor | edits.Add | edits.Move):
+            self._check_tables(edit)
         answer = self.history.apply(edit)
         if self.history.position > position:
             self.gestures.note(position, edit, wall.monotonic())
@@ -306,10 +404,8 @@ class Session:
             client.hands.add(edit.hand)
         elif isinstance(edit, edits.Release):
             client.hands.discard(edit.hand)
-        if isinstance(edit, edits.Grab | edits.Release | edits.ApplyLoad | edits.RemoveLoad | edits.Drive):
-            self._describe(with_parts=False)
-        elif not isinstance(edit, edits.Move | edits.Pause | edits.DragTo):
-            self._describe(with_parts=True)
+        if not isinstance(edit, edits.Move | edits.Pause | edits.DragTo):
+            self._describe(acts=not isinstance(edit, edits.SetParameter | edits.SetStep))
         if self.world.dt != dt or self.world.paused != was_paused:
             self._restart_clock()
         return ms.Reply(
@@ -321,6 +417,15 @@ class Session:
             angular_momentum=list(answer.angular_momentum),
             moved=answer.moved,
         )
+
+    def _check_tables(self, edit: edits.Edit) -> None:
+        """Refuse tables that would make what all clients are told of at every change too long."""
+        acting = sum(len(item.times) for item in self.world.system.channels.items if isinstance(item, Table))
+        kept = sum(describe.points_in(known) for known in self._publisher.off.values())
+        new = describe.points_in(vars(edit))
+        if new and acting + kept + new > MOST_POINTS:
+            told = f"tables of {new} points beside {acting + kept}"
+            raise edits.EditError(f"{type(edit).__name__}: {told}, expected {MOST_POINTS} in all; take fewer points")
 
     def _evened(self, move: edits.Move) -> edits.Move:
         """A move to a point as a way there in whole steps, because pointers come at a slower beat than steps."""
@@ -335,13 +440,20 @@ class Session:
             return move
 
     def _let_go(self, client: Client) -> None:
+        if self._steps is not None and self._steps.asked.client is client:
+            self._end_steps("its client has left")
         for hand in sorted(client.hands & set(self.world.system.hand_names)):
             self.history.apply(edits.Release(hand))
-            self._describe(with_parts=False)
+            self._describe()
 
-    def _describe(self, with_parts: bool) -> None:
-        is_same = self._publisher.describe(self.world, with_parts, list(self._clients))
+    def _describe(self, acts: bool = True) -> None:
+        system = self._publisher.system
+        is_same = self._publisher.describe(self.world, list(self._clients), acts)
         self.recording.rebase(self.world, is_same)
+        if self.world.system is not system:  # a report names the parts of its own
+            self._moment = Moment(is_broken=self._moment.is_broken)
+        if self.world.dt != self.clock.dt:
+            self._restart_clock()
 
     def _restart_clock(self) -> None:
         self.clock.dt = self.world.dt
@@ -368,15 +480,70 @@ class Session:
 
     def _do_step(self, message: ms.Control, client: Client) -> str:
         count = _whole("step", message.value, 1, MOST_STEPS)
+        self._steps = Steps(Asked(client, message), count, count)
+        if self.world.paused:
+            self.history.apply(edits.Pause(False))
+        self._step_on(SLICE)
+        if self._steps is not None:
+            raise Later
+        return f"took {count} step{'s' if count > 1 else ''}"
+
+    def _step_on(self, seconds: float) -> None:
+        """Take single steps for a while, or to their end."""
+        steps, end = self._steps, wall.monotonic() + seconds
+        assert steps is not None
         try:
-            if self.world.paused:
-                self.history.apply(edits.Pause(False))
-            self._take_steps(count, needs_before=True)
+            while steps.left > 0 and wall.monotonic() < end:
+                each, left = self.clock.step_time, end - wall.monotonic()
+                part = max(1, min(steps.left, int(left / each) if each > 0 else 8))
+                began, before = wall.monotonic(), self.history.count
+                try:
+                    self._take_steps(part, needs_before=part == steps.left)
+                finally:
+                    steps.left -= self.history.count - before
+                self.clock.learn((wall.monotonic() - began) / part)
+        except edits.Cancelled:  # a step that takes long: it is taken again in the next turn
+            return
         except Exception as error:
+            self._steps = None
             self._break(error)
             raise
-        self.history.apply(edits.Pause(True))
-        return f"took {count} step{'s' if count > 1 else ''}"
+        if steps.left == 0:
+            self._steps = None
+            self.history.apply(edits.Pause(True))
+
+    def _go_on_stepping(self) -> int:
+        """A turn's share of the single steps; their reply where they end."""
+        steps = self._steps
+        assert steps is not None
+        if self.world.paused:  # by an edit, or because it broke
+            self._end_steps("time was stopped")
+            return 0
+        self._patient_until = wall.monotonic() + SLICE
+        try:
+            self._step_on(TURN)
+        except Exception as error:  # it has been told to all
+            self._reply(steps.asked, self._refuse(steps.asked, str(error)))
+            return 1
+        if self._steps is None:
+            self._reply(steps.asked, ms.Reply(id=0, ok=True, text=f"took {steps.all} steps"))
+        return 1
+
+    def _end_steps(self, why: str) -> None:
+        """End single steps before their time; the world is paused after them, as after the last."""
+        steps, self._steps = self._steps, None
+        if steps is None:
+            return
+        if not self.world.paused:
+            self.history.apply(edits.Pause(True))
+        text = f"step: {why}, after {steps.all - steps.left} of {steps.all} steps"
+        self._reply(steps.asked, self._refuse(steps.asked, text))
+
+    def _reply(self, one: Asked, answer: ms.Reply) -> None:
+        """Answer something that was asked for before this turn."""
+        answer = replace(answer, id=one.message.id, step=self.world._count, time=self.world.time)
+        one.client.replies.append(Written(answer))
+        one.client.applied = max(one.client.applied, one.message.id)
 
     def _do_speed(self, message: ms.Control, client: Client) -> str:
         low, high = SPEEDS
@@ -418,7 +585,7 @@ class Session:
 
     def _do_revert(self, message: ms.Control, client: Client) -> str:
         answer = self.history.revert()
-        self._describe(with_parts=True)
+        self._describe()
         return answer.text
 
     def _do_reset(self, message: ms.Control, client: Client) -> str:
@@ -430,7 +597,7 @@ class Session:
         """The world is at another time than it was."""
         self._moment = Moment()
         self._restart_clock()
-        self._describe(with_parts=True)
+        self._describe()
         self.recording.cut(self.world.time)
 
     def _do_scene(self, message: ms.Control, client: Client) -> str:
@@ -445,13 +612,54 @@ class Session:
             if isinstance(error, ModelError):
                 raise
             raise ModelError(f"scene '{message.name}': {error}") from error
-        self.replace_world(model, message.name, client)
-        return f"scene '{message.name}'"
-
-    def replace_world(self, model: Model, name: str, asked_by: Client | None = None) -> None:
-        """Go on with another model; in the session's thread. Who asked for it need not be told."""
         _check_size(model)
-        self.history = self._begin(self._make_world(model))
+        self._building = building = object()
+        if _size(model) <= FEW_PARTS:
+            self.take_world(self._make_world(model), message.name, client)
+            return f"scene '{message.name}'"
+
+        def build() -> None:
+            try:
+                world: World | Exception = self._make_world(model)
+            except Exception as error:  # told to who asked for it
+                world = error
+            self.call(lambda: self._built(Asked(client, message), building, world))
+
+        threading.Thread(target=build, name="impulsar scene", daemon=True).start()
+        raise Later
+
+    def _built(self, one: Asked, building: object, world: World | Exception) -> None:
+        """A scene that a client asked for is there, or cannot be."""
+        assert isinstance(one.message, ms.Control) and one.message.name is not None
+        name, text = one.message.name, ""
+        try:
+            if self._building is not building:
+                raise ModelError(f"scene '{name}': another one was asked for meanwhile")
+            if isinstance(world, Exception):
+                raise world
+            self.take_world(world, name, one.client)
+        except ModelError as error:
+            text = str(error)
+        except Exception as error:  # a fault of ours: it ends neither the session nor in silence
+            log.exception("%s: scene '%s' failed", one.client.name, name)
+            text = f"the studio failed: {type(error).__name__}: {error}; see its log"
+        done = ms.Reply(id=0, ok=True, text=f"scene '{name}'")
+        self._reply(one, self._refuse(one, text) if text else done)
+
+    def make_world(self, model: Model) -> World:
+        """A world for `take_world`; in any thread, because it may take long."""
+        _check_size(model)
+        return self._make_world(model)
+
+    def replace_world(self, model: Model, name: str) -> None:
+        """Go on with another model; in the session's thread."""
+        self.take_world(self.make_world(model), name)
+
+    def take_world(self, world: World, name: str, asked_by: Client | None = None) -> None:
+        """Go on with another world; in the session's thread. Who asked for it need not be told."""
+        self._end_steps("another scene came")
+        self.history = self._begin(world)
+        self.world.between = self._hear
         self.gestures, self._undone_to = Gestures(), (-1, -1)
         self.recording = Recording(self.world)
         self._publisher.scene = name
@@ -470,8 +678,10 @@ class Session:
         except Exception as error:
             if journal is not None:
                 self.history.journal = Journal(journal.path)
-            if isinstance(error, OSError):
-                raise ModelError(f"scene: its journal cannot be begun ({error}); the scene before goes on") from error
+            cause = error if isinstance(error, OSError) else error.__cause__
+            if isinstance(cause, OSError):
+                why = f"scene: its journal cannot be begun ({cause.strerror or cause})"
+                raise ModelError(f"{why}; make room or choose another place; the scene before goes on") from error
             raise
 
     def _do_record(self, message: ms.Control, client: Client) -> str:
@@ -482,14 +692,16 @@ class Session:
         off, (what, edit) = self._publisher.off, _switched("keep", message)
         if what not in off and len(off) >= MOST_OFF:
             raise ModelError(f"keep: {MOST_OFF} loads and motors are switched off; remove some")
+        if what not in off:
+            self._check_tables(edit)
         off[what] = edit_to_json(edit)
-        self._describe(with_parts=False)
+        self._describe()
         return f"{' '.join(map(str, what))} is kept"
 
     def _do_forget(self, message: ms.Control, client: Client) -> str:
         what, _ = _switched("forget", message)
         self._publisher.off.pop(what, None)
-        self._describe(with_parts=False)
+        self._describe()
         return f"{' '.join(map(str, what))} is forgotten"
 
     def _do_hash(self, message: ms.Control, client: Client) -> str:
@@ -509,6 +721,10 @@ class Session:
         return lambda: self._make_world(model)
 
 
+def _is_meanwhile(message: Received) -> bool:
+    return isinstance(message, ms.Subscribe) or (isinstance(message, ms.Control) and message.action in MEANWHILE)
+
+
 def _switched(action: str, message: ms.Control) -> tuple[tuple, edits.Edit]:
     """The load or motor that a message is about, and the edit that switches it on."""
     edit = edit_from_json(message.parameters or {})
@@ -520,10 +736,15 @@ def _switched(action: str, message: ms.Control) -> tuple[tuple, edits.Edit]:
     raise ModelError(f"{action}: parameters are {type(edit).__name__}, expected ApplyLoad or SetMotor with a motor")
 
 
+def _size(model: Model) -> int:
+    """How many parts and edits of its script a model has."""
+    named = (model.bodies, model.joints, model.springs, model.loads, model.probes, model.couplings)
+    return sum(len(parts) for parts in named) + len(model.script)
+
+
 def _check_size(model: Model) -> None:
     """Refuse what would keep everybody waiting while it is built."""
-    named = (model.bodies, model.joints, model.springs, model.loads, model.probes, model.couplings)
-    parts = sum(len(parts) for parts in named) + len(model.script)
+    parts = _size(model)
     shapes = sum(len(body.shapes) for body in (model.ground, *model.bodies.values()))
     if max(parts, shapes) > MOST_PARTS:
         told = f"has {parts} parts and {shapes} shapes, expected at most {MOST_PARTS} of each"

@@ -99,6 +99,7 @@ def _frame() -> str:
     units = ", ".join(f'{name}: "{unit}"' for name, unit in messages.BOOKS)
     blocks = "".join(f"  {name}: Float32Array;\n" for name in ("books", "poses", "hands", "loads", "signals"))
     return (
+        f"export const LONGEST_SIGNAL = {messages.LONGEST_SIGNAL};\n"
         f"export const MAGIC = 0x{messages.MAGIC:x};\nexport const HEADER_BYTES = {offset};\n"
         f"export const FLAGS = {{ {flags} }} as const;\n"
         f"export const BOOKS = [{books}] as const;\n"

@@ -5,17 +5,16 @@ import json
 import math
 import types
 import typing
-from functools import cache
+from functools import cache, cached_property
 from typing import Any
 
 from ..io.kinds import FileError
 from ..io.scene_files import parse
 from ..model import ModelError
-from .messages import RECEIVED, Control, EditMessage, Subscribe
+from .messages import LONGEST_SIGNAL, RECEIVED, Control, EditMessage, Subscribe
 
 Received = EditMessage | Control | Subscribe
 MOST_SIGNALS = 64
-LONGEST_NAME = 200
 LARGEST_ID = 2**32 - 1
 
 
@@ -25,6 +24,17 @@ class WireError(ModelError):
     def __init__(self, text: str, id: int = 0):
         super().__init__(text)
         self.id = id
+
+
+class Written:
+    """A message to be sent: it becomes text once, and not before a sender asks for it."""
+
+    def __init__(self, message: Any):
+        self.message = message
+
+    @cached_property
+    def text(self) -> str:
+        return to_text(self.message)
 
 
 def to_text(message: Any) -> str:
@@ -124,8 +134,8 @@ def _check_signals(message: Subscribe) -> None:
     if len(message.signals) > MOST_SIGNALS:
         raise WireError(f"subscribe: {len(message.signals)} signals, expected at most {MOST_SIGNALS}", message.id)
     for name in message.signals:
-        if len(name) > LONGEST_NAME:
-            raise WireError(f"subscribe: a name of {len(name)} letters, expected at most {LONGEST_NAME}", message.id)
+        if len(name) > LONGEST_SIGNAL:
+            raise WireError(f"subscribe: a name of {len(name)} letters, expected at most {LONGEST_SIGNAL}", message.id)
 
 
 def _show(value: Any) -> str:

@@ -12,6 +12,11 @@ from ..spatial import f64, mat33, quat, vec3
 # How a body passes its articulated inertia to its parent (hand_over).
 KEEP, FOLLOW, STORE, ADD = 0, 1, 2, 3  # to ground; to the body before it; first of several; more of them
 
+# How a tree moves by inertia in a first-order method (tree_motion, see coordinates/inertial.py): a single free
+# body, with joints as rows or none; all turning axes parallel; any other, and of these on a ball joint on
+# ground, or free.
+HELD, ALONE, LEVEL, JOINED, ON_BALL, WHOLE = -1, 0, 1, 2, 3, 4
+
 
 @wp.struct
 class SystemArrays:
@@ -28,6 +33,7 @@ class SystemArrays:
     tree_body: wp.array(dtype=wp.int32)  # [tree + 1] first body
     tree_dof: wp.array(dtype=wp.int32)  # [tree + 1] first freedom
     spins_free: wp.array(dtype=wp.int32)  # [body] 1: a single free body, which keeps its momentum
+    tree_motion: wp.array(dtype=wp.int32)  # [tree] how it moves by inertia
     # bodies [body, world]
     mass: wp.array2d(dtype=f64)  # [kg]
     inertia: wp.array2d(dtype=mat33)  # about the centre of mass, body axes [kg m²]
@@ -58,6 +64,15 @@ class SystemArrays:
     slot_group: wp.array(dtype=wp.int32)  # 3: first of three rows bounded together, else 1
     slot_block: wp.array(dtype=wp.int32)  # at a joint's first closure the number of them, else 0
     slot_channel: wp.array(dtype=wp.int32)  # input channel of a motor, else -1
+    slot_weight: wp.array(dtype=f64)  # of |J|²: 1 / size² where the row is in metres, so that they compare
+    coordinate_slides: wp.array(dtype=wp.int32)  # [coordinate] 1: in metres
+    home: wp.array(dtype=f64)  # [coordinate] at the authored pose
+    size: wp.array(dtype=f64)  # [1] of the mechanism [m]
+    dof_weight: wp.array(dtype=f64)  # [dof] of J²: size² where the freedom is a slide
+    basis: wp.array2d(dtype=f64)  # 1: of the rows that hold the mechanism, 0: spare, the others imply it
+    rank: wp.array2d(dtype=f64)  # [1, world] of the closures and couplings together
+    slack: wp.array2d(dtype=f64)  # [1, world] error of the rows kept that leaving out others may mean [rad, lengths]
+    spares: wp.array(dtype=wp.int32)  # [1] 1: some rows are spare and the method leaves them out
     slot_a: wp.array2d(dtype=f64)  # limit: bound; friction: bound; motor: max torque; spring: stiffness
     slot_b: wp.array2d(dtype=f64)  # limit: restitution; spring: damping; coupling: ratio
     slot_c: wp.array2d(dtype=f64)  # spring: rest

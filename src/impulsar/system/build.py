@@ -1,27 +1,48 @@
 """Model → System: the arrays on a device, and the names that lead back from them."""
 
+import itertools
 import math
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
 import warp as wp
 
 from ..inputs import Scalar, scalar_profiles
-from ..joints import BALL_X, SCREW, SLIDE_Z, TURN_X, TURN_Z
+from ..joints import (
+    BALL,
+    BALL_X,
+    LENGTH,
+    LOCK_X,
+    LOCK_Y,
+    LOCK_Z,
+    SCREW,
+    SLIDE_X,
+    SLIDE_Y,
+    SLIDE_Z,
+    THREAD,
+    TURN_X,
+    TURN_Z,
+)
 from ..model import Joint, Model, ModelError
 from ..shapes import conjugate, multiply, multiply_all, rotation_matrices, rotation_matrix
 from ..spatial import f64, mat33, quat, vec3
 from ..state import Counts
-from .arrays import ADD, FOLLOW, KEEP, STORE, SystemArrays
+from .arrays import ADD, ALONE, FOLLOW, HELD, JOINED, KEEP, LEVEL, ON_BALL, STORE, WHOLE, SystemArrays
 from .channels import Channels
 from .slots import BILATERAL, CLOSURE, COUPLING, FRICTION, HAND, IDLE, SOFT, SPRING, Slot, SlotBuilder
 from .tree import GROUND, Tree, scatter, span
 
+METRES = (SLIDE_X, SLIDE_Y, SLIDE_Z, LOCK_X, LOCK_Y, LOCK_Z, THREAD, LENGTH)  # codes of rows in metres
 EMPTY = -2  # body of a hand or load that is not in use
 OPTIONS = 16
 TOPOLOGY_OF_EDITS = ("hand_body", "load_body", "load_in_body", "slot_trees")  # what hands and loads change
 ROUNDING = 1e-15  # of the entries of rotation matrices
+PARALLEL = 1e-6  # hinge axes that lean less are parallel [rad]
+SPATIAL = (TURN_X, *BALL)  # freedoms whose axis turns
 ROW_CAPACITY = 2**28  # float64 of J in all worlds: 2 GiB
+GRAM_CAPACITY = 2**26  # entries in all worlds beyond which rows are not chosen anew at weak poses
 FACTOR_CAPACITY = 2**22  # entries beyond which compliant rows are left out of the direct solve
 
 
@@ -56,6 +77,9 @@ class System:
         self._springs = list(model.springs.values())
         self._couplings = list(model.couplings.values())
 
+        self.length = characteristic_length(model)
+        self.size = extent(model) + self.length
+        self.redundancy = 0.0  # by which rows were left out; see redundancy.py
         self._number_freedoms()
         builder = SlotBuilder(self.joint_index, self.coordinate, self.dof)
         for joint in self.tree.loops:
@@ -68,9 +92,9 @@ class System:
         self.slots: list[Slot] = builder.slots
         self.load_names: list[str | None] = [*model.loads, *[None] * loads]
         channels: list[Scalar] = builder.channels
-        hand_channel = len(channels)
+        hand_channel = self._hand_channel = len(channels)
         channels += [0.0] * (3 * hands)
-        load_channel = len(channels)
+        load_channel = self._load_channel = len(channels)
         for load in model.loads.values():
             channels += [*scalar_profiles(load.force, 3), *scalar_profiles(load.torque, 3)]
         channels += [0.0] * (6 * loads)
@@ -86,6 +110,7 @@ class System:
             row_entries=self._slot_row[-1],
             bilaterals=len(self._bilateral),
             solvables=len(self._solvable),
+            spares=0,
             envelope=self._envelope_row[-1],
             frictions=sum(slot.kind == FRICTION for slot in self.slots),
             springs=len(model.springs),
@@ -107,13 +132,14 @@ class System:
         self._write_springs()
         self._write_hands(hand_channel)
         self._write_loads(load_channel)
-        self.channels = Channels(channels, worlds, device)
+        self.channels = Channels(channels, worlds, device, self.channel_owner)
         self.channels.write(self.arrays)
         self.arrays.h = wp.zeros(1, dtype=f64, device=device)
         self.arrays.nominal_h = wp.zeros(1, dtype=f64, device=device)
         self.arrays.steps = wp.zeros(1, dtype=wp.int32, device=device)
         self.arrays.live_slots = wp.zeros(1, dtype=wp.int32, device=device)
         self.count_live_slots()
+        self.arrays.spares = wp.zeros(1, dtype=wp.int32, device=device)
         self.arrays.tableau = wp.zeros(1, dtype=f64, device=device)  # a method that has one fills it
         self.arrays.options = wp.zeros(OPTIONS, dtype=f64, device=device)
 
@@ -194,8 +220,10 @@ class System:
             n = len(self._bilateral)
             del self._solvable[n:], self._envelope_start[n:], self._envelope_row[n + 1 :]
 
-    def drop_rows(self, idle: list[int]) -> None:
+    def drop_rows(self, idle: Sequence[int]) -> None:
         """Take locks that the tree satisfies by itself out of the rows."""
+        if not len(idle):
+            return
         for r in idle:
             self.slots[r].kind = IDLE
         self._order_bilateral()
@@ -207,6 +235,19 @@ class System:
             envelope_start=self._envelope_start,
             envelope_row=self._envelope_row,
         )
+
+    def spare_rows(self, basis: np.ndarray, rank: np.ndarray, slack: np.ndarray) -> None:
+        """Say which closures and couplings hold the mechanism [slot, 1 or world], and how many there are [1 or world].
+
+        The others are spare: a method may leave them out, or choose among all by their strength at a pose. slack is
+        the error that this may mean for those that hold it [1 or world].
+        """
+        self.replace_parameter("slack", np.reshape(slack, (1, -1)))
+        self.replace_parameter("basis", basis.astype(float))
+        self.replace_parameter("rank", np.reshape(rank, (1, -1)).astype(float))
+        n = len(self._bilateral)
+        fits = n * n * self._worlds <= GRAM_CAPACITY
+        self.counts = replace(self.counts, bilaterals=n, spares=int(fits and not basis[self._bilateral].all()))
 
     def _slot_bodies(self, slot: Slot) -> list[int]:
         """The bodies that a slot's row touches; of a hand none until it holds one."""
@@ -223,17 +264,18 @@ class System:
             names = [self.joints[slot.part].first, self.joints[slot.part].second]
         return [self.body_index[name] for name in names if name != GROUND]
 
-    def dense_rows(self, entries: np.ndarray) -> np.ndarray:
-        """J or Y of the first world [slot, dof] from its packed entries."""
-        dense = np.zeros((len(self.slots), self._dofs))
+    def dense_rows(self, entries: np.ndarray, worlds: Sequence[int] | None = None) -> np.ndarray:
+        """J or Y of the first world [slot, dof], or of some [world, slot, dof], from the packed entries."""
+        chosen = [0] if worlds is None else list(worlds)
+        dense = np.zeros((len(chosen), len(self.slots), self._dofs))
         for r, touched in enumerate(self.arrays.slot_trees.numpy()):
             at = self._slot_row[r]
             for tree in touched[touched >= 0]:
                 dofs = slice(self._tree_dof[tree], self._tree_dof[tree + 1])
                 size = dofs.stop - dofs.start
-                dense[r, dofs] = entries[at : at + size, 0]
+                dense[:, r, dofs] = entries[at : at + size, chosen].T
                 at += size
-        return dense
+        return dense[0] if worlds is None else dense
 
     # arrays ---------------------------------------------------------------------------------------
 
@@ -318,6 +360,15 @@ class System:
                 found.setdefault(slot.name, []).append(r)
         return found
 
+    def channel_owner(self, channel: int) -> str:
+        """What an input channel is of, in words."""
+        if channel >= self._load_channel:
+            load, k = divmod(channel - self._load_channel, 6)
+            return f"load '{self.load_names[load]}' {'force' if k < 3 else 'torque'}"
+        if channel >= self._hand_channel:
+            return f"hand '{self.hand_names[(channel - self._hand_channel) // 3]}'"
+        return f"motor of joint '{next(slot.name for slot in self.slots if slot.channel == channel)}'"
+
     def _write_tree(self) -> None:
         parents = self.tree.parents
         n = len(parents)
@@ -341,6 +392,7 @@ class System:
             )
             for i, joint in enumerate(self.tree.carriers)
         ]
+        held = {name for joint in self.tree.loops for name in (joint.first, joint.second)}
         self._fixed(
             parent=parents,
             dof_start=self._dof_start,
@@ -352,7 +404,39 @@ class System:
             tree_body=self._tree_body,
             tree_dof=self._tree_dof,
             spins_free=spins,
+            tree_motion=[
+                self._motion_of(range(start, end), bool(spins[start]), held)
+                for start, end in itertools.pairwise(self._tree_body)
+            ],
         )
+
+    def _motion_of(self, bodies: range, spins: bool, held: set[str]) -> int:
+        """How a tree moves by inertia: LEVEL if it turns about parallel axes only, whatever its pose."""
+        if spins:
+            return HELD if self.tree.bodies[bodies[0]] in held else ALONE
+        carriers = [self.tree.carriers[i] for i in bodies]
+        if all(code not in SPATIAL for joint in carriers for code in joint.kind.freedoms):
+            axes = self._turning_axes(bodies)
+            if all(np.linalg.norm(np.cross(axis, axes[0])) < PARALLEL for axis in axes):
+                return LEVEL
+        root = carriers[0]
+        if root.first == GROUND and root.type in ("free", "spherical"):
+            return WHOLE if root.type == "free" else ON_BALL
+        return JOINED
+
+    def _turning_axes(self, bodies: range) -> list[np.ndarray]:
+        """World directions of a tree's hinges at zero coordinates: parallel there, parallel everywhere."""
+        carriers = self.tree.carriers
+        q_PF, q_CM = (np.array([getattr(carriers[i], name) for i in bodies]) for name in ("q_PF", "q_CM"))
+        axes, q_WB = [], {GROUND: np.array([0.0, 0.0, 0.0, 1.0])}
+        for i, F, M in zip(bodies, q_PF, q_CM, strict=True):
+            joint, name = carriers[i], self.tree.bodies[i]
+            forward = joint.second == name
+            q_WF = multiply(q_WB[joint.first], F) if forward else multiply(q_WB[joint.second], M)
+            q_WB[name] = multiply(q_WF, conjugate(M if forward else F))
+            if any(code in (TURN_Z, SCREW) for code in joint.kind.freedoms):
+                axes.append(rotation_matrix(q_WF)[:, 2])
+        return axes
 
     def _write_bodies(self) -> None:
         bodies = [self.model.bodies[name] for name in self.tree.bodies]
@@ -412,6 +496,25 @@ class System:
         largest = 1e300  # stands for no bound
         self._shared(f64, slot_a=[min(slot.a, largest) for slot in slots], slot_b=[slot.b for slot in slots])
         self._shared(f64, slot_c=[slot.c for slot in slots], slot_d=[slot.d for slot in slots])
+        self._shared(f64, basis=np.ones(len(slots)), rank=[len(self._bilateral)], slack=[0.0])
+        in_metres = [(slot.kind != COUPLING and slot.code in METRES) or self._couples_slides(slot) for slot in slots]
+        slides = [code <= SLIDE_Z for code in self._dof_kind]
+        in_slides = np.zeros(self._coordinates, np.int32)
+        in_slides[[c for (_, code), c in self.coordinate.items() if code <= SLIDE_Z and c >= 0]] = 1
+        self._fixed(coordinate_slides=in_slides)
+        for name, weight in (
+            ("home", self.start_coordinates()),
+            ("size", np.array([self.size])),
+            ("slot_weight", np.where(in_metres, self.size**-2, 1.0)),
+            ("dof_weight", np.where(slides, self.size**2, 1.0)),
+        ):
+            setattr(self.arrays, name, self._array(weight, f64, weight.shape))
+
+    def _couples_slides(self, slot: Slot) -> bool:
+        if slot.kind != COUPLING:
+            return False
+        coupling = self._couplings[slot.part]
+        return self.model.joints[coupling.joint_b].kind.group(coupling.group_b).is_slide
 
     def _write_couplings(self) -> None:
         sides = [[(c.joint_a, c.group_a), (c.joint_b, c.group_b)] for c in self._couplings]
@@ -474,6 +577,29 @@ class System:
         q_WF = multiply(P.orientation, joint.q_PF)
         p_FM = rotation_matrix(q_WF).T @ (C.world_point(joint.p_CM) - P.world_point(joint.p_PF))
         return p_FM, multiply(conjugate(q_WF), multiply(C.orientation, joint.q_CM))
+
+
+def characteristic_length(model: Model) -> float:
+    """Root mean square distance of joints from the centres of mass that they hold [m].
+
+    By it metres and radians are made comparable. Of ground it would depend on where the mechanism stands; bodies
+    held at their centres have their radius of gyration.
+    """
+    arms = [
+        float(p @ p)
+        for joint in model.joints.values()
+        for body, p in ((joint.first, joint.p_PF), (joint.second, joint.p_CM))
+        if body != GROUND
+    ]
+    if not any(arms):
+        arms = [np.trace(body.inertia) / 2 / body.mass for body in model.bodies.values()]
+    return math.sqrt(sum(arms) / len(arms)) if any(arms) else 1.0
+
+
+def extent(model: Model) -> float:
+    """How far a model's centres of mass are apart at the authored pose [m]."""
+    p = np.array([body.position for body in model.bodies.values()])
+    return float(np.linalg.norm(np.ptp(p, axis=0))) if len(p) else 0.0
 
 
 def joint_blocks(slots: list[Slot]) -> list[int]:

@@ -1,11 +1,12 @@
 """Input channels: scalar functions of time that motors, loads and hands follow, read in the kernels."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import warp as wp
 
 from ..inputs import Component, Harmonic, Ramp, Scalar, Table
+from ..shapes import ModelError
 from ..spatial import HALF, ONE, ZERO, f64
 from .arrays import SystemArrays
 
@@ -151,11 +152,16 @@ def snap_to_knot(m: wp.ref[SystemArrays], t: f64, reach: f64, w: int) -> f64:
     return t
 
 
+class InputError(ModelError):
+    """A callable of time that raised, or gave something else than finite numbers: whose, when and what."""
+
+
 class Channels:
     """The channels of a system on the host, written to the device when they change."""
 
-    def __init__(self, items: Sequence[Scalar], worlds: int, device: str):
+    def __init__(self, items: Sequence[Scalar], worlds: int, device: str, owner: Callable[[int], str]):
         self.items: list[Scalar] = list(items)
+        self.owner = owner  # what a channel is of, in words
         self.worlds = worlds
         self.device = device
         self.callables: list[tuple[int, Component]] = []
@@ -213,15 +219,37 @@ class Channels:
                 array.assign(data)
         return True
 
+    def sample(self, c: int, function: Component, t: float) -> float:
+        """What a channel's callable gives at a time [s], or an InputError that says whose it is."""
+        told = "{}: its callable {} at t = {:.9g} s; correct it, or replace or remove it by an edit"
+        try:
+            given = function.function(float(t))
+        except Exception as error:
+            raised = f"raised {type(error).__name__}: {error}"
+            raise InputError(told.format(self.owner(c), raised, t)) from error
+        try:
+            return function.read(given)
+        except ValueError as error:
+            raise InputError(told.format(self.owner(c), error, t)) from error
+
+    def silence(self, first: int, count: int) -> bool:
+        """Put 0 in the place of callables, which nobody is to call any more; True if there was one."""
+        found = [c for c in range(first, first + count) if isinstance(self.items[c], Component)]
+        for c in found:
+            self.items[c] = 0.0
+        return bool(found)
+
     def sample_callables(self, arrays: SystemArrays, t: float, h: float, steps: int) -> None:
         """Evaluate the callables at the ends of the next steps; between them they are linear."""
         time, value = arrays.table_time.numpy(), arrays.table_value.numpy()
         start = arrays.table_start.numpy()
         # t, t + h, ... added up as the kernel does it; the last sample is held to the end of the table
         at = np.cumsum([t, *[h] * steps])
-        held = CALLABLE_STEPS - steps
+        if steps > CALLABLE_STEPS:  # one nominal step of very many: evenly spread, the end among them
+            at = at[np.linspace(0, steps, CALLABLE_STEPS + 1).astype(int)]
+        held = CALLABLE_STEPS + 1 - len(at)
         for c, function in self.callables:
-            samples = [function(ti) for ti in at]
+            samples = [self.sample(c, function, ti) for ti in at]
             rows = slice(start[c], start[c] + CALLABLE_STEPS + 1)
             time[rows] = [*at, *[at[-1]] * held]
             value[rows] = [*samples, *[samples[-1]] * held]

@@ -73,9 +73,14 @@ def scatter(model: Model) -> Tree:
     return Tree(bodies, [-1] * len(bodies), [free_joint(name) for name in bodies], list(model.joints.values()))
 
 
-def free_joint(name: str) -> Joint:
+def free_joint(body: str) -> Joint:
     """The joint of a body that hangs on nothing: its coordinates are its pose in the world."""
-    return Joint(f"{name}.free", "free", GROUND, name, *HERE, *HERE)
+    return Joint(free_name(body), "free", GROUND, body, *HERE, *HERE)
+
+
+def free_name(body: str) -> str:
+    """What tables call the joint of a free body: authored names hold no control character, so none is equal."""
+    return f"{body}\x00free"
 
 
 def _grow(tree: Tree, start: str, index: int, chosen: dict, order: dict) -> None:

@@ -11,6 +11,11 @@ from .case import Case, Outcome
 
 def cases() -> dict[str, Case]:
     """All cases by name."""
+    return {case.name: case for case in every_case()}
+
+
+def every_case() -> list[Case]:
+    """All cases, in the order in which they are listed."""
     from . import (
         analysis_cases,
         conservation,
@@ -20,12 +25,16 @@ def cases() -> dict[str, Case]:
         direct_cases,
         drag_cases,
         edit_cases,
+        faults,
         friction,
+        hostile_journals,
         identities,
         joint_matrix,
         journal_cases,
+        junk_calls,
         reactions,
         simmc_study,
+        singular_cases,
         stiff_cases,
         studio_cases,
         table1,
@@ -45,14 +54,18 @@ def cases() -> dict[str, Case]:
         analysis_cases,
         determinism,
         direct_cases,
+        singular_cases,
+        faults,
         stiff_cases,
         drag_cases,
         edit_cases,
         journal_cases,
+        junk_calls,
+        hostile_journals,
         cost,
         studio_cases,
     )
-    return {case.name: case for module in modules for case in module.CASES}
+    return [case for module in modules for case in module.CASES]
 
 
 def case_names() -> list[str]:

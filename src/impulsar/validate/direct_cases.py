@@ -157,7 +157,7 @@ def linkage_line(device: str) -> float:
     worst = 0.0
     for coordinates in COORDINATES:
         world = World(scene("peaucellier"), "direct", coordinates, dt=0.01, device=device)
-        probe = world.model.probes["D"]
+        probe = world.model.probes["path D"]
         for _ in range(629):
             world.step()
             worst = max(worst, abs(world.point(probe.body, probe.p_BQ)[0] - LINE))

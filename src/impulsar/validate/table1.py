@@ -78,7 +78,7 @@ def run(name: str, method: Simgc | Simmc, budget: float | None, device: str) -> 
         ended += report.ended_by != "tolerance"
         gap = max(gap, float(world.constraint_error()))
         if name == "peaucellier":
-            probe = world.model.probes["D"]
+            probe = world.model.probes["path D"]
             line = max(line, abs(world.point(probe.body, probe.p_BQ)[0] - LINE))
     limit = f"{budget * 1e3:g} ms = {world.work_limit}" if budget else str(method.iterations)
     paper = PAPER[method.name, name]
