@@ -90,6 +90,7 @@ FAST = wp.constant(wp.float64(2.5))  # rate times sub-step beyond which stabilit
 EVALUATIONS = wp.constant(wp.float64(6.0))  # of an explicit sub-step
 PATIENCE = wp.constant(wp.float64(50.0))  # nominal steps before the pair that was more work is tried again
 GUARD = wp.constant(wp.float64(1e6))  # evaluations in a nominal step beyond which it is given up
+MOST_SWEEPS = wp.constant(wp.float64(5000.0))  # of an impulsive sub-step
 MUCH_WORK = wp.constant(wp.float64(2500.0))  # evaluations
 COARSEST = wp.constant(wp.float64(1e-2))  # tolerance beyond the limit of work
 LEAST = wp.constant(wp.float64(1e-12))  # of a nominal step: a sub-step so small cannot be taken
@@ -491,7 +492,7 @@ def take_impulsive(
             p.cut = int(1)
             p.coarse = INFINITY
     ends = p.left - size < END * m.nominal_h[0]
-    limit = int(m.options[LIMIT])
+    limit = int(wp.min(m.options[LIMIT], MOST_SWEEPS))
     midway = m.options[FIXED] == ZERO
     p.evaluations += impulsive_step(m, s, x, p.t, size, beat, m.options[EPSILON], limit, midway, is_last and ends, w)
     p.mode = IMPULSIVE
@@ -510,8 +511,9 @@ def close_joints(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[Work
             enough = CLOSE
         off, left = remove_errors(m, s, x, t, enough, w)
         left = wp.max(left - HALF * off, ZERO)  # joints that were open before may take several sub-steps to close
+        end = just_before(snap_to_knot(m, t, SNAP * m.nominal_h[0], w))
         if left <= OPEN:
-            off = wp.max(off, project_velocities(m, s, x, t, 0, w))
+            off = wp.max(off, project_velocities(m, s, x, end, 0, w))
     return off, left
 
 

@@ -3,9 +3,9 @@
 positions    q ← q ⊕ M⁻¹ Jᵀ λ     with A λ = -error, repeated with the same factor
 velocities   v ← v + M⁻¹ Jᵀ λ     with A λ = -(J v - target)
 
-Motors are rows too, but keep their coordinates and velocities while the joints are brought together: they get
-to their targets by torques alone. Only where a target's velocity jumps may a projection be asked to follow it,
-as the impulse of a motor without bound.
+Motors are rows too, but keep their coordinates while the joints are brought together: they get to their targets
+by torques alone. A motor without bound has the velocity of its target, by an impulse whose work is booked, if it is
+on it; one with a bound gives no impulse and keeps its velocity.
 """
 
 import warp as wp
@@ -14,7 +14,7 @@ from ..constrain.accelerations import row_position_error, row_target_rate
 from ..constrain.frames import follow_loops
 from ..coordinates.generalized import kinematics, row_velocity
 from ..integrate.control import move_coordinates
-from ..spatial import HALF, ZERO, f64
+from ..spatial import HALF, UNLIMITED, ZERO, f64
 from ..state import StateArrays, WorkArrays
 from ..system import SystemArrays
 from .bilateral import apply_multipliers, solve_bilateral
@@ -86,9 +86,10 @@ def remove_errors(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[Wor
 def velocity_error(
     m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], r: int, t: f64, jump: int, w: int
 ) -> f64:
-    """What a bilateral row's velocity is off; of a motor, where it may jump to its target, else 0."""
+    """What a bilateral row's velocity is off; of a motor with a bound, or off its target, 0 unless it jumps."""
     if m.slot_channel[r] >= 0 and jump <= 0:
-        return ZERO
+        if jump == PASSING or m.slot_a[r, w] < UNLIMITED or x.feedback[r, w] > ZERO:
+            return ZERO
     return row_velocity(m, x, s.v, r, w) - row_target_rate(m, r, t, w)
 
 
@@ -98,8 +99,8 @@ def project_velocities(
 ) -> f64:
     """Make velocities satisfy the rows; x.multiplier holds the impulses. Returns the largest error found.
 
-    jump: 1 where motors follow their targets. The work p (u₋ + u₊) / 2 of their impulses is booked, but for a state
-    in PASSING, such as a stage.
+    jump: 1 where the velocities of targets jump. The work p (u₋ + u₊) / 2 of the motors' impulses is booked, but
+    for a state in PASSING, such as a stage, where motors keep their velocities.
     """
     worst = ZERO
     for i in range(m.bilateral.shape[0]):
