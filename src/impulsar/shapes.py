@@ -140,7 +140,7 @@ def vector(owner: str, what: str, value: object, unit: str, size: int = 3, large
         if array.shape != (size,) or not all(is_number(item) for item in array):
             raise ModelError(f"{owner}: {what} is {show(value)}, expected {size} numbers [{unit}]")
         result = np.array([as_float(item) for item in array])
-    if not (np.abs(result) <= largest).all():
+    if not all([-largest <= item <= largest for item in result.tolist()]):  # of three, NumPy is slower
         if np.isfinite(result).all():
             raise beyond(owner, what, value)
         raise ModelError(f"{owner}: {what} is {show(value)}, expected {size} finite numbers [{unit}]")
@@ -456,9 +456,12 @@ def uniform_solid(
 
 def inertia_tensor(owner: str, value: object) -> np.ndarray:
     """A 3x3 inertia [kg m²] from a tensor or three principal values, checked to be of a real body."""
-    array = as_objects(value)
-    if array.shape == (3,):
-        inertia: np.ndarray = np.diag(vector(owner, "inertia", value, "kg m²"))
+    array = value if type(value) is np.ndarray and value.dtype == float else as_objects(value)
+    inertia: np.ndarray
+    if array.dtype == float and array.shape == (3, 3) and (np.abs(array) <= LARGEST).all():
+        inertia = array
+    elif array.shape == (3,):
+        inertia = np.diag(vector(owner, "inertia", value, "kg m²"))
     elif array.shape == (3, 3):
         inertia = np.array([vector(owner, f"inertia[{i}]", row, "kg m²") for i, row in enumerate(array)])
     else:
@@ -466,7 +469,7 @@ def inertia_tensor(owner: str, value: object) -> np.ndarray:
     if np.abs(inertia - inertia.T).max() > 1e-9 * np.abs(inertia).max():
         raise ModelError(f"{owner}: inertia {show(inertia)} is not symmetric; give Ixy = Iyx and so on")
     inertia = (inertia + inertia.T) / 2
-    if np.array_equal(inertia, np.diag(np.diag(inertia))):
+    if not (inertia[0, 1] or inertia[0, 2] or inertia[1, 2]):
         principal, names = np.diagonal(inertia), ("Ixx", "Iyy", "Izz")
     else:
         principal, names = np.linalg.eigvalsh(inertia), ("I1", "I2", "I3")

@@ -216,7 +216,8 @@ class Array(Kind):
         if len(data) > self.most:
             raise FileError(f"{place} is a list of {len(data)}, expected at most {self.most}")
         for i, item in enumerate(data):
-            if shape[1:] or type(item) is not float or not math.isfinite(item):
+            is_plain = (type(item) is float and math.isfinite(item)) or (type(item) is int and abs(item) < 2**53)
+            if shape[1:] or not is_plain:
                 self._check(item, f"{place}[{i}]", shape[1:])
 
     def _expected(self) -> str:

@@ -94,6 +94,7 @@ MOST_SWEEPS = wp.constant(wp.float64(5000.0))  # of an impulsive sub-step
 MUCH_WORK = wp.constant(wp.float64(2500.0))  # evaluations
 COARSEST = wp.constant(wp.float64(1e-2))  # tolerance beyond the limit of work
 LEAST = wp.constant(wp.float64(1e-12))  # of a nominal step: a sub-step so small cannot be taken
+CLOSING = wp.constant(wp.float64(0.9))  # of a position error that a projection may leave: it gets on
 OPEN = wp.constant(wp.float64(1e-9))  # position error that may be left by a projection [m, rad]
 SHORT = wp.constant(wp.float64(1e-4))  # of a nominal step: a sub-step so short is not made shorter for a motor's work
 # of motors near a singular position: an error of one stage shows a hundredth of itself in the estimate
@@ -510,7 +511,7 @@ def close_joints(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[Work
         if weakest < WEAK:
             enough = CLOSE
         off, left = remove_errors(m, s, x, t, enough, w)
-        left = wp.max(left - HALF * off, ZERO)  # joints that were open before may take several sub-steps to close
+        left = wp.max(left - CLOSING * off, ZERO)  # joints that were open before take several sub-steps to close
         end = just_before(snap_to_knot(m, t, SNAP * m.nominal_h[0], w))
         if left <= OPEN:
             off = wp.max(off, project_velocities(m, s, x, end, 0, w))
