@@ -38,6 +38,7 @@ BROKEN = 9  # 0, or why the step could not be taken:
 NOT_FINITE, FORCES, UNDERFLOW, WORK, TORN = 1, 2, 3, 4, 5
 COARSE = 11  # tolerance of what was left of steps that the limit of work ended; infinity: by impulses
 IMBALANCE = 12  # of the books, of all energy that was turned over
+FASTEST = 13  # spin of a body at the end [rad/s]
 
 
 @wp.func(inline=False)
@@ -45,12 +46,14 @@ def measure_energy(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[Wo
     """Kinetic, potential (zero at the origin) and elastic energy [J]."""
     kinetic = ZERO
     potential = ZERO
+    fastest = ZERO
     g = m.gravity[0, w]
     for i in range(m.parent.shape[0]):
         V = x.twist[i, w]
         mass = m.mass[i, w]
         v = linear(V)
         omega = angular(V)
+        fastest = wp.max(fastest, wp.length(omega))
         kinetic += HALF * (mass * wp.dot(v, v) + wp.dot(omega, x.I_W[i, w] * omega))
         potential -= mass * wp.dot(g, x.p_WB[i, w])
     elastic = ZERO
@@ -60,6 +63,7 @@ def measure_energy(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[Wo
     x.energy[KINETIC, w] = kinetic
     x.energy[POTENTIAL, w] = potential
     x.energy[ELASTIC, w] = elastic
+    x.report[FASTEST, w] = fastest
     x.report[IMBALANCE, w] = relative_imbalance(m, s, kinetic, potential, elastic, w)
 
 
@@ -80,9 +84,9 @@ def relative_imbalance(
         turned += wp.abs(s.load_work[k, w])
     for i in range(m.parent.shape[0]):
         turned += m.mass[i, w] * wp.length(m.gravity[0, w]) * m.size[0]
-    if turned <= ZERO:
+    if wp.abs(out) <= f64(1e-12) * (wp.abs(potential) + wp.abs(s.start_energy[0, w])) + turned * f64(1e-15):
         return ZERO
-    return out / turned
+    return out / (turned + wp.abs(out))
 
 
 @wp.func

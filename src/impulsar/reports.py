@@ -27,6 +27,9 @@ Joules = Any  # a float, or an array of one per world
 
 OUT_OF_BALANCE = 0.01  # of all energy turned over: books that are out by more are trouble
 OUT_OF_ORDER_1 = 0.1  # the same of a method of order 1
+BY_IMPULSES = 1e100  # a coarser tolerance is none
+MOST_TURN = 1.0  # [rad] of a body in a step of order 1: beyond it turns are not resolved
+MOST_TURNS = 1e4  # [rad] in a nominal step of free bodies, where joints count their own turns
 OPEN = 1e-3  # [rad, or of the mechanism's size]: joints that were open by more before the last correction
 WIDE_OPEN = 1e-2  # the same of a method of order 1
 
@@ -55,7 +58,7 @@ CAUSES = {
 class Trouble:
     """Something about a step that is not right to its tolerance."""
 
-    cause: str  # budget, iterations, open, energy
+    cause: str  # budget, iterations, open, fast, energy
     part: str | None
     text: str  # what, and what to do about it
 
@@ -149,7 +152,8 @@ class StepReport:
     @property
     def coarsest(self) -> float:
         """Tolerance of what was left of steps that a limit ended; 0 where none was, infinity where by impulses."""
-        return float(self.raw[measure.COARSE].max())
+        worst = float(self.raw[measure.COARSE].max())
+        return worst if worst < BY_IMPULSES else np.inf
 
     @property
     def openings(self) -> dict[str, float]:
@@ -172,6 +176,12 @@ class StepReport:
             found.append(
                 Trouble("open", part, f"joint '{part}' is open by {open_by:.3g}; take a smaller dt or more iterations")
             )
+        world = self._world
+        turn = float(self.raw[measure.FASTEST].max()) * world._h
+        most = MOST_TURN if first_order else MOST_TURNS if world.coordinates == "maximal" else np.inf
+        if turn > most:
+            text = f"bodies turn by up to {turn:.3g} rad in a step of {world._h:g} s; take a smaller dt"
+            found.append(Trouble("fast", None, text))
         out = self.raw[measure.IMBALANCE]
         worst = float(out[np.argmax(np.abs(out))])
         if not abs(worst) <= (OUT_OF_ORDER_1 if first_order else OUT_OF_BALANCE):

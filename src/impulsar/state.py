@@ -166,7 +166,7 @@ def state_blocks(n: Counts) -> dict[str, int]:
     }
 
 
-REPORT_ROWS = 13
+REPORT_ROWS = 14
 
 
 def work_shapes(n: Counts) -> dict[str, int]:

@@ -95,12 +95,12 @@ def test_a_budget_that_does_is_not_in_the_way() -> None:
 
 def test_beyond_the_budget_the_tolerance_is_coarser_and_said() -> None:
     """Few evaluations a step: what is left of it is taken at a coarser tolerance, not by impulses."""
-    world = im.World(im.scene("ten-pendula", start="horizontal"), im.Direct(iterations=40), dt=0.05)
+    world = im.World(im.scene("ten-pendula", start="horizontal"), im.Direct(iterations=200), dt=0.05)
     report = world.step(10)
     assert report.ended_by == "iterations"
     assert 0.0 < report.coarsest <= 1e-2
     assert [one.cause for one in report.trouble][:1] == ["iterations"]
-    strict = im.World(im.scene("ten-pendula", start="horizontal"), im.Direct(iterations=40), dt=0.05, strict=True)
+    strict = im.World(im.scene("ten-pendula", start="horizontal"), im.Direct(iterations=200), dt=0.05, strict=True)
     with pytest.raises(im.StepError, match="tolerance of"):
         strict.step(10)
 

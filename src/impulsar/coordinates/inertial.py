@@ -50,7 +50,7 @@ from ..system.arrays import ALONE, JOINED, LEVEL, ON_BALL, WHOLE
 from ..system.slots import CLOSURE, COUPLING, HAND, MOTOR_POSITION, MOTOR_SPEED, SPRING
 from .generalized import FAST, accelerate, articulate, coast, drift, kinematics, row_velocity
 
-FINE = wp.constant(wp.float64(2e-4))  # step up to which a planar tree keeps explicit velocity products [s]
+FINE = wp.constant(wp.float64(1e-3))  # step up to which a planar tree keeps explicit velocity products [s]
 GIVEN_BACK = wp.constant(wp.float64(0.1))  # of the energy in a step; beyond it closures have met with an impact
 RIGIDLY = wp.constant(wp.float64(1.1))  # T over that of the locked tree below which it turns as a whole
 SHORTEST = wp.constant(wp.float64(0.001))  # part of a drift

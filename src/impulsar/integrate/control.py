@@ -7,7 +7,7 @@ unit where it is used, so the pair keeps its order.
 
 The error is measured against atol + rtol · max(|y₀|, |y₁|), root mean square over q and v; books are
 carried along and do not choose the step. Of a slide, atol is by its scale: the farthest that any slide has moved
-so far, between a millionth of the mechanism's size and all of it. So a watch and a bridge get the same digits.
+so far, between 1e-4 of the mechanism's size and all of it. So a watch and a bridge get the same digits.
 """
 
 import warp as wp
@@ -21,7 +21,7 @@ from .pairs import B_AT, E_AT, IMPLICIT, SOLVES, STAGES
 SAFETY = wp.constant(wp.float64(0.9))
 SHRINK = wp.constant(wp.float64(0.2))
 GROW = wp.constant(wp.float64(5.0))
-LEAST_SCALE = wp.constant(wp.float64(1e-6))  # of slides, of the mechanism's size
+LEAST_SCALE = wp.constant(wp.float64(1e-4))  # of slides, of the mechanism's size
 TINY_ENERGY = wp.constant(wp.float64(1e-300))
 TINY_ERROR = wp.constant(wp.float64(1e-12))
 

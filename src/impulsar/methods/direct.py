@@ -758,7 +758,7 @@ def choose_pair(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkA
     elif s.pair[2, w] > ZERO:
         s.pair[2, w] = s.pair[2, w] - ONE
     elif end.mode == SMOOTH and m.solvable.shape[0] > m.bilateral.shape[0] and spent > TWO * EVALUATIONS:
-        if factor_soft(m, x, h, w) * h > FAST:
+        if factor_soft(m, x, h, w) * h > HALF * FAST:
             s.pair[0, w] = ONE
             s.pair[1, w] = spent
     return h

@@ -47,6 +47,36 @@ def refuse_locked_motors(system: System, state: State, work: WorkArrays, error: 
         told = ", ".join(names[:4]) + (f" and {len(names) - 4} more" if len(names) > 4 else "")
         system.locked_motors[r] = told or "nothing: it moves nothing"
         refuse_if_locked(system, state, r, system.channels.items[system.slots[r].channel], error)
+    if not system.locked_motors:
+        refuse_motors_at_odds(rows, error)
+
+
+def refuse_motors_at_odds(rows: "Rows", error: type[ModelError]) -> None:
+    """Raise where motors of given speeds ask for motions that the joints do not allow together."""
+    system = rows.system
+    target = {
+        r: float(value)
+        for r, slot in enumerate(system.slots)
+        if slot.kind == MOTOR_SPEED and is_number(value := system.channels.items[slot.channel])
+    }
+    if len(target) < 2:
+        return
+    J = rows.read()
+    refresh(system, rows.state, rows.work)
+    before = list(rows.rigid)
+    for r, rate in target.items():
+        parts, *_ = np.linalg.lstsq(J[before].T, J[r], rcond=INDEPENDENT)
+        left = np.linalg.norm(J[r] - J[before].T @ parts)
+        implied = sum(part * target.get(k, 0.0) for part, k in zip(parts, before, strict=True))
+        if left <= HELD * np.linalg.norm(J[r]) and abs(rate - implied) > AT_ODDS * max(1.0, abs(rate)):
+            others = [
+                system.slots[k].name for part, k in zip(parts, before, strict=True) if k in target and abs(part) > HELD
+            ]
+            raise error(
+                f"motor of joint '{system.slots[r].name}': asks for {rate:g}, and those of {', '.join(others)} for "
+                f"{implied:.3g} there; remove one, or give it a torque"
+            )
+        before.append(r)
 
 
 def refuse_if_locked(

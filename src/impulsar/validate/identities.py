@@ -349,6 +349,7 @@ class RowRig:
         self.world.grab("body 7", at=(0.1, -0.2, 0.3), name="hand")
         self.system, self.state, self.work = self.world.system, self.world.state, self.world._work
         self.slots = self.system.slots
+        self.system.arrays.spares.fill_(0)  # every row is looked at, also those that others imply
         q = self.system.start_coordinates()
         self.state.write("q", np.column_stack([q, along_freedoms(self.system, q)]))
         inputs = [self.system.arrays, self.state.arrays, self.work]
