@@ -94,7 +94,7 @@ MOST_SWEEPS = wp.constant(wp.float64(5000.0))  # of an impulsive sub-step
 MUCH_WORK = wp.constant(wp.float64(2500.0))  # evaluations
 COARSEST = wp.constant(wp.float64(1e-2))  # tolerance beyond the limit of work
 LEAST = wp.constant(wp.float64(1e-12))  # of a nominal step: a sub-step so small cannot be taken
-CLOSING = wp.constant(wp.float64(0.9))  # of a position error that a projection may leave: it gets on
+WAS_TORN = wp.constant(wp.float64(1e-3))  # position error before a projection that no sub-step makes [m, rad]
 OPEN = wp.constant(wp.float64(1e-9))  # position error that may be left by a projection [m, rad]
 SHORT = wp.constant(wp.float64(1e-4))  # of a nominal step: a sub-step so short is not made shorter for a motor's work
 # of motors near a singular position: an error of one stage shows a hundredth of itself in the estimate
@@ -511,7 +511,8 @@ def close_joints(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[Work
         if weakest < WEAK:
             enough = CLOSE
         off, left = remove_errors(m, s, x, t, enough, w)
-        left = wp.max(left - CLOSING * off, ZERO)  # joints that were open before take several sub-steps to close
+        if off > WAS_TORN:  # joints that were open before take several sub-steps to close, and are reported
+            left = ZERO
         end = just_before(snap_to_knot(m, t, SNAP * m.nominal_h[0], w))
         if left <= OPEN:
             off = wp.max(off, project_velocities(m, s, x, end, 0, w))
@@ -710,7 +711,7 @@ def spend(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], start: Progress, w: in
     elif p.coarse == ZERO:
         p.coarse = ONE
         if m.solvable.shape[0] > m.bilateral.shape[0]:
-            if p.pair == IMPLICIT or factor_soft(m, x, p.h, w) * p.h > HALF * FAST:
+            if factor_soft(m, x, p.h, w) * p.h > HALF * FAST:
                 p.stiff = int(1)
     elif f64(p.evaluations) >= TWO * m.options[LIMIT]:
         p.stiff = int(1)
