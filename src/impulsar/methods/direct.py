@@ -94,7 +94,7 @@ MOST_SWEEPS = wp.constant(wp.float64(5000.0))  # of an impulsive sub-step
 MUCH_WORK = wp.constant(wp.float64(2500.0))  # evaluations
 COARSEST = wp.constant(wp.float64(1e-2))  # tolerance beyond the limit of work
 LEAST = wp.constant(wp.float64(1e-12))  # of a nominal step: a sub-step so small cannot be taken
-WAS_TORN = wp.constant(wp.float64(1e-3))  # position error before a projection that no sub-step makes [m, rad]
+WAS_TORN = wp.constant(wp.float64(1e-5))  # position error before a projection that no sub-step makes [m, rad]
 OPEN = wp.constant(wp.float64(1e-9))  # position error that may be left by a projection [m, rad]
 SHORT = wp.constant(wp.float64(1e-4))  # of a nominal step: a sub-step so short is not made shorter for a motor's work
 # of motors near a singular position: an error of one stage shows a hundredth of itself in the estimate
