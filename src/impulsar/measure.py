@@ -47,13 +47,15 @@ def measure_energy(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[Wo
     kinetic = ZERO
     potential = ZERO
     fastest = ZERO
+    whole = ZERO
     g = m.gravity[0, w]
     for i in range(m.parent.shape[0]):
         V = x.twist[i, w]
         mass = m.mass[i, w]
         v = linear(V)
         omega = angular(V)
-        fastest = wp.max(fastest, wp.length(omega))
+        whole += mass
+        fastest = wp.max(fastest, wp.dot(omega, omega))
         kinetic += HALF * (mass * wp.dot(v, v) + wp.dot(omega, x.I_W[i, w] * omega))
         potential -= mass * wp.dot(g, x.p_WB[i, w])
     elastic = ZERO
@@ -63,13 +65,20 @@ def measure_energy(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[Wo
     x.energy[KINETIC, w] = kinetic
     x.energy[POTENTIAL, w] = potential
     x.energy[ELASTIC, w] = elastic
-    x.report[FASTEST, w] = fastest
-    x.report[IMBALANCE, w] = relative_imbalance(m, s, kinetic, potential, elastic, w)
+    x.report[FASTEST, w] = wp.sqrt(fastest)
+    fall = whole * wp.length(g) * m.size[0]
+    x.report[IMBALANCE, w] = relative_imbalance(m, s, kinetic, potential, elastic, fall, w)
 
 
 @wp.func
 def relative_imbalance(
-    m: wp.ref[SystemArrays], s: wp.ref[StateArrays], kinetic: f64, potential: f64, elastic: f64, w: int
+    m: wp.ref[SystemArrays],
+    s: wp.ref[StateArrays],
+    kinetic: f64,
+    potential: f64,
+    elastic: f64,
+    fall: f64,
+    w: int,
 ) -> f64:
     """What the books are out by, of all that was turned over and of a fall by the mechanism's size."""
     out = kinetic + potential + elastic - s.start_energy[0, w] - s.edits[0, w] + s.clamped[0, w]
@@ -82,8 +91,7 @@ def relative_imbalance(
     for k in range(m.load_body.shape[0]):
         out -= s.load_work[k, w]
         turned += wp.abs(s.load_work[k, w])
-    for i in range(m.parent.shape[0]):
-        turned += m.mass[i, w] * wp.length(m.gravity[0, w]) * m.size[0]
+    turned += fall
     if wp.abs(out) <= f64(1e-12) * (wp.abs(potential) + wp.abs(s.start_energy[0, w])) + turned * f64(1e-15):
         return ZERO
     return out / (turned + wp.abs(out))

@@ -83,6 +83,8 @@ class StepError(RuntimeError):
 class StepReport:
     """What the steps of one call did; arrays per world in a batch."""
 
+    __slots__ = ("_count", "_raw", "_world", "clamped", "steps")
+
     def __init__(self, world: "World", count: int, steps: int, raw: np.ndarray | None, clamped: tuple[str, ...] = ()):
         self._world, self._count, self._raw = world, count, raw
         self.steps = steps

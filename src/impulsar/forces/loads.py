@@ -34,11 +34,18 @@ def apply_loads(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], t: f64, w: int):
     apply_mean_loads(m, x, t, ZERO, w)
 
 
-@wp.func(inline=False)
+@wp.func
 def apply_mean_loads(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], t: f64, span: f64, w: int):
     """The bodies' wrenches: the loads' means over t .. t + span, and nothing that stood there before."""
     for i in range(m.parent.shape[0]):
         x.wrench[i, w] = vec6()
+    if m.load_body.shape[0] > 0:
+        add_mean_loads(m, x, t, span, w)
+
+
+@wp.func(inline=False)
+def add_mean_loads(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], t: f64, span: f64, w: int):
+    """Add the loads' means over t .. t + span to the bodies' wrenches."""
     for k in range(m.load_body.shape[0]):
         body = m.load_body[k]
         if body >= 0:
@@ -60,7 +67,8 @@ def add_loads(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], t: f64, book: int,
 @wp.func
 def book_loads(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], t: f64, h: f64, w: int):
     """Half a step's work of each load at the present twists: called before and after the motion."""
-    book_mean_loads(m, s, x, t, h, ZERO, w)
+    if m.load_body.shape[0] > 0:
+        book_mean_loads(m, s, x, t, h, ZERO, w)
 
 
 @wp.func(inline=False)

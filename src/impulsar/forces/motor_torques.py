@@ -53,7 +53,7 @@ def apply_motor_torques(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.r
     apply_mean_torques(m, s, x, t, h, ZERO, w)
 
 
-@wp.func(inline=False)
+@wp.func
 def apply_mean_torques(
     m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], t: f64, h: f64, span: f64, w: int
 ):
@@ -62,8 +62,16 @@ def apply_mean_torques(
         x.tau[k, w] = ZERO
     for r in range(m.slot_kind.shape[0]):
         if m.slot_kind[r] == MOTOR_TORQUE:
-            torque = mean_torque(m, r, t, span, w)
-            clear_row(m, x, r, w)
-            add_freedom(m, x, r, m.slot_part[r], m.slot_code[r], m.slot_dof[r], ONE, w)
-            add_row(m, x, r, torque, w)
-            s.impulse[r, w] = h * torque
+            apply_mean_torque(m, s, x, r, t, h, span, w)
+
+
+@wp.func(inline=False)
+def apply_mean_torque(
+    m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], r: int, t: f64, h: f64, span: f64, w: int
+):
+    """Add the mean torque of one motor to the joint forces."""
+    torque = mean_torque(m, r, t, span, w)
+    clear_row(m, x, r, w)
+    add_freedom(m, x, r, m.slot_part[r], m.slot_code[r], m.slot_dof[r], ONE, w)
+    add_row(m, x, r, torque, w)
+    s.impulse[r, w] = h * torque
