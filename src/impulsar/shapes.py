@@ -171,7 +171,7 @@ def ordered_pair(owner: str, what: str, value: object, unit: str) -> tuple[float
 def unit_quaternion(owner: str, what: str, value: object) -> np.ndarray:
     """`value` as a quaternion xyzw of norm 1; one that is unit to rounding keeps its bits."""
     q = vector(owner, what, value, "xyzw", size=4)
-    norm = float(np.linalg.norm(q))
+    norm = math.sqrt(sum(item * item for item in q.tolist()))
     if abs(norm - 1.0) > 1e-6:
         raise ModelError(f"{owner}: {what} has norm {norm:.9g}, expected a unit quaternion xyzw")
     return q if abs(norm - 1.0) < 1e-15 else q / norm
@@ -466,22 +466,22 @@ def inertia_tensor(owner: str, value: object) -> np.ndarray:
         inertia = np.array([vector(owner, f"inertia[{i}]", row, "kg m²") for i, row in enumerate(array)])
     else:
         raise ModelError(f"{owner}: inertia is {show(value)}, expected 3 numbers or 3x3 numbers [kg m²]")
-    if np.abs(inertia - inertia.T).max() > 1e-9 * np.abs(inertia).max():
+    (xx, xy, xz), (yx, yy, yz), (zx, zy, zz) = inertia.tolist()  # of nine, NumPy is slower
+    if max(abs(xy - yx), abs(xz - zx), abs(yz - zy)) > 1e-9 * float(np.abs(inertia).max()):
         raise ModelError(f"{owner}: inertia {show(inertia)} is not symmetric; give Ixy = Iyx and so on")
     inertia = (inertia + inertia.T) / 2
-    if not (inertia[0, 1] or inertia[0, 2] or inertia[1, 2]):
-        principal, names = np.diagonal(inertia), ("Ixx", "Iyy", "Izz")
-    else:
-        principal, names = np.linalg.eigvalsh(inertia), ("I1", "I2", "I3")
-    if not principal.min() >= TINY:
+    principal, names = [xx, yy, zz], ("Ixx", "Iyy", "Izz")
+    if xy or xz or yz:
+        principal, names = np.linalg.eigvalsh(inertia).tolist(), ("I1", "I2", "I3")
+    if not min(principal) >= TINY:
         raise ModelError(
-            f"{owner}: inertia {show(principal)} is not positive definite; give principal values > 0 [kg m²]"
+            f"{owner}: inertia {show(np.array(principal))} is not positive definite; give principal values > 0 [kg m²]"
         )
-    k = int(np.argmax(principal))
-    if 2 * principal[k] > principal.sum() * (1 + 1e-6):
+    k = principal.index(max(principal))
+    if 2 * principal[k] > sum(principal) * (1 + 1e-6):
         a, b = (name for i, name in enumerate(names) if i != k)
         raise ModelError(
-            f"{owner}: inertia {show(principal)} breaks the triangle inequality ({a} + {b} >= {names[k]}); "
+            f"{owner}: inertia {show(np.array(principal))} breaks the triangle inequality ({a} + {b} >= {names[k]}); "
             "check units, expected kg m²"
         )
     return inertia

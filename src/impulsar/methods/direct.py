@@ -772,11 +772,12 @@ def step(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays],
     if m.live_slots[0] > 0 and m.options[FIXED] == ZERO:
         refresh_geometry(m, s, x, w)  # as after a launch, so that step(n) is n times step to the bit
     while p.left > ZERO and p.broken == 0:
-        p = change_pair(m, s, spend(m, x, p, w), w)
-        size = wished_size(m, p, w)
-        impulsive = m.options[FIXED] > ZERO or p.stiff != 0 or p.mode == MUST_BE_IMPULSIVE
+        size = ZERO
+        impulsive = m.options[FIXED] > ZERO
         if not impulsive:
-            impulsive = needs_impulses(m, s, x, p.t, size, w)
+            p = change_pair(m, s, spend(m, x, p, w), w)
+            size = wished_size(m, p, w)
+            impulsive = p.stiff != 0 or p.mode == MUST_BE_IMPULSIVE or needs_impulses(m, s, x, p.t, size, w)
         if impulsive:
             p = take_impulsive(m, s, x, p, is_last, w)
         else:

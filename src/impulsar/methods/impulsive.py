@@ -484,7 +484,8 @@ def impulsive_step(
             x.strike[r, w] = ZERO
         if strikes(m, s, x, t, h, w):
             strike(m, s, x, t, h, beat, epsilon, limit, w)
-    book_mean_loads(m, s, x, t, h, h, w)
+    if m.load_body.shape[0] > 0:
+        book_mean_loads(m, s, x, t, h, h, w)
     if midway:
         after = HALF * h
         start_pseudo(x, w)
@@ -528,7 +529,8 @@ def impulsive_step(
             project_positions(m, s, x, t + h, LEFT_ERROR, w)
     if is_last:
         finish_books(m, x, h, w)
-    book_mean_loads(m, s, x, t, h, h, w)
+    if m.load_body.shape[0] > 0:
+        book_mean_loads(m, s, x, t, h, h, w)
     return iterations
 
 

@@ -36,7 +36,10 @@ WEAK = wp.constant(wp.float64(1e-2))  # strength below which positions are taken
 @wp.func
 def dependent_below(m: wp.ref[SystemArrays], w: int) -> f64:
     """Strength below which a row depends on others at this instant."""
-    return wp.max(DEPENDENT, f64(4.0) * wp.pow(m.slack[0, w], TWO_THIRDS))
+    slack = m.slack[0, w]
+    if slack > ZERO:
+        return wp.max(DEPENDENT, f64(4.0) * wp.pow(slack, TWO_THIRDS))
+    return DEPENDENT
 
 
 @wp.func
@@ -63,37 +66,35 @@ def factor_rows(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], n: int, metric: 
         r = m.solvable[i]
         start = starts[i]
         at = ends[i] - start
-        is_solved = x.solved[r, w] != 0
+        F[at + i, w] = ZERO
+        if x.solved[r, w] == 0:
+            continue
         for j in range(start, i):
             value = ZERO
-            if is_solved and F[ends[j + 1] - 1, w] > ZERO:
+            if F[ends[j + 1] - 1, w] > ZERO:
                 value = product(m, x, metric, r, m.solvable[j], w)
                 other = ends[j] - starts[j]
                 for k in range(wp.max(start, starts[j]), j):
                     value -= F[at + k, w] * F[other + k, w]
             F[at + j, w] = value  # L D so far
-        full = ZERO
-        if is_solved:
-            full = product(m, x, metric, r, r, w)
-            if i >= m.bilateral.shape[0]:
-                full += x.row_softness[r, w]
+        full = product(m, x, metric, r, r, w)
+        if i >= m.bilateral.shape[0]:
+            full += x.row_softness[r, w]
         d = full
         for j in range(start, i):
             value = F[at + j, w]
             scaled = value * F[ends[j + 1] - 1, w]
             d -= value * scaled
             F[at + j, w] = scaled
-        F[at + i, w] = ZERO
-        if is_solved:
-            strength = ONE
-            if i < m.bilateral.shape[0]:
-                strength = x.row_strength[r, w]
-                if metric != JUDGED:
-                    strength = wp.max(d, ZERO) / full * x.row_size[r, w]
-                    x.row_strength[r, w] = strength
-                weakest = wp.min(weakest, strength)
-            if d > ROUNDING * full and strength > dependent:
-                F[at + i, w] = ONE / d
+        strength = ONE
+        if i < m.bilateral.shape[0]:
+            strength = x.row_strength[r, w]
+            if metric != JUDGED:
+                strength = wp.max(d, ZERO) / full * x.row_size[r, w]
+                x.row_strength[r, w] = strength
+            weakest = wp.min(weakest, strength)
+        if d > ROUNDING * full and strength > dependent:
+            F[at + i, w] = ONE / d
     return weakest
 
 
@@ -164,9 +165,11 @@ def solve_rows(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], n: int, w: int):
     ends = m.envelope_row
     for i in range(n):
         at = ends[i] - starts[i]
-        value = y[i, w]
-        for j in range(starts[i], i):
-            value -= F[at + j, w] * y[j, w]
+        value = ZERO
+        if F[at + i, w] != ZERO:
+            value = y[i, w]
+            for j in range(starts[i], i):
+                value -= F[at + j, w] * y[j, w]
         y[i, w] = value
     for i in range(n):
         y[i, w] = y[i, w] * F[ends[i + 1] - 1, w]
@@ -174,8 +177,9 @@ def solve_rows(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], n: int, w: int):
         i = n - 1 - back
         at = ends[i] - starts[i]
         value = y[i, w]
-        for j in range(starts[i], i):
-            y[j, w] = y[j, w] - F[at + j, w] * value
+        if value != ZERO:
+            for j in range(starts[i], i):
+                y[j, w] = y[j, w] - F[at + j, w] * value
 
 
 @wp.func
