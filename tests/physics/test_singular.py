@@ -81,9 +81,11 @@ def test_tilt_turns_axes_and_leaves_joints_closed():
     assert np.abs(Oracle(tilted).rows(Oracle(tilted).start)[0]).max() < 1e-15
 
 
-def falls_short(request, figure: str) -> None:
-    """A bound that is not reached yet, with how far it is."""
-    request.applymarker(pytest.mark.xfail(reason=f"measured: {figure}", strict=False))
+def hold(figure: float, bound: float, so_far: float) -> None:
+    """A bound that is not reached yet: no worse than it was measured, and an expected failure until it is reached."""
+    assert figure < so_far
+    if figure >= bound:
+        pytest.xfail(f"{figure:.2g}, wanted {bound:g}")
 
 
 # nearly redundant ---------------------------------------------------------------------------------------
@@ -91,24 +93,23 @@ def falls_short(request, figure: str) -> None:
 
 @pytest.mark.parametrize("name", linkages.TILTED)
 @pytest.mark.parametrize("epsilon", singular_cases.TILTS[1:])
-def test_tilted_axes_do_not_lock(name, epsilon, coordinates, request):
-    """Axes tilted by ε ≤ 1e-4: speed after 0.2 s within 1e-3 of ε = 0, the same freedoms, joints open by ≤ 3 ε."""
-    if (name, epsilon) == ("cross-lift", 1e-4):
-        falls_short(request, "speed within 2.8e-3")
+def test_tilted_axes_do_not_lock(name, epsilon, coordinates):
+    """Axes tilted by ε ≤ 1e-4: speed after 0.2 s within 1e-3 of ε = 0, the same freedoms, joints open by ≤ 3 ε.
+
+    The lift's rods may spin; on hinges that are tilted they swing like pendula, and shake it by ε².
+    """
     speed, freedoms, opening = singular_cases.tilt_misses("cpu", (name,), (epsilon,), (coordinates,))
-    assert speed < 1e-3
     assert freedoms == 0
     assert opening <= 3.0
+    hold(speed, 1e-3, 4e-3 if (name, epsilon) == ("cross-lift", 1e-4) else 1e-3)
 
 
 @pytest.mark.parametrize("name", linkages.LINKAGES)
 @pytest.mark.parametrize("rate", [1.0, 6.0])
-def test_linkage_motor_is_inverse_dynamics(name, rate, coordinates, request):
+def test_linkage_motor_is_inverse_dynamics(name, rate, coordinates):
     """Over-constrained and driven: torque and work within 1e-4 of inverse dynamics, imbalance 1e-6 of the work."""
     torque, work, imbalance = singular_cases.linkage_miss(name, rate, coordinates, "cpu")
     assert max(torque, work) < 1e-4
-    if (name, rate) == ("bennett", 6.0) or (name, coordinates) == ("bricard", "maximal"):
-        falls_short(request, "imbalance 1.04e-6 of the work of a Bennett at 6 rad/s, 4.3e-5 of a Bricard in maximal")
     assert imbalance < 1e-6
 
 
@@ -125,16 +126,14 @@ def test_a02_is_one_pendulum(n, dt, rtol, coordinates):
 
 
 @pytest.mark.parametrize("is_driven", [False, True], ids=["free", "driven"])
-def test_parallelogram_keeps_its_branch(is_driven, coordinates, request):
+def test_parallelogram_keeps_its_branch(is_driven, coordinates):
     """Momentum goes on through the flat position: the coupler does not turn, energy is kept to 1e-6, and a motor
-    gives K cos(φ + ψ) to 1 % away from it."""
+    gives K cos(φ + ψ) to 1 % away from it. Of the driven ones, number 0 ends a step 6e-5 rad from it."""
     (runs,) = singular_cases.parallelograms("cpu", is_driven, range(3), (coordinates,)).values()
     assert sum(run.flat for run in runs) > 10
     assert max(run.turn for run in runs) < 1e-3
     assert max(run.torque for run in runs) < 0.01
-    if is_driven:
-        falls_short(request, "books of a motor within 1.5e-6, of one in generalized coordinates within 7.7e-6")
-    assert max(run.energy for run in runs) < 1e-6
+    hold(max(run.energy for run in runs), 1e-6, 5e-6 if is_driven else 1e-6)
 
 
 @pytest.mark.parametrize("rtol", [1e-7, 1e-9, pytest.param(1e-12, marks=pytest.mark.slow)])

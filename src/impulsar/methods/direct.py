@@ -99,8 +99,14 @@ OPEN = wp.constant(wp.float64(1e-9))  # position error that may be left by a pro
 SHORT = wp.constant(wp.float64(1e-4))  # of a nominal step: a sub-step so short is not made shorter for a motor's work
 # of motors near a singular position: an error of one stage shows a hundredth of itself in the estimate
 WORK_TOLERANCE = wp.constant(wp.float64(1e-10))
+WORK_NOISE = wp.constant(wp.float64(1e-8))  # of the energy there is, at most, where rounding makes more of it
+BOOKED = wp.constant(wp.float64(0.1))  # of rtol: error of motors' work in a sub-step, of the energy there is
 CAUTION = wp.constant(wp.float64(20.0))  # times tighter: near a singular position the estimate is too small
 CHOOSE = wp.constant(wp.float64(1e-4))  # strength below which spare rows may take over
+MIDST = wp.constant(
+    wp.float64(0.55)
+)  # of a sub-step, where stages are farthest apart: there it passes a singular position
+BETWEEN = wp.constant(wp.float64(0.15))  # of the way of such a sub-step no stage is nearer to the singular position
 CLOSE = wp.constant(wp.float64(1e-15))  # near a singular position a state so near to the joints is on them [m, rad]
 TINY = wp.constant(wp.float64(1e-300))
 ROUNDING = wp.constant(wp.float64(1e-15))  # of positions [m, rad]
@@ -421,6 +427,12 @@ class Progress:
     cut: wp.int32  # 1: the limit of work ended error control
     coarse: f64  # worst error of a sub-step beyond the limit of work, of its tolerance
     weakest: f64  # strength of the weakest row in the stages of the sub-step
+    first: f64  # the same in the stage at its start,
+    second: f64  # and in the two
+    third: f64  # that follow,
+    last: f64  # and in the last
+    pace: f64  # rate of the distance from a singular position, the root of that strength
+    aimed: wp.int32  # 1: the sub-step was chosen to pass a singular position between its stages
     broken: wp.int32  # why the step cannot be taken; see measure
     kink: wp.int32  # 1: an input bends or jumps at t
 
@@ -530,8 +542,10 @@ def keep_step(
     p = pass_by(m, start, size, w)
     p.mode = SMOOTH
     p.ready = int(0)
+    p.aimed = int(0)
     if off <= NEGLIGIBLE * m.options[ATOL] and p.kink == 0:
         reuse_last_stage(m, s, x, stages_of(p) - 1, w)
+        p.first = p.last
         p.ready = int(1)
     return p
 
@@ -596,6 +610,13 @@ def run_stages(
                     x.push[r, w] = ZERO
             weakest = evaluate(m, s, x, at, stage, w)
             p.weakest = wp.min(p.weakest, weakest)
+            p.last = weakest
+            if stage == 0:
+                p.first = weakest
+            elif stage == 1:
+                p.second = weakest
+            elif stage == 2:
+                p.third = weakest
             if p.left <= ZERO:
                 return p
             p.evaluations += 1
@@ -632,16 +653,19 @@ def take_smooth(
         return p
     error = ZERO
     order = f64(5.0)  # of its error estimate in the size
+    work_tolerance = BOOKED * m.options[RTOL]
     if p.pair == IMPLICIT:
         error = implicit_error(m, s, x, size, m.options[RTOL], m.options[ATOL], w)
         order = f64(3.0)
     else:
         error = step_error(m, s, x, size, m.options[RTOL], m.options[ATOL], w)
-        if p.weakest < WEAK and size > SHORT * m.nominal_h[0]:
-            error = wp.max(CAUTION * error, work_error(m, s, x, size, WORK_TOLERANCE, w))
-    allowed = ONE
     if p.weakest < WEAK:
-        allowed += noise(m, s, size, p.weakest, w) / m.options[ATOL]
+        of_speed, of_work = noise(m, s, p, size, w)
+        error *= CAUTION / (ONE + of_speed / m.options[ATOL])
+        work_tolerance = WORK_TOLERANCE + of_work
+    if p.pair == EXPLICIT and m.bilateral.shape[0] > 0 and size > SHORT * m.nominal_h[0]:
+        error = wp.max(error, work_error(m, s, x, size, work_tolerance, w))
+    allowed = ONE
     if p.coarse > ZERO:
         allowed = COARSEST / m.options[RTOL]
     passed = limits_passed(m, s, x, w)
@@ -663,6 +687,8 @@ def take_smooth(
         p.mode = MUST_BE_IMPULSIVE
     elif wp.isfinite(error):
         p.h = next_size(size, error / allowed, order)
+        if p.weakest < WEAK and p.pair == EXPLICIT and p.aimed == 0:
+            p = aim(m, p, size)
     else:
         p.h = f64(0.1) * size
     if size < LEAST * m.nominal_h[0]:
@@ -673,18 +699,60 @@ def take_smooth(
 
 
 @wp.func
-def noise(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], size: f64, strength: f64, w: int) -> f64:
+def aim(m: wp.ref[SystemArrays], start: Progress, size: f64) -> Progress:
+    """After a sub-step whose stages came too near to a singular position: one that passes it between its stages.
+
+    Finer sub-steps would come nearer still, with more noise. The distance from it is the root of the strength, and
+    linear in time with the sign that fits the first three stages best. Where the sub-step would be longer than what
+    is left of the nominal step, one that leaves the right rest comes before.
+    """
+    p = start
+    a = wp.sqrt(p.first)
+    b = wp.sqrt(p.second)
+    c = wp.sqrt(p.third)
+    span = m.tableau[C_AT + 2] * size
+    middle = m.tableau[C_AT + 1] / m.tableau[C_AT + 2]
+    best = INFINITY
+    ahead = ZERO
+    for k in range(3):  # it comes after these stages, if at all; between the last two; between the first two
+        if k == 1:
+            c = -c
+        elif k == 2:
+            b = -b
+        off = wp.abs(a + (c - a) * middle - b)
+        if off < best:
+            best = off
+            ahead = ZERO
+            if a > c:
+                ahead = span * a / (a - c)
+                p.pace = (a - c) / span
+    if ahead == ZERO:
+        return p
+    p.h = ahead / MIDST
+    if p.h > p.left:
+        p.h = (ahead - MIDST * p.left) / (ONE - MIDST)
+    p.aimed = int(1)
+    return p
+
+
+@wp.func
+def noise(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], p: Progress, size: f64, w: int):
     """What rounding, or slack, does to velocities near a singular position in a sub-step [rad/s, lengths/s].
 
     There a constraint is like x y = 0 on its branch y = 0, x = s: with an error e of it the equation
-    2 ẋ ẏ + x ÿ = 0 gives ÿ = 2 ẋ² e / s³. A sub-step longer than about s / ẋ need not come so near.
+    2 ẋ ẏ + x ÿ = 0 gives ÿ = 2 ẋ² e / s³. A sub-step that is long against s / ẋ need not come so near: it is not
+    allowed as much, unless it passes the position between its stages. Then motors are allowed it, too: the second
+    value, of the energy there is.
     """
     square = ZERO
     for k in range(s.v.shape[0]):
         square = wp.max(square, s.v[k, w] * s.v[k, w] / m.dof_weight[k])
-    near = wp.sqrt(wp.max(strength, dependent_below(m, w)))
-    time = wp.min(size, f64(0.1) * near / wp.sqrt(wp.max(square, TINY)))
-    return TWO * square * wp.max(ROUNDING, m.slack[0, w]) / (near * near * near) * time
+    near = wp.sqrt(wp.max(p.weakest, dependent_below(m, w)))
+    speed = wp.sqrt(wp.max(square, TINY))
+    rate = TWO * square * wp.max(ROUNDING, m.slack[0, w]) / (near * near * near)
+    if p.aimed != 0 and near > BETWEEN * p.pace * size:
+        return rate * size, wp.min(rate * size / speed, WORK_NOISE)
+    return rate * wp.min(size, f64(0.1) * near / speed), ZERO
 
 
 @wp.func
