@@ -2,12 +2,16 @@
 
     v̇ = M⁻¹ (f + Jᵀ λ)      J v̇ + J̇ v = target's acceleration      λ by LDLᵀ of J M⁻¹ Jᵀ
 
-is integrated by Dormand-Prince 5(4) inside the nominal step, to rtol and atol, within a limit of
-evaluations; after each sub-step positions and velocities are projected onto the constraints. A row that
-depends on others gets no multiplier, so redundant mechanisms move as they should. Where a spring, damper
-or hand is so fast that stability, not error, sets the sub-step, a linearly implicit pair of order 3 takes
-over while that is less work. Where friction or limits act sub-steps are impulsive, of order 1, and so they
-are when the limit of work has come: then the report says so.
+is integrated by Dormand-Prince 5(4) inside the nominal step, to rtol and atol; after each sub-step positions and
+velocities are projected onto the constraints. Where a spring, damper or hand is so fast that stability, not error,
+sets the sub-step, a linearly implicit pair of order 3 takes over while that is less work. Where friction or limits
+act sub-steps are impulsive (see impulsive.py). Under a limit of work the rest of a nominal step is taken at a coarser
+tolerance, by impulses only where stiffness is the cause, and the report says how coarse.
+
+Rows that others imply by construction are left out (redundancy.py), and so are those that do at this instant, a
+singular position (solve/bilateral.py). Near one, stages are brought onto the joints before they are evaluated, spare
+rows take over from those that are weak there, and a sub-step whose stages come too near is not made finer but chosen
+anew so that it passes the position between its stages (`aim`).
 """
 
 from dataclasses import dataclass
@@ -110,7 +114,7 @@ BETWEEN = wp.constant(wp.float64(0.15))  # of the way of such a sub-step no stag
 CLOSE = wp.constant(wp.float64(1e-15))  # near a singular position a state so near to the joints is on them [m, rad]
 TINY = wp.constant(wp.float64(1e-300))
 ROUNDING = wp.constant(wp.float64(1e-15))  # of positions [m, rad]
-FASTEST = wp.constant(wp.float64(20.0))  # rate of a speed motor's way back to its target, per impulse step
+BACK_AT_ONCE = wp.constant(wp.float64(20.0))  # rate of a speed motor's way back to its target, per impulse step
 JUMP = wp.constant(wp.float64(1e-9))  # velocity error at the start of a step that is an impulse [m/s, rad/s]
 
 
@@ -276,7 +280,7 @@ def choose_feedback(
             rate = ZERO
             slack = OFF_TARGET * (ONE + wp.abs(row_target_rate(m, r, t, w)))
             if wp.abs(miss) > slack or is_off_target(m, s, x, r, t, w):
-                rate = FASTEST / m.options[IMPULSE_STEP]
+                rate = BACK_AT_ONCE / m.options[IMPULSE_STEP]
                 if m.slot_kind[r] == MOTOR_POSITION:
                     rate = GENTLE / m.options[IMPULSE_STEP]
             if rate != x.feedback[r, w]:
