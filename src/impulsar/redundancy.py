@@ -24,12 +24,14 @@ import warp as wp
 from .constrain.frames import follow_loops
 from .constrain.rows import assemble_slot
 from .coordinates.generalized import kinematics
+from .coordinates.inverse import joint_inertia
 from .integrate.control import move_coordinates
 from .model import Model
 from .spatial import ONE, ZERO, f64
 from .state import State, StateArrays, WorkArrays, allocate_work
 from .system import System, SystemArrays
 from .system.slots import CLOSURE, COUPLING, IDLE, MOTOR_POSITION, MOTOR_SPEED, Slot
+from .system.tree import has_loop
 
 PLAY = 1e-4  # of a bearing [rad, or lengths over the mechanism's size]: the default tolerance
 REACHES = (0.15, -0.3, 0.45, -0.6, 0.8)  # how far poses are looked for, largest freedom [rad, sizes]
@@ -61,6 +63,12 @@ def move_kernel(m: SystemArrays, s: StateArrays, change: wp.array2d(dtype=f64)):
     move_coordinates(m, s, change, wp.tid())
 
 
+@wp.kernel(enable_backward=False)
+def inertia_kernel(m: SystemArrays, x: WorkArrays, M: wp.array2d(dtype=f64)):
+    """Joint-space inertia where `rows_kernel` has been."""
+    joint_inertia(m, x, M, wp.tid())
+
+
 @dataclass(frozen=True)
 class Choice:
     """What was decided of one world, over the rows of `Loops`."""
@@ -77,6 +85,11 @@ class Loops:
         self.system = System(model, POSES, device, "generalized", checked=True)
         self.state = State(self.system.counts, device)
         self.work = allocate_work(self.system.counts, device)
+        bodies, dofs = self.system.counts.bodies, self.system.counts.dofs
+        # so that the joint-space inertia is the metric of the bodies' twists, in rad and sizes
+        self.system.replace_parameter("mass", np.full((bodies, 1), self.system.size**-2))
+        self.system.replace_parameter("inertia", np.tile(np.eye(3), (bodies, 1, 1, 1)))
+        self._inertia = wp.zeros((dofs * dofs, POSES), dtype=f64, device=device)
         self.rows = [r for r, slot in enumerate(self.system.slots) if slot.kind in (CLOSURE, COUPLING)]
         self.keys = [row_key(self.system.slots[r]) for r in self.rows]
         self._row = np.sqrt(self.system.arrays.slot_weight.numpy()[self.rows])
@@ -102,35 +115,28 @@ class Loops:
         """Put all poses at coordinates q; couplings count from there."""
         self.state.write("q", np.repeat(q[:, None], POSES, axis=1))
         self._offset[:] = 0.0
-        self._offset[self._couplings] = self.look()[1][self._couplings, :1]
+        self._offset[self._couplings] = self.look(anew=True)[1][self._couplings, :1]
 
-    def look(self) -> tuple[np.ndarray, np.ndarray]:
-        """J [pose, row, dof] and position errors [row, pose], in rad and sizes."""
+    def look(self, anew: bool = False) -> tuple[np.ndarray, np.ndarray]:
+        """J [pose, row, motion] and position errors [row, pose], in rad and sizes.
+
+        Motions are those of the tree that are orthonormal by the twists of all bodies, where looked at `anew` last.
+        """
         inputs = [self.system.arrays, self.state.arrays, self.work]
         wp.launch(rows_kernel, POSES, inputs=inputs, device=self.system.device)
         J = self.system.dense_rows(self.work.J.numpy(), range(POSES))[:, self.rows]
         error = self._row[:, None] * self.work.row_error.numpy()[self.rows]
-        self._measure_motions()
+        if anew:
+            dofs = self.system.counts.dofs
+            inputs = [self.system.arrays, self.work, self._inertia]
+            wp.launch(inertia_kernel, POSES, inputs=inputs, device=self.system.device)
+            metric = self._inertia.numpy().T.reshape(POSES, dofs, dofs)
+            self._motions = np.linalg.inv(np.linalg.cholesky(metric)).transpose(0, 2, 1)  # [pose, dof, motion]
         return self._row[:, None] * (J @ self._motions), error - self._offset
-
-    def _measure_motions(self) -> None:
-        """Motions of the tree that are orthonormal by the twists of all bodies, in rad and sizes [pose, dof, dof]."""
-        n, dofs = self.system.counts.bodies, self.system.counts.dofs
-        S, r = self.work.S.numpy(), self.work.r.numpy()
-        start = self.system.arrays.dof_start.numpy()
-        T = np.zeros((n, POSES, 6, dofs))
-        for i, parent in enumerate(self.system.tree.parents):
-            if parent >= 0:
-                T[i] = T[parent]
-                T[i, :, 3:] += np.cross(T[parent, :, :3], r[i][:, :, None], axis=1)
-            T[i][:, :, start[i] : start[i + 1]] += S[start[i] : start[i + 1]].transpose(1, 2, 0)
-        T[:, :, 3:] /= self.system.size
-        G = np.einsum("ipak,ipal->pkl", T, T)
-        self._motions = np.linalg.inv(np.linalg.cholesky(G)).transpose(0, 2, 1)
 
     def move(self, change: np.ndarray) -> None:
         """Move every pose by [pose, motion], in rad and sizes."""
-        along = np.einsum("pkl,pl->kp", self._motions, change)
+        along = (self._motions @ change[:, :, None])[:, :, 0].T
         given = wp.array(along.copy(), dtype=f64, device=self.system.device)
         wp.launch(move_kernel, POSES, inputs=[self.system.arrays, self.state.arrays, given], device=self.system.device)
 
@@ -156,7 +162,7 @@ class Loops:
         self.close(kept)
         home = self.state.read("q").copy()
         while True:
-            J, error = self.look()
+            J, error = self.look(anew=True)
             free = _null(J[0, kept])
             if not free.shape[1]:
                 poses = [0]
@@ -167,7 +173,7 @@ class Loops:
                 change[p] = reach / np.abs(direction).max() * direction
             self.move(change)
             poses = np.flatnonzero(self.close(kept)).tolist() or [0]
-            J, error = self.look()
+            J, error = self.look(anew=True)
             more = self._missing(J, error, kept, poses, tolerance)
             if more is None:
                 break
@@ -207,7 +213,7 @@ class Loops:
                 ball = start + len(joint.kind.freedoms) - 3
                 q[ball : ball + 4] /= np.linalg.norm(q[ball : ball + 4], axis=0)
         self.state.write("q", q)
-        size = np.maximum(size, np.linalg.norm(self.look()[0][:STRANGE], axis=2).max(axis=0))
+        size = np.maximum(size, np.linalg.norm(self.look(anew=True)[0][:STRANGE], axis=2).max(axis=0))
         return [i for i in np.flatnonzero(size <= tolerance).tolist() if not self._couplings[i]]
 
 
@@ -264,7 +270,7 @@ def choose_rows(system: System, tolerance: float, start: Callable[[System, int],
     joints are placed alike are decided once. A row leaves the system where it is idle in every world.
     """
     system.redundancy = tolerance
-    if not (system.tree.loops or system.model.couplings):
+    if not (has_loop(system.model) or system.model.couplings):
         return
     loops = Loops(system.model, system.device)
     if not loops.rows:

@@ -179,9 +179,14 @@ def unit_quaternion(owner: str, what: str, value: object) -> np.ndarray:
 
 def rotation_matrix(q_AB: Vector) -> np.ndarray:
     """R_AB of a unit quaternion xyzw: v_A = R_AB v_B."""
-    x, y, z, w = q_AB
-    cross = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
-    return np.eye(3) + 2 * w * cross + 2 * cross @ cross
+    x, y, z, w = (float(item) for item in q_AB)
+    return np.array(
+        [
+            [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
+            [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
+            [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
+        ]
+    )
 
 
 def conjugate(q_AB: np.ndarray) -> np.ndarray:
@@ -191,8 +196,16 @@ def conjugate(q_AB: np.ndarray) -> np.ndarray:
 
 def multiply(q_AB: np.ndarray, q_BC: np.ndarray) -> np.ndarray:
     """q_AC."""
-    a, b = q_AB[:3], q_BC[:3]
-    return np.append(q_AB[3] * b + q_BC[3] * a + np.cross(a, b), q_AB[3] * q_BC[3] - a @ b)
+    ax, ay, az, aw = q_AB.tolist()  # of four, NumPy is slower
+    bx, by, bz, bw = q_BC.tolist()
+    return np.array(
+        [
+            aw * bx + bw * ax + (ay * bz - az * by),
+            aw * by + bw * ay + (az * bx - ax * bz),
+            aw * bz + bw * az + (ax * by - ay * bx),
+            aw * bw - (ax * bx + ay * by + az * bz),
+        ]
+    )
 
 
 def multiply_all(q_AB: np.ndarray, q_BC: np.ndarray) -> np.ndarray:

@@ -5,7 +5,7 @@ import pytest
 from impulsar.validate import cases, every_case, run_case
 
 QUICK = [case for case in cases().values() if not case.slow]
-TIMED = {"linear-cost", "import-time", "first-step-cold", "first-step-cached", "edit-time", "topology-time"}  # a clock
+TIMED = {"linear-cost"}  # by a clock
 ON_HOST = TIMED | {"table1", "table1-fewer", "one-trajectory", "trajectory-order", "simmc-floor-order"}
 
 

@@ -164,7 +164,7 @@ def test_a_long_way_through_the_history_is_ended_by_what_comes_next(
         ask(edits.SetParameter("link2.mass", 0.3))
         here = ask(control("hash"))
     slow_launches[0] = 0.03
-    session.call(lambda: session.world.restore(session.world.snapshot())).result(10)  # so that launches are slow ones
+    session.call(session.world._forget).result(10)  # so that launches are slow ones
     going = ask(wanted, wait=False)["id"]
     wall.sleep(0.4)
     took, reply = seconds_for(lambda: ask(control("speed", 3.0)))  # does not touch the world
@@ -186,7 +186,7 @@ def test_a_step_that_takes_long_is_ended_too(begun, slow_launches: list[float]) 
     session, _, ask = begun()
     assert ask(edits.SetStep(3.0))["ok"]
     slow_launches[0] = 0.1  # each of its 30 pieces
-    session.call(lambda: session.world.restore(session.world.snapshot())).result(10)
+    session.call(session.world._forget).result(10)
     before = ask(control("hash"))
     single = ask(control("step", 1), wait=False)["id"]
     wall.sleep(1.5)

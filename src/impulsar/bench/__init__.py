@@ -11,6 +11,7 @@ SUITES: dict[str, str] = {
     "loops": "closed loops at fixed steps, beside MuJoCo's Newton solver",
     "drag": "ten pendula dragged and released by `direct`",
     "batch": "world-steps per second of many copies of one mechanism",
+    "host": "what a person waits for: import, first steps, edits",
     "session": "the studio on loopback: from a pointer event to the frame that contains its effect",
 }
 
@@ -22,13 +23,14 @@ def suite_names() -> list[str]:
 
 def run_suite(name: str) -> list[dict]:
     """Measure one suite: rows of figures."""
-    from . import batch, chain, drag, loops, session
+    from . import batch, chain, drag, host, loops, session
 
     run: dict[str, Callable[[], list[dict]]] = {
         "chain": chain.run,
         "loops": loops.run,
         "drag": drag.run,
         "batch": batch.run,
+        "host": host.run,
         "session": session.run,
     }
     try:

@@ -9,12 +9,13 @@ import numpy as np
 import warp as wp
 
 from ..inputs import Scalar, is_number
-from ..model import Model, ModelError
+from ..model import ModelError
 from ..redundancy import move_kernel, rows_kernel
 from ..spatial import f64
 from ..state import State, WorkArrays
 from ..system import System
 from ..system.slots import CLOSURE, COUPLING, MOTOR_POSITION, MOTOR_SPEED
+from ..system.tree import has_loop
 from .start import refresh
 
 INDEPENDENT = 1e-7  # singular values of the rows below this part of the largest say nothing new
@@ -94,24 +95,6 @@ def refuse_if_locked(
         f"motor of joint '{slot.name}': already held by {system.locked_motors[r]}; "
         "remove the motor, give it a torque instead of a speed or position, or free the joint"
     )
-
-
-def has_loop(model: Model) -> bool:
-    """Whether some joint connects bodies that others connect already."""
-    group = {name: name for name in [*model.bodies, "ground"]}
-
-    def root(name: str) -> str:
-        while group[name] != name:
-            group[name] = group[group[name]]
-            name = group[name]
-        return name
-
-    for joint in model.joints.values():
-        first, second = root(joint.first), root(joint.second)
-        if first == second:
-            return True
-        group[first] = second
-    return False
 
 
 class Rows:

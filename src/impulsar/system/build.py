@@ -26,7 +26,7 @@ from ..joints import (
     TURN_Z,
 )
 from ..model import Joint, Model, ModelError
-from ..shapes import conjugate, multiply, multiply_all, rotation_matrices, rotation_matrix
+from ..shapes import conjugate, multiply, multiply_all, rotate_all, rotation_matrices, rotation_matrix
 from ..spatial import f64, mat33, quat, vec3
 from ..state import Counts
 from .arrays import ADD, ALONE, FOLLOW, HELD, JOINED, KEEP, LEVEL, ON_BALL, STORE, WHOLE, SystemArrays
@@ -417,7 +417,7 @@ class System:
         carriers = [self.tree.carriers[i] for i in bodies]
         if all(code not in SPATIAL for joint in carriers for code in joint.kind.freedoms):
             axes = self._turning_axes(bodies)
-            if all(np.linalg.norm(np.cross(axis, axes[0])) < PARALLEL for axis in axes):
+            if not axes or np.linalg.norm(np.cross(axes, axes[0]), axis=1).max() < PARALLEL:
                 return LEVEL
         root = carriers[0]
         if root.first == GROUND and root.type in ("free", "spherical"):
@@ -560,23 +560,25 @@ class System:
 
     def start_coordinates(self) -> np.ndarray:
         """Tree coordinates at the authored pose: zero where the joint's frames coincide."""
+        bodies = {GROUND: self.model.ground, **self.model.bodies}
+        joints = self.tree.carriers
+        ends = [(bodies[joint.first], bodies[joint.second]) for joint in joints]
+        p_P, q_P = (np.array([getattr(first, name) for first, _ in ends]) for name in ("position", "orientation"))
+        p_C, q_C = (np.array([getattr(second, name) for _, second in ends]) for name in ("position", "orientation"))
+        p_PF, q_PF, p_CM, q_CM = (
+            np.array([getattr(joint, name) for joint in joints]) for name in ("p_PF", "q_PF", "p_CM", "q_CM")
+        )
+        q_FW = multiply_all(q_P, q_PF) * (-1.0, -1.0, -1.0, 1.0)
+        p_FM = rotate_all(q_FW, p_C + rotate_all(q_C, p_CM) - (p_P + rotate_all(q_P, p_PF)))
+        q_FM = multiply_all(q_FW, multiply_all(q_C, q_CM))
         q = np.zeros(self._coordinates)
-        for i, joint in enumerate(self.tree.carriers):
-            p_FM, q_FM = self.authored_joint_pose(joint)
+        for i, (joint, R) in enumerate(zip(joints, rotation_matrices(q_FM), strict=True)):
             c = self._coordinate_start[i]
             for code in joint.kind.freedoms:
-                values = joint_coordinates(code, p_FM, q_FM)
+                values = joint_coordinates(code, p_FM[i], q_FM[i], R)
                 q[c : c + len(values)] = values
                 c += len(values)
         return q
-
-    def authored_joint_pose(self, joint: Joint) -> tuple[np.ndarray, np.ndarray]:
-        """p_FM and q_FM at the authored pose."""
-        bodies = {GROUND: self.model.ground, **self.model.bodies}
-        P, C = bodies[joint.first], bodies[joint.second]
-        q_WF = multiply(P.orientation, joint.q_PF)
-        p_FM = rotation_matrix(q_WF).T @ (C.world_point(joint.p_CM) - P.world_point(joint.p_PF))
-        return p_FM, multiply(conjugate(q_WF), multiply(C.orientation, joint.q_CM))
 
 
 def characteristic_length(model: Model) -> float:
@@ -625,9 +627,8 @@ def exact_axes(q: np.ndarray) -> np.ndarray:
     return np.where(np.abs(R - whole) < ROUNDING, whole, R)
 
 
-def joint_coordinates(code: int, p_FM: np.ndarray, q_FM: np.ndarray) -> list[float]:
-    """Coordinates of one freedom of a joint whose frames are posed like this."""
-    R = rotation_matrix(q_FM)
+def joint_coordinates(code: int, p_FM: np.ndarray, q_FM: np.ndarray, R: np.ndarray) -> list[float]:
+    """Coordinates of one freedom of a joint whose frames are posed like this; R is the matrix of q_FM."""
     if code <= SLIDE_Z:
         return [p_FM[code]]
     if code in (TURN_Z, SCREW):

@@ -98,3 +98,21 @@ def _grow(tree: Tree, start: str, index: int, chosen: dict, order: dict) -> None
         came_by[child] = joint.name
         here = len(tree.bodies) - 1
         stack += [(child, here, j) for j in sorted(chosen[child], key=lambda j: -order[j.name])]
+
+
+def has_loop(model: Model) -> bool:
+    """Whether some joint connects bodies that others connect already."""
+    group = {name: name for name in [*model.bodies, "ground"]}
+
+    def root(name: str) -> str:
+        while group[name] != name:
+            group[name] = group[group[name]]
+            name = group[name]
+        return name
+
+    for joint in model.joints.values():
+        first, second = root(joint.first), root(joint.second)
+        if first == second:
+            return True
+        group[first] = second
+    return False

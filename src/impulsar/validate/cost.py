@@ -1,9 +1,5 @@
-"""Cost: linear in the number of bodies; quick to start."""
+"""Cost: linear in the number of bodies."""
 
-import os
-import subprocess
-import sys
-import tempfile
 import time
 
 import numpy as np
@@ -38,37 +34,6 @@ def show_cost() -> None:
         print(f"    {n:>6} links {seconds * 1e6:10.2f} us/step")
 
 
-def first_step(empty_cache: bool):
-    """Time of a fresh process to import, build ten-pendula and take its first step [s]."""
-
-    def measure(device: str) -> float:
-        code = f"import impulsar as im\nworld = im.World(im.scene('ten-pendula'), device={device!r})\nworld.step()\n"
-        with tempfile.TemporaryDirectory() as cache:
-            environment = os.environ | ({"WARP_CACHE_PATH": cache} if empty_cache else {})
-            command = [sys.executable, "-c", code]
-            if not empty_cache:
-                subprocess.run(command, check=True, env=environment, capture_output=True)
-            start = time.perf_counter()
-            subprocess.run(command, check=True, env=environment, capture_output=True)
-            return time.perf_counter() - start
-
-    return measure
-
-
-def import_time(device: str) -> float:
-    """Median time of `import impulsar` in a fresh process, less that of starting Python [s]."""
-
-    def fresh(code: str) -> float:
-        spent = []
-        for _ in range(5):
-            start = time.perf_counter()
-            subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
-            spent.append(time.perf_counter() - start)
-        return float(np.median(spent))
-
-    return fresh("import impulsar") - fresh("pass")
-
-
 CASES = [
     Case(
         "linear-cost",
@@ -78,13 +43,4 @@ CASES = [
         linear_cost,
         show=show_cost,
     ),
-    Case("import-time", "`import impulsar` in a fresh process", 1.0, "s", import_time),
-    Case(
-        "first-step-cold",
-        "first step of ten-pendula with an empty kernel cache",
-        20.0,
-        "s",
-        first_step(True),
-    ),
-    Case("first-step-cached", "first step of ten-pendula with a warm kernel cache", 2.0, "s", first_step(False)),
 ]

@@ -2,8 +2,6 @@
 
 import gc
 import math
-import time
-from collections.abc import Callable
 from itertools import product
 from typing import Any
 
@@ -24,7 +22,6 @@ from ..joints import (
 )
 from ..model import Model
 from ..reports import StepError
-from ..scenes import scene
 from ..world import World
 from .case import Case
 from .random_edits import (
@@ -164,71 +161,6 @@ def show_matrix() -> None:
             print(f"    {old:<15}" + "".join(f"{-math.log10(max(r, 1e-99)):>10.1f}" for r, _ in cells))
 
 
-# times --------------------------------------------------------------------------------------------
-
-_times: dict[str, float] = {}
-
-
-def median_time(call: Callable[[int], Any], repeats: int) -> float:
-    """Median time of a call [s]."""
-    spent = []
-    gc.collect()
-    gc.disable()
-    try:
-        for k in range(repeats):
-            start = time.perf_counter()
-            call(k)
-            spent.append(time.perf_counter() - start)
-    finally:
-        gc.enable()
-    return float(np.median(spent))
-
-
-def parameter_time(device: str) -> float:
-    """Time of a parameter edit of ten pendula in motion, in steps of theirs."""
-    world = World(scene("ten-pendula", start="30deg"), dt=0.01, device=device)
-    world.step(100)
-    edits_ = [edits.SetParameter("link3.mass", 0.1 + 0.001 * k) for k in range(2)]
-
-    def edit_and_step(k: int) -> None:
-        world.apply(edits_[k % 2])
-
-    steps, edited = [], []
-    for _ in range(20):  # in turns, so that both see the same machine
-        steps.append(median_time(lambda k: world.step(), 50))
-        edited.append(median_time(edit_and_step, 50))
-    _times["step of ten-pendula"], _times["parameter edit"] = float(np.median(steps)), float(np.median(edited))
-    return _times["parameter edit"] / _times["step of ten-pendula"]
-
-
-def topology_time(device: str) -> float:
-    """Slowest topological edit of a chain of 100 bodies in motion [s]."""
-    found = {}
-    for coordinates in COORDINATES:
-        world = World(scene("chain", n=100), coordinates=coordinates, dt=0.001, device=device)
-        world.step(3)
-        kinds = ("spherical", "revolute")
-        names = list(world.model.joints)
-        found[f"{coordinates}: change of type"] = median_time(lambda k: world.change(names[50], type=kinds[k % 2]), 10)  # noqa: B023
-        body = list(world.model.bodies)[70]
-
-        def weld(k: int) -> None:
-            if k % 2:
-                world.remove("joint", "weld")  # noqa: B023
-            else:
-                world.add("joint", "weld", type="spherical", first="ground", second=body, at=world.point(body))  # noqa: B023
-
-        found[f"{coordinates}: close or cut a loop"] = median_time(weld, 10)
-    _times.update(found)
-    return max(found.values())
-
-
-def show_times() -> None:
-    """Print the times of the last runs."""
-    for name, seconds in _times.items():
-        print(f"    {name:<40} {seconds * 1e3:9.4f} ms")
-
-
 # memory -------------------------------------------------------------------------------------------
 
 
@@ -322,8 +254,6 @@ CASES = [
         slow=True,
         show=show_matrix,
     ),
-    Case("edit-time", "a parameter edit of ten-pendula, in steps", 2.0, "1", parameter_time, show=show_times),
-    Case("topology-time", "a topological edit of a chain of 100", 0.020, "s", topology_time, show=show_times),
     Case(
         "edit-memory",
         "an hour of violent motion with an edit every second: growth of memory",
