@@ -3,20 +3,41 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from .edits import ApplyLoad, EditError, Grab, Move, Release, RemoveLoad, SetParameter, SetStep
 from .inputs import Harmonic, Ramp, Table
-from .methods import METHODS, Direct, Simgc, Simmc
 from .model import Box, Capsule, ConvexHull, Cylinder, Model, ModelError, Motor, Sphere
-from .reports import StepError
-from .scenes import SCENES, scene
-from .world import World
 
 if TYPE_CHECKING:
+    from .edits import ApplyLoad, EditError, Grab, Move, Release, RemoveLoad, SetParameter, SetStep
     from .edits.history import History
     from .io import load_model, save_model
+    from .methods import METHODS, Direct, Simgc, Simmc
+    from .reports import StepError
+    from .scenes import SCENES, scene
+    from .world import World
 
 __version__ = "0.1.0"
-_LATER = {"History": ".edits.history", "load_model": ".io", "save_model": ".io"}  # imported when first asked for
+_LATER = {  # imported when first asked for: kernels take a second
+    ".edits": ("ApplyLoad", "EditError", "Grab", "Move", "Release", "RemoveLoad", "SetParameter", "SetStep"),
+    ".edits.history": ("History",),
+    ".io": ("load_model", "save_model"),
+    ".methods": ("METHODS", "Direct", "Simgc", "Simmc"),
+    ".reports": ("StepError",),
+    ".scenes": ("SCENES", "scene"),
+    ".world": ("World",),
+}
+_MODULES = (
+    "analysis",
+    "edits",
+    "io",
+    "methods",
+    "render",
+    "reports",
+    "results",
+    "scenes",
+    "studio",
+    "validate",
+    "world",
+)
 
 __all__ = [
     "METHODS",
@@ -53,6 +74,14 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name in _LATER:
-        return getattr(import_module(_LATER[name], __name__), name)
+    if name in _MODULES:
+        return import_module(f".{name}", __name__)
+    for module, names in _LATER.items():
+        if name in names:
+            globals()[name] = value = getattr(import_module(module, __name__), name)
+            return value
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__, *_MODULES})
