@@ -439,3 +439,25 @@ def test_a_drag_writes_no_poses_but_the_first(tmp_path):
     again.revert()
     assert again.world.body("link3").position == pytest.approx((0.125, 0.0, 0.0), abs=1e-9)
     again.close()
+
+
+def test_a_session_killed_as_it_begins_leaves_no_empty_file(tmp_path, monkeypatch):
+    """Whatever it was doing: the name goes to a complete file."""
+    path = tmp_path / "session.journal"
+    seen = []
+
+    def watched(name):
+        real = getattr(os, name)
+
+        def call(*given, **options):
+            seen.append((name, path.stat().st_size if path.exists() else None))
+            return real(*given, **options)
+
+        return call
+
+    for name in ("open", "write", "fsync", "link", "replace", "unlink"):
+        monkeypatch.setattr(os, name, watched(name))
+    History(im.World(im.scene("chain", n=2)), path).close()
+    assert {name for name, _ in seen} >= {"open", "write", "fsync", "link"}
+    assert [size for _, size in seen if size == 0] == []
+    assert [entry.name for entry in tmp_path.iterdir()] == ["session.journal"]

@@ -26,7 +26,7 @@ import struct
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass, fields, is_dataclass
-from errno import ENOENT
+from errno import EACCES, EEXIST, EMLINK, ENOENT, ENOSYS, ENOTSUP, EPERM
 from pathlib import Path
 from typing import Any
 
@@ -245,7 +245,17 @@ class Journal:
             raise
 
     def _begin(self, records: list[Record]) -> None:
-        """Take the name; refuse a file that holds something, or that another session is about to write."""
+        """Take the name; refuse a file that holds something, or that another session is about to write.
+
+        The name is given to a complete file, so that a session killed meanwhile leaves none. Where there is an empty
+        one already, or no second name for a file, it is locked, then replaced.
+        """
+        try:
+            self.replace(records, _name)
+            return
+        except OSError as error:
+            if error.errno not in (EEXIST, EPERM, ENOTSUP, ENOSYS, EMLINK, EACCES):
+                raise
         self._open(os.O_CREAT)
         if os.fstat(self._file).st_size > 0:
             raise FileError(f"'{self.path}': is there already; open it with History.open, or give another name")
@@ -289,7 +299,7 @@ class Journal:
         if reader.version != VERSION:
             self.replace([(entry.data, entry.arrays) for entry in reader.entries])
 
-    def replace(self, records: list[Record]) -> None:
+    def replace(self, records: list[Record], put: Callable[[Path, Path], None] = os.replace) -> None:
         """Put a complete file of these records, locked already, in the place of the old one at once."""
         parts, crc = [FIRST_LINE % VERSION], 0
         size, snapshots = len(parts[0]), []
@@ -306,7 +316,7 @@ class Journal:
             self._lock(file)
             _write_all(file, b"".join(parts))
             os.fsync(file)
-            os.replace(beside, self.path)
+            put(beside, self.path)
         except BaseException:
             os.close(file)
             beside.unlink(missing_ok=True)
@@ -348,6 +358,12 @@ def _write_all(file: int, data: bytes) -> None:
     left = memoryview(data)
     while left:  # one call takes all that is shorter than 2 GiB
         left = left[os.write(file, left) :]
+
+
+def _name(file: Path, path: Path) -> None:
+    """Give a file another name, which nobody may have."""
+    os.link(file, path, follow_symlinks=False)
+    file.unlink()
 
 
 def put_aside(path: Path, data: bytes) -> Path:
