@@ -20,8 +20,8 @@ from ..coordinates.generalized import (
     project_wrench,
     response,
     row_base,
-    row_product,
     row_response,
+    row_square,
     row_velocity,
 )
 from ..joints import BALL_X, BALL_Z
@@ -259,7 +259,7 @@ def assemble_slot(
 @wp.func
 def respond(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], r: int, softness: f64, w: int) -> bool:
     """Response and effective mass of a row; False and mass 0 where nothing that the joints allow moves it."""
-    size = row_product(m, x, r, r, w)
+    size = row_square(m, x, r, w)
     x.row_size[r, w] = size
     x.row_mass[r, w] = ZERO
     if size <= DEGENERATE:

@@ -541,6 +541,22 @@ def row_product(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], row: int, other:
 
 
 @wp.func
+def row_square(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], row: int, w: int) -> f64:
+    """`row_product` of a row with itself."""
+    u = ZERO
+    entry = m.slot_row[row]
+    n = int(0)
+    tree = m.slot_trees[row, 0]
+    while tree >= 0:
+        for k in range(m.tree_dof[tree], m.tree_dof[tree + 1]):
+            u += x.J[entry, w] * x.J[entry, w] * m.dof_weight[k]
+            entry += 1
+        n += 1
+        tree = next_tree(m, row, n)
+    return u * m.slot_weight[row]
+
+
+@wp.func
 def coast(inertia: mat33, L: vec3, spin: vec3, h: f64):
     """Mean spin and mean angular momentum of a rigid body that turns freely for h, in its axes at the start.
 

@@ -84,7 +84,7 @@ from .impulsive import (
 RTOL, ATOL, LIMIT, EPSILON, IMPULSE_STEP, FIXED, PAIR = 0, 1, 2, 3, 4, 5, 6  # places in SystemArrays.options
 PAIRS = ("auto", "explicit", "implicit")
 NEGLIGIBLE = wp.constant(wp.float64(0.3))  # a projection this small against atol leaves the derivatives valid
-SMOOTH_ERROR = wp.constant(wp.float64(1e-13))  # position error left after a smooth sub-step [m, rad]
+SMOOTH_ERROR = wp.constant(wp.float64(1e-13))  # error left after a smooth sub-step [m, rad and per second]
 RETRY = wp.constant(wp.float64(1.2))  # growth of the wished sub-step while it is too small to be taken
 PER_SUB_STEP = wp.constant(wp.float64(7.0))  # evaluations, at most
 SMOOTH, IMPULSIVE, MUST_BE_IMPULSIVE = 0, 1, 2  # Progress.mode
@@ -395,7 +395,8 @@ def start_with_impulse(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.re
             else:
                 left_out += 1
     if worst <= JUMP:
-        project_velocities(m, s, x, t, 0, w)
+        if worst > SMOOTH_ERROR:
+            project_velocities(m, s, x, t, 0, w)
         return 0
     if left_out > 0:
         for i in range(m.bilateral.shape[0]):

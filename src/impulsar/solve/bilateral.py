@@ -29,7 +29,6 @@ from ..system.slots import CLOSURE, COUPLING
 TWO_THIRDS = wp.constant(wp.float64(0.6666666666666666))
 DEPENDENT = wp.constant(wp.float64(1e-10))  # strength of a row that depends on others at this instant
 ROUNDING = wp.constant(wp.float64(1e-14))  # pivot, of its diagonal, that is nothing but rounding
-MASSES, GEOMETRY, JUDGED = 0, 1, 2  # products of rows: responses, J Jᵀ, or responses with strengths known
 WEAK = wp.constant(wp.float64(1e-2))  # strength below which positions are taken as near to singular ones
 
 
@@ -42,20 +41,38 @@ def dependent_below(m: wp.ref[SystemArrays], w: int) -> f64:
     return DEPENDENT
 
 
-@wp.func
-def product(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], metric: int, r: int, other: int, w: int) -> f64:
-    """Of two rows: by what impulses do, or by geometry."""
-    if metric == GEOMETRY:
-        return row_product(m, x, r, other, w)
-    return row_response(m, x, r, other, w)
+@wp.func(inline=False)
+def fill_responses(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], n: int, w: int):
+    """J M⁻¹ Jᵀ of the first n rows, those that are solved, where the factor will be; softness on the diagonal."""
+    for i in range(n):
+        r = m.solvable[i]
+        if x.solved[r, w] != 0:
+            at = m.envelope_row[i] - m.envelope_start[i]
+            for j in range(m.envelope_start[i], i + 1):
+                if x.solved[m.solvable[j], w] != 0:
+                    x.factor[at + j, w] = row_response(m, x, r, m.solvable[j], w)
+            if i >= m.bilateral.shape[0]:
+                x.factor[at + i, w] = x.factor[at + i, w] + x.row_softness[r, w]
 
 
 @wp.func(inline=False)
-def factor_rows(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], n: int, metric: int, w: int) -> f64:
-    """LDLᵀ of those of the first n rows that are marked as solved, whose J and Y are filled.
+def fill_products(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], n: int, w: int):
+    """The same of J Jᵀ, by geometry."""
+    for i in range(n):
+        r = m.solvable[i]
+        if x.solved[r, w] != 0:
+            at = m.envelope_row[i] - m.envelope_start[i]
+            for j in range(m.envelope_start[i], i + 1):
+                if x.solved[m.solvable[j], w] != 0:
+                    x.factor[at + j, w] = row_product(m, x, r, m.solvable[j], w)
 
-    Returns the strength of the weakest bilateral row, and leaves those of all in x.row_strength; metric JUDGED
-    takes them from there instead.
+
+@wp.func(inline=False)
+def factor_rows(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], n: int, judge: bool, w: int) -> f64:
+    """LDLᵀ of those of the first n rows that are marked as solved, whose products are filled in.
+
+    Returns the strength of the weakest bilateral row, and leaves those of all in x.row_strength; without `judge`
+    it takes them from there.
     """
     F = x.factor  # local: the compiler keeps its address in a register
     starts = m.envelope_start
@@ -66,20 +83,18 @@ def factor_rows(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], n: int, metric: 
         r = m.solvable[i]
         start = starts[i]
         at = ends[i] - start
+        full = F[at + i, w]
         F[at + i, w] = ZERO
         if x.solved[r, w] == 0:
             continue
         for j in range(start, i):
             value = ZERO
             if F[ends[j + 1] - 1, w] > ZERO:
-                value = product(m, x, metric, r, m.solvable[j], w)
+                value = F[at + j, w]
                 other = ends[j] - starts[j]
                 for k in range(wp.max(start, starts[j]), j):
                     value -= F[at + k, w] * F[other + k, w]
             F[at + j, w] = value  # L D so far
-        full = product(m, x, metric, r, r, w)
-        if i >= m.bilateral.shape[0]:
-            full += x.row_softness[r, w]
         d = full
         for j in range(start, i):
             value = F[at + j, w]
@@ -89,7 +104,7 @@ def factor_rows(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], n: int, metric: 
         strength = ONE
         if i < m.bilateral.shape[0]:
             strength = x.row_strength[r, w]
-            if metric != JUDGED:
+            if judge:
                 strength = wp.max(d, ZERO) / full * x.row_size[r, w]
                 x.row_strength[r, w] = strength
             weakest = wp.min(weakest, strength)
@@ -102,10 +117,13 @@ def factor_rows(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], n: int, metric: 
 def factor_bilateral(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], w: int) -> f64:
     """LDLᵀ of the bilateral rows marked as solved; returns the strength of the weakest."""
     n = m.bilateral.shape[0]
-    weakest = factor_rows(m, x, n, MASSES, w)
+    fill_responses(m, x, n, w)
+    weakest = factor_rows(m, x, n, True, w)
     if weakest < WEAK:
-        weakest = factor_rows(m, x, n, GEOMETRY, w)
-        factor_rows(m, x, n, JUDGED, w)
+        fill_products(m, x, n, w)
+        weakest = factor_rows(m, x, n, True, w)
+        fill_responses(m, x, n, w)
+        factor_rows(m, x, n, False, w)
     return weakest
 
 
