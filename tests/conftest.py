@@ -1,11 +1,26 @@
-"""Which devices the tests run on."""
+"""Which devices the tests run on; signals as a terminal leaves them."""
 
 import os
+import signal
+import threading
 
 import pytest
 import warp as wp
 
 wp.config.log_level = wp.LOG_WARNING  # no banner, no line per loaded module
+
+
+def hear_signals() -> None:
+    """Undo what `nohup` or a shell's `&` has done: processes started by tests would ignore these, too."""
+    usual = {"SIGINT": signal.default_int_handler, "SIGQUIT": signal.SIG_DFL, "SIGHUP": signal.SIG_DFL}
+    for name, handler in usual.items():
+        number = getattr(signal, name, None)
+        if number is not None and signal.getsignal(number) == signal.SIG_IGN:
+            signal.signal(number, handler)
+
+
+if threading.current_thread() is threading.main_thread():
+    hear_signals()
 
 
 def device_names() -> list[str]:
