@@ -383,7 +383,9 @@ def may_jump(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArra
 
 
 @wp.func(inline=False)
-def start_with_impulse(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], t: f64, w: int) -> int:
+def start_with_impulse(
+    m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], t: f64, weakest: f64, w: int
+) -> int:
     """Bring velocities onto the rows, motors to a target whose velocity jumped; returns 1 if they changed."""
     worst = ZERO
     left_out = int(0)
@@ -395,7 +397,7 @@ def start_with_impulse(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.re
             else:
                 left_out += 1
     if worst <= JUMP:
-        if worst > SMOOTH_ERROR:
+        if worst > SMOOTH_ERROR or weakest < WEAK:
             project_velocities(m, s, x, t, 0, w)
         return 0
     if left_out > 0:
@@ -636,7 +638,7 @@ def run_stages(
             return p
         if stage == 0 and p.ready == 0 and m.bilateral.shape[0] > 0 and jumped == 0:
             jumped = int(1)
-            if start_with_impulse(m, s, x, p.t, w) != 0:
+            if start_with_impulse(m, s, x, p.t, p.first, w) != 0:
                 continue
         if p.fresh != 0:
             p.fresh = int(0)
