@@ -438,6 +438,7 @@ def frame_gap(joint: Joint, P: Body, C: Body) -> tuple[float, float]:
 
 def closest(name: object, known: Iterable) -> str:
     """A hint at the name that may be meant; bounded in time and length, whatever names there are."""
+    name = name if isinstance(name, str) else show(name)
     names = [str(other) for other in islice(known, MOST_NAMES + 1)]
     close = get_close_matches(str(name)[:100], [other for other in names if len(other) <= 100], n=1)
     if close:

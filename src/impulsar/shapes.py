@@ -2,6 +2,7 @@
 `model` shares."""
 
 import math
+import os
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
@@ -128,6 +129,8 @@ def file_path(what: str, value: object) -> Path:
     wrong = re.compile("[\x00\ud800-\udbff]")  # what no file system takes
     if not isinstance(value, str | Path) or not Path(value).name or wrong.search(str(value)):
         raise ModelError(f"{what}: path is {show(value)}, expected the name of a file")
+    if len(os.fsencode(Path(value).name)) > 255:  # what file systems take
+        raise ModelError(f"{what}: path is {show(value)}, expected a name of at most 255 bytes")
     return Path(value)
 
 
