@@ -4,6 +4,7 @@ Redundant constraints leave the multipliers λ of Jᵀ λ = f open by the null s
 depends on its coordinates and on the order of its rows. Here J has a row for every lock of every joint,
 tree joints included, over the twists of the bodies, and λ is the solution of least norm, torques divided
 by a characteristic length. So the choice is the same in both coordinates and keeps a mechanism's symmetry.
+How many rows say something new is known from when the world was built; at a singular position they are fewer.
 
 A reaction R of a joint is split, about M's origin, into what its locks and what its freedoms transmit: the
 wrench pairs of locks and freedoms together span all wrenches. Only the locks' part is open.
@@ -17,6 +18,7 @@ import warp as wp
 from .constrain.frames import freedom_pair
 from .constrain.joints import lock
 from .joints import LOCK_X
+from .rank import NEAR, dependencies
 from .spatial import ZERO, vec3
 from .state import WorkArrays
 from .system import SystemArrays
@@ -25,8 +27,7 @@ from .system.tree import span
 if TYPE_CHECKING:
     from .system import System
 
-RANK = 1e-9  # pivot that counts as zero, of the largest, where the joints are closed
-WIDEST = 1e-3  # and at most, however far they are open
+WIDEST = 1e-3  # pivot that counts as zero at most, however far the joints are open
 
 
 @wp.kernel(enable_backward=False)
@@ -82,6 +83,8 @@ class LeastNorm:
             if joint.name in number
         ][::-1]
         self.length = system.length
+        held = sum(len(self.joints[j].kind.locks) for j, _, _ in self._inward)  # by the tree's joints
+        self._ranks = [held + rank for rank in system.closure_rank]
 
     def reactions(self, raw: np.ndarray, errors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Reactions [joint, world, 6] and whether determinate [joint, world], from a solver's own [joint, world, 6].
@@ -99,14 +102,13 @@ class LeastNorm:
             pairs = np.hstack([turn[:, w], slide[:, w]])
             is_torque = ~pairs[self._is_lock, 3:].any(axis=1)
             opening = np.abs(errors[:, w]) / np.where(is_torque, 1.0, self.length)
-            rank = np.clip(2.0 * np.sqrt(len(opening)) * opening.max(initial=0.0), RANK, WIDEST)
-            chosen[:, w], determinate[:, w] = self._choose(raw[:, w], pairs, point[:, w], p_WB[:, w], rank)
+            near = np.clip(2.0 * np.sqrt(len(opening)) * opening.max(initial=0.0), NEAR, WIDEST)
+            rank = self._ranks[min(w, len(self._ranks) - 1)] if self._ranks else None
+            chosen[:, w], determinate[:, w] = self._choose(raw[:, w], pairs, point[:, w], p_WB[:, w], near, rank)
         return chosen, determinate
 
-    def _choose(self, raw, pairs, point, p_WB, rank: float) -> tuple[np.ndarray, np.ndarray]:
+    def _choose(self, raw, pairs, point, p_WB, near: float, rank: int | None) -> tuple[np.ndarray, np.ndarray]:
         """One world: raw [joint, 6], pairs [row, 6] about M's origins."""
-        from scipy.linalg import qr  # 0.3 s to import
-
         rows = np.flatnonzero(self._is_lock)
         multipliers = np.zeros(len(pairs))
         for j, own in enumerate(self._rows_of):
@@ -123,9 +125,7 @@ class LeastNorm:
         J = scale[:, None] * J.reshape(len(rows), -1)
         # body equations in like units, so that the rank does not depend on the choice of metre
         J[:, np.tile([True] * 3 + [False] * 3, p_WB.shape[0])] /= self.length
-        Q, R, _ = qr(J, pivoting=True, check_finite=False)
-        pivots = np.abs(np.diag(R))
-        null = Q[:, int((pivots > rank * pivots[0]).sum()) :]
+        null = dependencies(J, near, rank)
         change = np.zeros(len(pairs))
         change[rows] = -scale * (null @ (null.T @ (multipliers[rows] / scale)))
         free = np.abs(null).max(axis=1, initial=0.0) > 1e-6

@@ -2,10 +2,10 @@
 
 The closures and couplings of a spanning tree are looked at in several poses that the mechanism can take, whatever
 the coordinates of the world: their Jacobian over the motions of the tree, by the twists of all bodies, free of
-masses, turns and shifts made comparable by the mechanism's size. Rows are taken strongest first (a pivot is what the
-rows taken leave of a row), those of short loops before those of long ones, so that what a part of the mechanism can
-hold by itself it does. A pivot below the tolerance asks for less than that of its neighbours, in rad or sizes: such a
-row is redundant. It may stay open by that much, as a bearing does by its play, and it is no row.
+masses, turns and shifts made comparable by the mechanism's size. Rows are taken strongest first (rank.py), those of
+short loops before those of long ones, so that what a part of the mechanism can hold by itself it does. A pivot below
+the tolerance asks for less than that of its neighbours, in rad or sizes: such a row is redundant. It may stay open by
+that much, as a bearing does by its play, and it is no row.
 
     rank     the largest over the poses: at a singular position it is lower, and that is a matter of the instant
     basis    rows as many as the rank that are strong in all poses; the others are spare
@@ -27,13 +27,13 @@ from .coordinates.generalized import kinematics
 from .coordinates.inverse import joint_inertia
 from .integrate.control import move_coordinates
 from .model import Model
+from .rank import strongest
 from .spatial import ONE, ZERO, f64
 from .state import State, StateArrays, WorkArrays, allocate_work
 from .system import System, SystemArrays
 from .system.slots import CLOSURE, COUPLING, IDLE, MOTOR_POSITION, MOTOR_SPEED, Slot
 from .system.tree import has_loop
 
-PLAY = 1e-4  # of a bearing [rad, or lengths over the mechanism's size]: the default tolerance
 REACHES = (0.15, -0.3, 0.45, -0.6, 0.8)  # how far poses are looked for, largest freedom [rad, sizes]
 POSES = 1 + len(REACHES)
 STRANGE = 3  # random poses, where loops are not closed
@@ -75,6 +75,7 @@ class Choice:
 
     basis: list[int]
     idle: list[int]
+    closures: int  # rank of the closures without the couplings
     opening: float  # largest of a row that is left out, in the poses looked at [rad, sizes]
 
 
@@ -183,7 +184,9 @@ class Loops:
             home = self.state.read("q").copy()
         opening = float(np.abs(error[:, poses]).max(initial=0.0))
         idle = self._idle(J, random, tolerance)
-        return Choice(best_basis(J[poses], kept, tolerance, self._worth), idle, opening)
+        closures = np.flatnonzero(~self._couplings)
+        ranks = [len(strongest(J[p, closures], tolerance, self._worth[closures])) for p in poses]
+        return Choice(best_basis(J[poses], kept, tolerance, self._worth), idle, max(ranks), opening)
 
     def _missing(
         self, J: np.ndarray, error: np.ndarray, kept: list[int], poses: list[int], tolerance: float
@@ -215,23 +218,6 @@ class Loops:
         self.state.write("q", q)
         size = np.maximum(size, np.linalg.norm(self.look(anew=True)[0][:STRANGE], axis=2).max(axis=0))
         return [i for i in np.flatnonzero(size <= tolerance).tolist() if not self._couplings[i]]
-
-
-def strongest(J: np.ndarray, tolerance: float, worth: np.ndarray) -> list[int]:
-    """Rows in the order of what those before leave of them times their worth, down to the tolerance."""
-    left = J.copy()
-    order: list[int] = []
-    for _ in range(min(J.shape)):
-        size = np.linalg.norm(left, axis=1)
-        size[order] = 0.0
-        i = int(np.argmax(np.where(size > tolerance, size * worth, 0.0)))
-        if size[i] <= tolerance:
-            break
-        order.append(i)
-        unit = left[i] / size[i]
-        left -= np.outer(left @ unit, unit)
-        left -= np.outer(left @ unit, unit)  # twice is enough
-    return order
 
 
 def best_basis(J: np.ndarray, kept: list[int], tolerance: float, worth: np.ndarray) -> list[int]:
@@ -295,6 +281,18 @@ def choose_rows(system: System, tolerance: float, start: Callable[[System, int],
     held = [r for r, slot in enumerate(system.slots) if slot.kind in (CLOSURE, COUPLING)]
     slack = SHARE * np.array([choice.opening for choice in choices]) ** 2  # tilts shift the rows kept by their square
     system.spare_rows(basis, basis[held].sum(axis=0), slack)
+    system.closure_rank = [choice.closures for choice in choices]
+
+
+def spare_rows(model: Model, tolerance: float, device: str) -> set[tuple]:
+    """Keys of the rows that are redundant in a model at its authored pose."""
+    if not (has_loop(model) or model.couplings):
+        return set()
+    loops = Loops(model, device)
+    if not loops.rows:
+        return set()
+    basis = set(loops.decide(loops.system.start_coordinates(), tolerance).basis)
+    return {key for i, key in enumerate(loops.keys) if i not in basis}
 
 
 def _place(system: System, placed: dict[str, np.ndarray], names: dict[str, int], w: int) -> None:

@@ -37,7 +37,8 @@ from .methods.locked import refuse_locked_motors
 from .methods.start import project_start, refresh, refresh_kernel
 from .model import Model, ModelError
 from .options import LONGEST_STEP, method_of, parts_of_step, script_of
-from .redundancy import PLAY, choose_rows, rows_kernel
+from .rank import PLAY
+from .redundancy import choose_rows, rows_kernel
 from .reports import Books, StepError, StepReport
 from .shapes import as_float, flag, show, whole
 from .snapshot import Snapshot

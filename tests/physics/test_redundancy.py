@@ -6,7 +6,10 @@ import numpy as np
 import pytest
 
 import impulsar as im
-from impulsar.analysis import mobility
+from impulsar.analysis import assemble, inverse, mobility, statics
+from impulsar.rank import dependencies, independent, null_space
+from impulsar.system import build
+from impulsar.validate.drag_cases import CROSSING, PULLS
 from impulsar.validate.linkages import tilt
 
 COORDINATES = ("generalized", "maximal")
@@ -81,6 +84,101 @@ def test_redundancy_is_checked_and_kept_by_the_method() -> None:
         im.World(im.scene("four-bar"), redundancy=1.0)
     world = im.World(im.scene("four-bar"), redundancy=1e-3)
     assert world.method.redundancy == world.redundancy == 1e-3
+
+
+TILTS = {1e-9: 1e-4, 1e-7: 1e-4, 1e-5: 1e-4, 1e-4: 3e-4}  # and the play that is stated
+LOOPS = ("four-bar", "peaucellier", "n-four-bar", "cross-lift")
+
+
+@pytest.mark.parametrize("coordinates", COORDINATES)
+@pytest.mark.parametrize("pull", [pull for pull in PULLS if pull.freedoms == 1], ids=lambda pull: pull.name)
+def test_a_drag_takes_tilted_axes_along(pull, coordinates: str) -> None:
+    """The point goes where that of exact axes goes, but for the tilt; such a mechanism stood still."""
+    exact = im.World(pull.model(), coordinates=coordinates)
+    worlds = {
+        tilt_: im.World(tilt(pull.model(), tilt_), coordinates=coordinates, redundancy=play)
+        for tilt_, play in TILTS.items()
+    }
+    for target in pull.path()[::3]:
+        exact.drag(pull.body, target, pull.at)
+        for epsilon, world in worlds.items():
+            world.drag(pull.body, target, pull.at)
+            if pull.distance is not None:
+                left = [np.linalg.norm(one.point(pull.body, pull.at) - target) for one in (exact, world)]
+                assert left[1] == pytest.approx(left[0], abs=CROSSING + 3 * epsilon * world.system.size)
+
+
+@pytest.mark.filterwarnings("ignore:.*start velocities changed")
+@pytest.mark.parametrize("coordinates", COORDINATES)
+@pytest.mark.parametrize("name", LOOPS)
+def test_reactions_of_tilted_axes_are_those_of_exact_ones(name: str, coordinates: str) -> None:
+    """From the first step on, where nothing is open yet, but for the tilt; and as indeterminate."""
+    forces = {}
+    for epsilon, play in {0.0: 1e-4, **TILTS}.items():
+        world = im.World(tilt(im.scene(name), epsilon), coordinates=coordinates, redundancy=play)
+        world.step()
+        forces[epsilon] = world.reactions()
+        assert (forces[epsilon][1] == forces[0.0][1]).all()
+        off = np.abs(forces[epsilon][0] - forces[0.0][0]).max() / np.abs(forces[0.0][0]).max()
+        assert off < 1e-8 + 3 * epsilon
+
+
+def test_statics_leave_out_what_the_author_says_is_redundant() -> None:
+    """A four-bar on a spring, hinges tilted: it hangs where that of exact axes does."""
+    angles = []
+    for epsilon, play in {0.0: 1e-4, 1e-5: 1e-4, 1e-4: 3e-4, 1e-3: 1e-2}.items():
+        model = tilt(im.scene("four-bar"), epsilon)
+        at = model.bodies["coupler"].position
+        model.spring("s", model.ground, "coupler", at_a=(0.3, 0.4, 0.0), at_b=at, stiffness=100.0, free_length=0.1)
+        angles.append(statics(im.World(model, redundancy=play)).joint_position["O"])
+        assert angles[-1] == pytest.approx(angles[0], abs=1e-12 + 5 * epsilon**2)
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 1e-9, 1e-7, 1e-5])
+def test_tilted_axes_are_assembled_and_driven(epsilon: float) -> None:
+    """A four-bar whose coupler lies beside its place: closed but for the play, and its crank is driven all round."""
+    model = tilt(im.scene("four-bar"), epsilon)
+    driven = {"O": lambda t: (0.5 + 6.0 * t, 6.0, 0.0)}
+    torque = inverse(model, driven, np.linspace(0.0, 1.0, 9))["motor_torque"].values.ravel()
+    exact = inverse(im.scene("four-bar"), driven, np.linspace(0.0, 1.0, 9))["motor_torque"].values.ravel()
+    assert np.abs(torque - exact).max() < (1e-9 + 10 * epsilon) * np.abs(exact).max()
+    model.bodies["coupler"].position += np.array([0.01, -0.02, 0.005])
+    found = assemble(model)
+    assert found.closed and found.residual < 1e-10 + 3 * epsilon
+    assert im.World(found.model).constraint_error() < 1e-10 + 3 * epsilon
+
+
+def test_rows_are_left_out_also_where_there_is_no_room_to_choose(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in batches of thousands of worlds: tilted axes lock nothing, to the bits of a world alone."""
+    model = tilt(im.scene("four-bar"), 1e-5)
+    alone = im.World(model, coordinates="maximal")
+    alone.step(20)
+    monkeypatch.setattr(build, "GRAM_CAPACITY", 0)
+    batch = im.World(model, coordinates="maximal", worlds=2)
+    batch.step(20)
+    assert abs(float(alone.joint("O").velocity)) > 0.1
+    np.testing.assert_array_equal(batch.joint("O").velocity, np.repeat(alone.joint("O").velocity, 2))
+
+
+def test_rank_is_by_pivots() -> None:
+    """Rows that others imply but for ε are dependent below the tolerance; what they are made of comes along."""
+    rng = np.random.default_rng(3)
+    J = rng.normal(size=(6, 8))
+    J[4] = 0.5 * J[0] - 2.0 * J[2] + 3e-6 * rng.normal(size=8)
+    J[5] = 1e-7 * rng.normal(size=8)  # vanishes
+    assert len(independent(J)[0]) == 4
+    assert len(independent(J, 3e-7)[0]) == 5
+    kept, parts = independent(J)
+    others = np.setdiff1d(np.arange(6), kept)
+    assert np.abs(parts @ J[kept] - J[others]).max() < 3e-5
+    assert np.abs(J @ null_space(J)).max() < 3e-5
+    columns = dependencies(J)
+    assert columns.shape == (6, 2)
+    assert np.abs(columns.T @ J).max() < 3e-5
+    assert np.abs(columns.T @ columns - np.eye(2)).max() < 1e-14
+    assert independent(np.zeros((3, 4)))[0] == [] and null_space(np.zeros((3, 4))).shape == (4, 4)
+    J[3] *= 1e6  # a coupling of great ratio hides no other
+    assert len(independent(J)[0]) == 4
 
 
 # reports ----------------------------------------------------------------------------------------------

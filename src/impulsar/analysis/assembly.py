@@ -101,13 +101,30 @@ def assemble(model: Model, tolerance: float = 1e-10, strict: bool = True, device
         if worst <= tolerance:
             break
     mechanism.restore(best)
+    closed = best_error <= tolerance
+    if not closed and _is_open_by(mechanism, rows, mechanism.play):  # as those stay that are redundant but for play
+        _, count = close(mechanism, mechanism.holding(rows), tolerance)
+        closed = _is_closed(mechanism, rows, tolerance)
+        iterations += count
+        best_error = float(np.abs(full_errors(mechanism, mechanism.balance())[rows]).max())
     moved = _moves(mechanism, p_start, q_start, tolerance)
     gaps = _gaps(mechanism, rows, tolerance)
-    closed = best_error <= tolerance
     result = Assembly(mechanism.posed_model(), closed, moved, gaps, best_error, iterations, tolerance)
     if strict and not closed:
         raise AssemblyError(_cannot_close(result))
     return result
+
+
+def _is_closed(mechanism: Mechanism, rows: Sequence[int], tolerance: float) -> bool:
+    """Whether all rows are closed, those that are spare within their play."""
+    most = np.where([i in mechanism.spare for i in range(len(mechanism.rows))], mechanism.play, tolerance)
+    return _is_open_by(mechanism, rows, np.maximum(most, tolerance))
+
+
+def _is_open_by(mechanism: Mechanism, rows: Sequence[int], most: np.ndarray) -> bool:
+    """Whether some rows are open by no more than this, given for all [m, rad]."""
+    error = np.abs(full_errors(mechanism, mechanism.balance()))
+    return bool((error <= most)[rows].all())
 
 
 def _cannot_close(result: Assembly) -> str:
@@ -186,7 +203,6 @@ def close(
     `errors` gives the errors of all rows if they are not those of `full_errors`; by_mass: in the mass norm
     instead of lengths. Returns the errors left in those rows and the iterations used.
     """
-    rows = list(rows)
 
     def measure() -> tuple[Balance, np.ndarray]:
         balance = mechanism.balance()
@@ -202,7 +218,9 @@ def close(
         before = mechanism.snapshot()
         back = np.linalg.inv(np.linalg.cholesky(balance.M)).T if by_mass else np.diag(mechanism.C)
         after = merit
-        for damping, change in _steps(R[:, None] * balance.J[rows], R * error, back, mu, size):
+        A = R[:, None] * balance.J[rows]
+        rank = geometric_rank(A * mechanism.C, mechanism.redundancy)
+        for damping, change in _steps(A @ back, rank, R * error, back, mu, size):
             mechanism.move(change)
             balance, tried = measure()
             after = float(np.linalg.norm(R * tried))
@@ -221,16 +239,14 @@ def close(
 
 
 def _steps(
-    A: np.ndarray, error: np.ndarray, back: np.ndarray, mu: float, size: float
+    B: np.ndarray, rank: int, error: np.ndarray, back: np.ndarray, mu: float, size: float
 ) -> Iterator[tuple[float, np.ndarray]]:
     """Clamped steps of damped Gauss-Newton to be tried in turn, and the damping of each.
 
     First shorter and shorter steps, then more damping; mu is in units of the largest singular value. `back`
     takes displacements in the norm chosen to [m, rad].
     """
-    B = A @ back
     U, sigma, Vt = np.linalg.svd(B, full_matrices=False)
-    rank = geometric_rank(B)
     U, sigma, V = U[:, :rank], sigma[:rank], back @ Vt[:rank].T
     along = U.T @ error
     while mu < 1e3 and rank:
@@ -249,9 +265,10 @@ def drive(mechanism: Mechanism, rows: Sequence[int], goals: dict[int, float], to
     parts = max([1, *(math.ceil(abs(goal - start[i]) / stride[i]) for i, goal in goals.items())])
     for part in range(1, parts + 1):
         share = part / parts
-        error, _ = close(mechanism, rows, tolerance, towards(mechanism, goals, start, share))
+        held = mechanism.holding(rows)
+        error, _ = close(mechanism, held, tolerance, towards(mechanism, goals, start, share))
         if np.abs(error).max(initial=0.0) > tolerance:
-            raise AssemblyError(_cannot_follow(mechanism, rows, error, tolerance))
+            raise AssemblyError(_cannot_follow(mechanism, held, error, tolerance))
 
 
 def towards(
@@ -280,9 +297,8 @@ def _cannot_follow(mechanism: Mechanism, rows: Sequence[int], error: np.ndarray,
 def settle(mechanism: Mechanism, tolerance: float = 1e-9) -> None:
     """Take off what small errors the joints have; `AssemblyError` where they are open by more than their play."""
     rows = mechanism.pick(CLOSURE, COUPLING)
-    error, _ = close(mechanism, rows, tolerance)
-    play = mechanism.redundancy * np.array([1.0 if mechanism.rows[i].angular else mechanism.size for i in rows])
-    if (np.abs(error) > np.maximum(tolerance, play)).any():
+    close(mechanism, mechanism.holding(rows), tolerance)
+    if not _is_closed(mechanism, rows, tolerance):
         gaps = _gaps(mechanism, rows, tolerance)
         told = ", ".join(f"'{name}' by {far:.3g} m and {turn:.3g} rad" for name, (far, turn) in gaps.items())
         raise AssemblyError(f"model '{mechanism.model.name}': joints are open: {told}; assemble it first")

@@ -15,6 +15,7 @@ count as ℓ w, so that a torque counts as torque / ℓ. R and C below are these
 import copy
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 import warp as wp
@@ -32,7 +33,8 @@ from ..integrate.control import move_coordinates
 from ..joints import ALIGN_X, ALIGN_Y, CROSS, LOCK_NAMES, LOCK_RX, LOCK_RY, LOCK_RZ
 from ..measure import Readout, coordinate_name
 from ..model import Model, ModelError
-from ..redundancy import PLAY
+from ..rank import PLAY
+from ..redundancy import row_key, spare_rows
 from ..spatial import ONE, ZERO, f64, spatial, vec6, zero3
 from ..state import State, StateArrays, WorkArrays, allocate_work
 from ..system import System, SystemArrays
@@ -201,6 +203,34 @@ class Mechanism:
         angular = np.array([row.angular for row in self.rows], bool)
         self.R = np.where(angular, self.length, 1.0)
         self.C = np.tile([1.0, 1.0, 1.0, *[1.0 / self.length] * 3], len(self.bodies))
+        self._world = source if isinstance(source, World) else None
+
+    @cached_property
+    def spare(self) -> frozenset[int]:
+        """Rows that are redundant by construction, as the world has it or from the present pose on.
+
+        They may be open by the play, and nothing is moved to close them.
+        """
+        if self._world is None:
+            keys = spare_rows(self.posed_model(), self.redundancy, self.system.device)
+        else:
+            system = self._world.system
+            slots = [
+                slot for slot, holds in zip(system.slots, system.parameter("basis")[:, 0], strict=True) if not holds
+            ]
+            keys = {row_key(slot) for slot in slots}
+        joints = (CLOSURE, COUPLING)
+        rows = [i for i, row in enumerate(self.rows) if row.kind in joints]
+        return frozenset(i for i in rows if row_key(self.system.slots[self.rows[i].slot]) in keys)
+
+    def holding(self, rows: Sequence[int]) -> list[int]:
+        """Those of some rows that are not spare."""
+        return [i for i in rows if i not in self.spare]
+
+    @property
+    def play(self) -> np.ndarray:
+        """By row: how far it may be open if it is spare [m, rad]."""
+        return self.redundancy * np.array([1.0 if row.angular else self.size for row in self.rows])
 
     def _row(self, r: int, slot: Slot) -> Row | None:
         """The row of a slot, None where it is a force or friction."""

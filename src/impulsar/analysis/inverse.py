@@ -161,8 +161,11 @@ class _Run:
         drive(mechanism, self.rows, {i: float(aim.measured[i] - aim.error[i]) for i in self.driven})
         aim = self._aimed(mechanism.balance())
         rate = aim.rate[self.rows]
-        v = solve_motion(mechanism, aim, self.rows).velocity(rate)
-        self._check_velocity(aim.J[self.rows] @ v - rate, rate)
+        motion = solve_motion(mechanism, aim, self.rows)
+        v = motion.velocity(rate)
+        off = np.zeros(len(rate))
+        off[motion.held] = (aim.J[self.rows] @ v - rate)[motion.held]
+        self._check_velocity(off, rate)
         aim = self._aimed(mechanism.balance(v))
         motion = solve_motion(mechanism, aim, self.rows)
         self._check_driven(aim, motion)

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..rank import NEAR
 from .bodies import Balance, Mechanism
-from .ranks import Decomposition
+from .ranks import Decomposition, geometric_rank
 
 
 @dataclass(frozen=True)
@@ -23,6 +24,7 @@ class Motion:
     acceleration: np.ndarray  # [dof] [m/s², rad/s²]
     lam: np.ndarray  # [row] [N, N m]
     Z: np.ndarray  # [dof, freedom] directions that the rows leave free, Zᵀ M Z = 1
+    held: list[int]  # those of the rows that are not spare
     velocity_map: Decomposition  # of A
     geometry: Decomposition  # of R J C
     L: np.ndarray  # M = L Lᵀ
@@ -30,7 +32,7 @@ class Motion:
 
     def velocity(self, rate: np.ndarray) -> np.ndarray:
         """v with J v = rate of the least kinetic energy."""
-        return np.linalg.solve(self.L.T, self.velocity_map.solve(self.R * rate))
+        return np.linalg.solve(self.L.T, self.velocity_map.solve((self.R * rate)[self.held]))
 
     @property
     def determinate(self) -> np.ndarray:
@@ -43,11 +45,13 @@ def solve_motion(mechanism: Mechanism, balance: Balance, rows: Sequence[int]) ->
     rows = list(rows)
     R, C = mechanism.R[rows], mechanism.C
     RJ = R[:, None] * balance.J[rows]
-    geometry = Decomposition.of(RJ * C)
+    held = [k for k, i in enumerate(rows) if i not in mechanism.spare]
+    rank = geometric_rank(RJ[held] * C, NEAR)
+    geometry = Decomposition.of(RJ * C, rank)
     L = np.linalg.cholesky(balance.M)
-    A = Decomposition.of(np.linalg.solve(L, RJ.T).T, geometry.rank)
+    A = Decomposition.of(np.linalg.solve(L, RJ[held].T).T, rank)
     N = A.null
-    y = N @ (N.T @ np.linalg.solve(L, balance.force)) - A.solve(R * balance.drift[rows])
+    y = N @ (N.T @ np.linalg.solve(L, balance.force)) - A.solve((R * balance.drift[rows])[held])
     acceleration = np.linalg.solve(L.T, y)
     lam = R * geometry.solve_transposed(C * (balance.M @ acceleration - balance.force))
-    return Motion(rows, acceleration, lam, np.linalg.solve(L.T, N), A, geometry, L, R)
+    return Motion(rows, acceleration, lam, np.linalg.solve(L.T, N), held, A, geometry, L, R)

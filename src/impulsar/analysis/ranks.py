@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..redundancy import PLAY, strongest
+from ..rank import independent
 
 ROUNDING = 1e-16  # of singular values, of the largest
 DEPENDENT = 1e-8  # what is left of a unit row that depends on others
@@ -12,7 +12,7 @@ DEPENDENT = 1e-8  # what is left of a unit row that depends on others
 
 @dataclass(frozen=True)
 class Decomposition:
-    """A = U diag(sigma) Vᵀ with its rank, as redundancy.py judges it for the solver too."""
+    """A = U diag(sigma) Vᵀ with its rank (rank.py)."""
 
     U: np.ndarray
     sigma: np.ndarray
@@ -21,12 +21,11 @@ class Decomposition:
     gap: float  # smallest singular value that counts, over the largest that does not
 
     @classmethod
-    def of(cls, A: np.ndarray, rank: int | None = None) -> "Decomposition":
-        """Decompose a matrix, whose rank may be known already."""
+    def of(cls, A: np.ndarray, rank: int) -> "Decomposition":
+        """Decompose a matrix of known rank."""
         if 0 in A.shape:
             return cls(np.eye(A.shape[0]), np.zeros(0), np.eye(A.shape[1]), 0, np.inf)
         U, sigma, Vt = np.linalg.svd(A)
-        rank = geometric_rank(A) if rank is None else rank
         floor = np.maximum(sigma, ROUNDING * sigma[0] or 1.0)
         gap = float(floor[rank - 1] / floor[rank]) if 0 < rank < len(sigma) else np.inf
         return cls(U, sigma, Vt, rank, gap)
@@ -52,11 +51,10 @@ class Decomposition:
         return self.U[:, :r] @ ((self.Vt[:r] @ b) / self.sigma[:r])
 
 
-def geometric_rank(A: np.ndarray, tolerance: float = PLAY) -> int:
-    """How many rows say something new: of unit rows, strongest first, more than the tolerance is left."""
+def geometric_rank(A: np.ndarray, tolerance: float) -> int:
+    """How many rows say something new, each by its own size."""
     size = np.linalg.norm(A, axis=1, keepdims=True)
-    unit = np.divide(A, size, out=np.zeros_like(A), where=size > 0.0)
-    return len(strongest(unit, tolerance, np.ones(len(A))))
+    return len(independent(np.divide(A, size, out=np.zeros_like(A), where=size > 0.0), tolerance)[0])
 
 
 def dependent_rows(A: np.ndarray, rank: int) -> list[int]:

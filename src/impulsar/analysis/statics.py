@@ -195,7 +195,7 @@ def _walk(
     before = float(balance.force @ change)
     for _ in range(10):
         mechanism.move(change)
-        open_by, _ = close(mechanism, rows, 1e-12, errors)
+        open_by, _ = close(mechanism, mechanism.holding(rows), 1e-12, errors)
         there = mechanism.balance()
         motion = solve_motion(mechanism, there, rows)
         turned = float((there.M @ motion.acceleration) @ change) < -0.5 * before

@@ -57,8 +57,8 @@ def clear_row(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], r: int, w: int):
 
 @wp.func
 def is_spare(m: wp.ref[SystemArrays], r: int, w: int) -> bool:
-    """Whether a row is left out because others imply it."""
-    return m.spares[0] != 0 and m.basis[r, w] == ZERO
+    """Whether a row is redundant by construction: others imply it."""
+    return m.basis[r, w] == ZERO
 
 
 @wp.func
@@ -206,7 +206,7 @@ def assemble_slot(
     code = m.slot_code[r]
     t = start + h
     is_row = int(1)
-    if kind == IDLE or kind == MOTOR_TORQUE or (kind == HAND and m.hand_body[part] < 0) or is_spare(m, r, w):
+    if kind == IDLE or kind == MOTOR_TORQUE or (kind == HAND and m.hand_body[part] < 0):
         return 0
     clear_row(m, x, r, w)
     if kind == CLOSURE:
@@ -283,7 +283,7 @@ def assemble(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArra
     count = int(0)
     for r in range(m.slot_kind.shape[0]):
         x.solved[r, w] = int(0)
-        if assemble_slot(m, s, x, r, t, h, w) == 0:
+        if (m.spares[0] != 0 and is_spare(m, r, w)) or assemble_slot(m, s, x, r, t, h, w) == 0:
             if m.slot_kind[r] != MOTOR_TORQUE:  # it keeps the impulse of its torque
                 s.impulse[r, w] = ZERO
             continue

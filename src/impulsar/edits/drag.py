@@ -44,9 +44,7 @@ REACHED = 1e-11  # so near is there, by the characteristic length
 GAIN = 2e-12  # a step that would bring the point nearer by less is not worth it, by the characteristic length
 ROUNDING = 1e-15  # of a distance
 CLOSED = 1e-11  # error of joints and couplings after a step [m, rad]
-SAFE = (
-    1e-7  # least pivot, by its diagonal, with which a step may end: it goes with the distance from a crossing squared
-)
+SAFE = 1e-8  # strength of the weakest row with which a step may end: the distance from a crossing squared
 TOUCH = 1e-10  # a limit so near is reached, and may be overrun by so much [m, rad]
 DAMPING = 1e-7  # of least squares, of the trace of G
 FLAT = 1e-9  # curvature that counts as none, of the trace of G

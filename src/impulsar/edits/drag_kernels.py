@@ -1,8 +1,8 @@
 """What a kinematic drag asks of a mechanism at rest: its rows, where its point is, what moves it there.
 
-Rows are of two kinds. Those that hold (closures, couplings, motors of prescribed position whose torque is not
-limited) are factored as in a direct solve; P is the
-projection onto what they leave free, in the norm of the masses. Those that are asked (the three axes of
+Rows are of two kinds. Those that hold (closures and couplings that are not redundant, motors of prescribed position
+whose torque is not limited) are factored and judged as in a direct solve; P is the projection onto what they leave
+free, in the norm of the masses. Those that are asked (the three axes of
 the dragged point, then the joint limits) have their answers
 
     Y = P M⁻¹ Jᵀ       G = J Y
@@ -16,11 +16,11 @@ import warp as wp
 
 from ..constrain.accelerations import row_position_error
 from ..constrain.frames import coordinate, follow_loops, point_of
-from ..constrain.rows import add_freedom, assemble_slot, clear_row, respond
-from ..coordinates.generalized import accelerate, articulate, kinematics, next_tree, row_response, row_velocity
+from ..constrain.rows import add_freedom, assemble_slot, clear_row, is_spare, respond
+from ..coordinates.generalized import accelerate, articulate, kinematics, next_tree, row_velocity
 from ..integrate.control import move_coordinates
 from ..joints import BALL_X
-from ..solve.bilateral import apply_multipliers, factor_bilateral, solve_bilateral
+from ..solve.bilateral import CHOOSE, STRONGER, apply_multipliers, choose_rows, factor_bilateral, solve_bilateral
 from ..spatial import (
     HALF,
     ONE,
@@ -43,7 +43,6 @@ from ..system.slots import CLOSURE, COUPLING, LIMIT_HIGH, MOTOR_POSITION
 AXES = wp.constant(3)  # rows of the dragged point, before those of the limits
 ROUNDS = wp.constant(12)  # of Newton's iteration onto the rows that hold
 CLOSED = wp.constant(wp.float64(1e-13))  # errors this small are rounding [m, rad]
-RANK = wp.constant(wp.float64(1e-8))  # least pivot of an independent row, by its diagonal
 NUDGE = wp.constant(wp.float64(1e-5))  # of differences: farthest turn [rad], or shift by the length
 
 # Rows of DragArrays.out
@@ -54,7 +53,7 @@ CORRECTION = wp.constant(3)  # Δᵀ M Δ of the last projection [kg m²]
 TURN = wp.constant(4)  # farthest that a displacement turns a body [rad]
 SHIFT = wp.constant(5)  # and shifts its centre [m]
 SIZE = wp.constant(6)  # its Δᵀ M Δ [kg m²]
-MARGIN = wp.constant(7)  # least pivot of an independent row, by its diagonal: 0 where branches cross
+MARGIN = wp.constant(7)  # strength of the weakest row that does not: 0 where branches cross
 OUT = 8
 
 
@@ -151,56 +150,50 @@ def fill_rows(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArr
 
 
 @wp.func
-def find_doubtful(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], d: wp.ref[DragArrays], w: int) -> int:
-    """A row that depends on others but for rounding, which grows near a crossing of branches; -1: none.
-
-    Also counts the dependent rows and finds the least pivot of the others.
-    """
-    d.out[DEPENDENTS, w] = ZERO
-    d.out[MARGIN, w] = ONE
+def mark_rows(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], spare_too: int, w: int):
+    """Mark the rows that hold as solved, with their responses; those that are redundant only if asked for."""
     for i in range(m.bilateral.shape[0]):
         r = m.bilateral[i]
-        if holds(m, r, w):
-            inverse = x.factor[m.envelope_row[i + 1] - 1, w]
-            if inverse == ZERO:
-                d.out[DEPENDENTS, w] = d.out[DEPENDENTS, w] + ONE
-            else:
-                pivot = ONE / (inverse * row_response(m, x, r, r, w))
-                if pivot < RANK:
-                    return r
-                d.out[MARGIN, w] = wp.min(d.out[MARGIN, w], pivot)
-    return -1
+        x.solved[r, w] = int(0)
+        if holds(m, r, w) and (spare_too != 0 or not is_spare(m, r, w)):
+            if respond(m, x, r, ZERO, w):
+                x.solved[r, w] = int(1)
 
 
 @wp.func(inline=False)
 def factor_rows(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], d: wp.ref[DragArrays], w: int):
-    """Factor the rows that hold, whose J is filled."""
+    """Factor the rows that hold, whose J is filled; count the dependent ones and find the weakest of the others."""
     for k in range(s.v.shape[0]):
         x.tau[k, w] = ZERO
     articulate(m, x, w)
+    mark_rows(m, x, 0, w)
+    weakest = factor_bilateral(m, x, w)
+    if weakest < CHOOSE and x.gram.shape[0] > 0:
+        mark_rows(m, x, 1, w)
+        choose_rows(m, x, w)
+        if factor_bilateral(m, x, w) < STRONGER * weakest:
+            mark_rows(m, x, 0, w)
+            factor_bilateral(m, x, w)
+    d.out[DEPENDENTS, w] = ZERO
+    d.out[MARGIN, w] = ONE
     for i in range(m.bilateral.shape[0]):
         r = m.bilateral[i]
-        x.solved[r, w] = int(0)
-        if holds(m, r, w):
-            if respond(m, x, r, ZERO, w):
-                x.solved[r, w] = int(1)
-    factor_bilateral(m, x, w)
-    doubtful = find_doubtful(m, x, d, w)
-    while doubtful >= 0:
-        x.solved[doubtful, w] = int(0)
-        factor_bilateral(m, x, w)
-        doubtful = find_doubtful(m, x, d, w)
+        if x.solved[r, w] != 0:
+            if x.factor[m.envelope_row[i + 1] - 1, w] == ZERO:
+                d.out[DEPENDENTS, w] = d.out[DEPENDENTS, w] + ONE
+            else:
+                d.out[MARGIN, w] = wp.min(d.out[MARGIN, w], x.row_strength[r, w])
 
 
 @wp.func
 def load_errors(
     m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], d: wp.ref[DragArrays], w: int
 ) -> f64:
-    """Minus the errors of the rows that hold into x.multiplier; returns the largest."""
+    """Minus the errors of the rows that hold, as marked last, into x.multiplier; returns the largest."""
     worst = ZERO
     for i in range(m.bilateral.shape[0]):
         x.multiplier[i, w] = ZERO
-        if holds(m, m.bilateral[i], w):
+        if x.solved[m.bilateral[i], w] != 0:
             error = row_error(m, s, x, d, i, w)
             x.multiplier[i, w] = -error
             worst = wp.max(worst, wp.abs(error))

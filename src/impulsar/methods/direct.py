@@ -53,8 +53,10 @@ from ..measure import (
     report_velocities,
     start_report,
 )
-from ..redundancy import PLAY
+from ..rank import PLAY
 from ..solve.bilateral import (
+    CHOOSE,
+    STRONGER,
     WEAK,
     apply_multipliers,
     choose_rows,
@@ -106,7 +108,6 @@ WORK_TOLERANCE = wp.constant(wp.float64(1e-10))
 WORK_NOISE = wp.constant(wp.float64(1e-8))  # of the energy there is, at most, where rounding makes more of it
 BOOKED = wp.constant(wp.float64(0.1))  # of rtol: error of motors' work in a sub-step, of the energy there is
 CAUTION = wp.constant(wp.float64(20.0))  # times tighter: near a singular position the estimate is too small
-CHOOSE = wp.constant(wp.float64(1e-4))  # strength below which spare rows may take over
 MIDST = wp.constant(
     wp.float64(0.55)
 )  # of a sub-step, where stages are farthest apart: there it passes a singular position
@@ -233,11 +234,11 @@ def factor_equations(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], t: f64, w: 
     """
     assemble_bilateral(m, x, t, 0, w)
     weakest = factor_bilateral(m, x, w)
-    if weakest < CHOOSE and m.spares[0] != 0:
+    if weakest < CHOOSE and x.gram.shape[0] > 0:
         assemble_bilateral(m, x, t, 1, w)
         choose_rows(m, x, w)
         chosen = factor_bilateral(m, x, w)
-        if chosen > f64(100.0) * weakest:
+        if chosen > STRONGER * weakest:
             return chosen
         assemble_bilateral(m, x, t, 0, w)
         factor_bilateral(m, x, w)

@@ -22,7 +22,7 @@ from ..coordinates.generalized import apply_impulse, row_velocity
 from ..integrate.control import move_coordinates
 from ..integrate.pairs import E_AT, GAMMA, GAMMA_AT, IMPLICIT, SOLVES, STAGES
 from ..joints import BALL_X, SCREW, SLIDE_Z
-from ..solve.bilateral import factor_rows, fill_responses, solve_rows
+from ..solve.bilateral import factor_rows, fill_products, solve_rows
 from ..spatial import ONE, ZERO, f64
 from ..state import StateArrays, WorkArrays
 from ..system import SystemArrays
@@ -66,7 +66,7 @@ def factor_soft(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], h: f64, w: int) 
     It is sqrt(k / mass) or c / mass, where 1 / mass is what the rows before leave of a row's response.
     """
     assemble_soft(m, x, h, w)
-    fill_responses(m, x, m.solvable.shape[0], w)
+    fill_products(m, x, m.solvable.shape[0], True, w)
     factor_rows(m, x, m.solvable.shape[0], False, w)  # by the strengths of the accelerations' own solve
     fastest = ZERO
     for i in range(m.bilateral.shape[0], m.solvable.shape[0]):

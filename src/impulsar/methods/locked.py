@@ -10,6 +10,7 @@ import warp as wp
 
 from ..inputs import Scalar, is_number
 from ..model import ModelError
+from ..rank import NEAR, independent, null_space
 from ..redundancy import move_kernel, rows_kernel
 from ..spatial import f64
 from ..state import State, WorkArrays
@@ -18,11 +19,10 @@ from ..system.slots import CLOSURE, COUPLING, MOTOR_POSITION, MOTOR_SPEED
 from ..system.tree import has_loop
 from .start import refresh
 
-INDEPENDENT = 1e-7  # singular values of the rows below this part of the largest say nothing new
-HELD = 1e-6  # part of a motor's row that is left outside of their span
-STEP = 0.05  # to the next pose [rad, m of a mechanism of 1 m]
+TAKES_PART = 1e-6  # coefficient of a row in a motor's
+STEP = 0.05  # to the next pose [rad, sizes]
 AT_ODDS = 1e-7  # of a target and where a locked joint is [m, rad and per second], as in analysis
-CLOSED = 1e-10  # error of the joints there [m, rad]
+CLOSED = 1e-10  # error of the joints there [rad, sizes]
 POSES, ROUNDS = 3, 10
 
 
@@ -39,7 +39,7 @@ def refuse_locked_motors(system: System, state: State, work: WorkArrays, error: 
     rows = Rows(system, state, work)
     for pose in range(POSES):
         drives, free = rows.held(drives)
-        if not drives or not len(free) or not rows.go_on(free, pose):
+        if not drives or not free.shape[1] or not rows.go_on(free, pose):
             break
     holders = {r: rows.holders(r) for r in drives}
     state.array.assign(before)
@@ -66,13 +66,10 @@ def refuse_motors_at_odds(rows: "Rows", error: type[ModelError]) -> None:
     refresh(system, rows.state, rows.work)
     before = list(rows.rigid)
     for r, rate in target.items():
-        parts, *_ = np.linalg.lstsq(J[before].T, J[r], rcond=INDEPENDENT)
-        left = np.linalg.norm(J[r] - J[before].T @ parts)
-        implied = sum(part * target.get(k, 0.0) for part, k in zip(parts, before, strict=True))
-        if left <= HELD * np.linalg.norm(J[r]) and abs(rate - implied) > AT_ODDS * max(1.0, abs(rate)):
-            others = [
-                system.slots[k].name for part, k in zip(parts, before, strict=True) if k in target and abs(part) > HELD
-            ]
+        parts, is_held = rows.made_of(J, r, before)
+        implied = sum(part * target.get(k, 0.0) for k, part in parts.items())
+        if is_held and abs(rate - implied) > AT_ODDS * max(1.0, abs(rate)):
+            others = [system.slots[k].name for k, part in parts.items() if k in target and abs(part) > TAKES_PART]
             raise error(
                 f"motor of joint '{system.slots[r].name}': asks for {rate:g}, and those of {', '.join(others)} for "
                 f"{implied:.3g} there; remove one, or give it a torque"
@@ -98,7 +95,7 @@ def refuse_if_locked(
 
 
 class Rows:
-    """Rows of joints, couplings and motors at the poses of the first world."""
+    """Rows of joints, couplings and motors at the poses of the first world, in rad and sizes."""
 
     def __init__(self, system: System, state: State, work: WorkArrays):
         self.system, self.state, self.work = system, state, work
@@ -106,42 +103,49 @@ class Rows:
         self.rigid = [r for r, slot in enumerate(system.slots) if slot.kind in (CLOSURE, COUPLING) and holds[r]]
 
     def read(self) -> np.ndarray:
-        """J of every slot at the present pose [slot, dof]."""
+        """J of every slot at the present pose [slot, freedom]."""
         inputs = [self.system.arrays, self.state.arrays, self.work]
         wp.launch(rows_kernel, 1, inputs=inputs, device=self.system.device)
-        return self.system.dense_rows(self.work.J.numpy())
+        return self.system.scaled_rows(self.system.dense_rows(self.work.J.numpy()), range(len(self.system.slots)))
+
+    def made_of(self, J: np.ndarray, r: int, rows: list[int]) -> tuple[dict[int, float], bool]:
+        """What of each of some rows a motor's is made of, and whether that is all of it."""
+        kept = [rows[i] for i in independent(J[rows])[0]]
+        parts = np.linalg.lstsq(J[kept].T, J[r], rcond=None)[0]
+        left = np.linalg.norm(J[r] - J[kept].T @ parts)
+        scale = np.sqrt(self.system.arrays.slot_weight.numpy())
+        return dict(zip(kept, parts * scale[kept] / scale[r], strict=True)), bool(left <= NEAR * np.linalg.norm(J[r]))
 
     def held(self, drives: list[int]) -> tuple[list[int], np.ndarray]:
         """Those of the motors that the joints hold here, and the directions that these leave free."""
         J = self.read()
-        C = J[self.rigid]
-        C = C / np.maximum(np.linalg.norm(C, axis=1, keepdims=True), 1e-300)
-        _, sizes, directions = np.linalg.svd(C)
-        rank = int((sizes > INDEPENDENT * sizes.max(initial=0.0)).sum())
-        free = directions[rank:]
-        held = [r for r in drives if np.linalg.norm(J[r] @ free.T) <= HELD * np.linalg.norm(J[r])]
+        free = null_space(J[self.rigid])
+        held = [r for r in drives if np.linalg.norm(J[r] @ free) <= NEAR * np.linalg.norm(J[r])]
         return held, free
 
     def go_on(self, free: np.ndarray, seed: int) -> bool:
         """Go a little along what is free and close the joints again; False where they do not close."""
-        along = np.random.default_rng(seed).normal(size=len(free)) @ free
+        along = free @ np.random.default_rng(seed).normal(size=free.shape[1])
         self._move(STEP * along / np.abs(along).max())
         for _ in range(ROUNDS):
             J = self.read()[self.rigid]
-            error = self.work.row_error.numpy()[self.rigid, 0]
+            weight = np.sqrt(self.system.arrays.slot_weight.numpy()[self.rigid])
+            error = weight * self.work.row_error.numpy()[self.rigid, 0]
             if np.abs(error).max(initial=0.0) < CLOSED:
                 return True
-            self._move(-np.linalg.pinv(J, rcond=INDEPENDENT) @ error)
+            kept, _ = independent(J)
+            self._move(-np.linalg.lstsq(J[kept], error[kept], rcond=None)[0])
         return False
 
     def holders(self, r: int) -> list[str]:
         """Joints and couplings whose rows make up a motor's."""
-        J = self.read()
-        parts = np.linalg.lstsq(J[self.rigid].T, J[r], rcond=INDEPENDENT)[0]
-        slots = [self.system.slots[k] for k, part in zip(self.rigid, parts, strict=True) if abs(part) > HELD]
+        parts, _ = self.made_of(self.read(), r, self.rigid)
+        slots = [self.system.slots[k] for k, part in sorted(parts.items()) if abs(part) > TAKES_PART]
         return list(dict.fromkeys(f"{'coupling' if s.kind == COUPLING else 'joint'} '{s.name}'" for s in slots))
 
     def _move(self, change: np.ndarray) -> None:
+        """Move by so many rad and sizes."""
+        change = np.sqrt(self.system.arrays.dof_weight.numpy()) * change
         worlds = self.system.counts.worlds
         given = wp.array(np.repeat(change[:, None], worlds, axis=1), dtype=f64, device=self.system.device)
         inputs = [self.system.arrays, self.state.arrays, given]

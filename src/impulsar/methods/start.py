@@ -7,6 +7,7 @@ from ..constrain.frames import follow_loops
 from ..constrain.rows import assemble_slot
 from ..coordinates.generalized import accelerate, articulate, kinematics, response
 from ..measure import measure_energy
+from ..rank import independent
 from ..spatial import ONE, ZERO, vec6
 from ..state import State, StateArrays, WorkArrays
 from ..system import System, SystemArrays
@@ -69,7 +70,8 @@ def project_start(system: System, state: State, work: WorkArrays) -> dict[str, f
     rows = [r for r, slot in enumerate(system.slots) if slot.kind in (CLOSURE, COUPLING) and holds[r]]
     if rows:
         J, Y = system.dense_rows(work.J.numpy())[rows], system.dense_rows(work.Y.numpy())[rows]
-        v -= Y.T @ (np.linalg.pinv(J @ Y.T, rcond=1e-10, hermitian=True) @ (J @ v))
+        kept, _ = independent(system.scaled_rows(J, rows))
+        v -= Y[kept].T @ np.linalg.solve(J[kept] @ Y[kept].T, J[kept] @ v)
     state.write("v", np.repeat(v[:, None], worlds, axis=1))
     refresh(system, state, work)
     twist = work.twist.numpy()[:, 0]

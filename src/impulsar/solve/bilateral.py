@@ -1,9 +1,9 @@
 """Direct solve of the bilateral rows, all at once: A λ = b with A = J M⁻¹ Jᵀ.
 
 Rows that are redundant by construction are left out beforehand (redundancy.py); here is judged whether a row
-depends on others at this instant: a singular position. A is factored as LDLᵀ within its envelope, row by row
-in the order of the slots; rows that share no tree do not respond to each other, so a chain of free bodies has
-a narrow band and costs O(N). The strength of a row is what the rows before it leave of it,
+depends on others at this instant: a singular position (rank.py has the rule). A is factored as LDLᵀ within its
+envelope, row by row in the order of the slots; rows that share no tree do not respond to each other, so a chain of
+free bodies has a narrow band and costs O(N). The strength of a row is what the rows before it leave of it,
 
     strength = pivot / diagonal · |J|²          about s² at a distance s from a singular position [rad, lengths]
 
@@ -21,14 +21,17 @@ appends the compliant rows, whose softness stands on the diagonal beside their r
 import warp as wp
 
 from ..coordinates.generalized import apply_impulse, row_product, row_response
+from ..rank import NEAR
 from ..spatial import ONE, ZERO, f64
 from ..state import WorkArrays
 from ..system import SystemArrays
 from ..system.slots import CLOSURE, COUPLING
 
 TWO_THIRDS = wp.constant(wp.float64(0.6666666666666666))
-DEPENDENT = wp.constant(wp.float64(1e-10))  # strength of a row that depends on others at this instant
+DEPENDENT = wp.constant(wp.float64(NEAR**2))  # strength of a row that depends on others at this instant
 ROUNDING = wp.constant(wp.float64(1e-14))  # pivot, of its diagonal, that is nothing but rounding
+CHOOSE = wp.constant(wp.float64(1e-4))  # strength below which spare rows may take over,
+STRONGER = wp.constant(wp.float64(100.0))  # if they are so many times as strong
 WEAK = wp.constant(wp.float64(1e-2))  # strength below which positions are taken as near to singular ones
 
 
@@ -42,29 +45,24 @@ def dependent_below(m: wp.ref[SystemArrays], w: int) -> f64:
 
 
 @wp.func(inline=False)
-def fill_responses(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], n: int, w: int):
-    """J M⁻¹ Jᵀ of the first n rows, those that are solved, where the factor will be; softness on the diagonal."""
+def fill_products(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], n: int, by_mass: bool, w: int):
+    """J M⁻¹ Jᵀ, or by geometry J Jᵀ, of those of the first n rows that are solved, where the factor will be.
+
+    The softness of compliant rows stands on the diagonal.
+    """
     for i in range(n):
         r = m.solvable[i]
         if x.solved[r, w] != 0:
             at = m.envelope_row[i] - m.envelope_start[i]
             for j in range(m.envelope_start[i], i + 1):
-                if x.solved[m.solvable[j], w] != 0:
-                    x.factor[at + j, w] = row_response(m, x, r, m.solvable[j], w)
+                other = m.solvable[j]
+                if x.solved[other, w] != 0:
+                    if by_mass:
+                        x.factor[at + j, w] = row_response(m, x, r, other, w)
+                    else:
+                        x.factor[at + j, w] = row_product(m, x, r, other, w)
             if i >= m.bilateral.shape[0]:
                 x.factor[at + i, w] = x.factor[at + i, w] + x.row_softness[r, w]
-
-
-@wp.func(inline=False)
-def fill_products(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], n: int, w: int):
-    """The same of J Jᵀ, by geometry."""
-    for i in range(n):
-        r = m.solvable[i]
-        if x.solved[r, w] != 0:
-            at = m.envelope_row[i] - m.envelope_start[i]
-            for j in range(m.envelope_start[i], i + 1):
-                if x.solved[m.solvable[j], w] != 0:
-                    x.factor[at + j, w] = row_product(m, x, r, m.solvable[j], w)
 
 
 @wp.func(inline=False)
@@ -117,12 +115,12 @@ def factor_rows(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], n: int, judge: b
 def factor_bilateral(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], w: int) -> f64:
     """LDLᵀ of the bilateral rows marked as solved; returns the strength of the weakest."""
     n = m.bilateral.shape[0]
-    fill_responses(m, x, n, w)
+    fill_products(m, x, n, True, w)
     weakest = factor_rows(m, x, n, True, w)
     if weakest < WEAK:
-        fill_products(m, x, n, w)
+        fill_products(m, x, n, False, w)
         weakest = factor_rows(m, x, n, True, w)
-        fill_responses(m, x, n, w)
+        fill_products(m, x, n, True, w)
         factor_rows(m, x, n, False, w)
     return weakest
 

@@ -73,6 +73,7 @@ class System:
         self._worlds = worlds
         self._bases: dict[str, wp.array] = {}  # what stride-0 views look at
         self.places: dict[str, list[tuple[str, int]]] = {}  # where parameters set by edits are kept
+        self.closure_rank: list[int] = []  # of a spanning tree's closures, for every world or one for all
         self.locked_motors: dict[int, str] = {}  # by slot, what holds its joint: see methods/locked.py
         self._springs = list(model.springs.values())
         self._couplings = list(model.couplings.values())
@@ -235,6 +236,11 @@ class System:
             envelope_start=self._envelope_start,
             envelope_row=self._envelope_row,
         )
+
+    def scaled_rows(self, J: np.ndarray, slots: Sequence[int]) -> np.ndarray:
+        """Dense rows of some slots in rad and sizes, as rank.py takes them."""
+        row, dof = self.arrays.slot_weight.numpy()[slots], self.arrays.dof_weight.numpy()
+        return np.sqrt(row)[:, None] * J * np.sqrt(dof)
 
     def spare_rows(self, basis: np.ndarray, rank: np.ndarray, slack: np.ndarray) -> None:
         """Say which closures and couplings hold the mechanism [slot, 1 or world], and how many there are [1 or world].

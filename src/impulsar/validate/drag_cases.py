@@ -8,7 +8,7 @@ Closed forms of what can be reached, from the scenes' lengths:
     cross-lift    the plate's height up to 2 l, at which the links are upright
     chain         the tip within a ball of radius N l
 
-At the ends of the last three branches cross. A drag keeps off such a pose by about 2e-4 rad, so that the
+At the ends of the last three branches cross. A drag keeps off such a pose by about 1e-4 rad, so that the
 mechanism knows its branch when it comes back; the point is then up to 1e-7 m off, in a mechanism of 0.5 m. At a smooth
 dead centre, as the rocker's, it is off by 1e-12 m.
 """
