@@ -19,6 +19,7 @@ from .constrain.frames import freedom_pair
 from .constrain.joints import lock
 from .joints import LOCK_X
 from .rank import NEAR, dependencies
+from .shapes import cross
 from .spatial import ZERO, vec3
 from .state import WorkArrays
 from .system import SystemArrays
@@ -117,7 +118,7 @@ class LeastNorm:
         for sign, bodies in zip((-1.0, 1.0), self._ends[rows].T, strict=True):
             own = np.flatnonzero(bodies >= 0)
             body, pair = bodies[own], pairs[rows[own]]
-            J[own, body, :3] = sign * (pair[:, :3] + _cross(point[rows[own]] - p_WB[body], pair[:, 3:]))
+            J[own, body, :3] = sign * (pair[:, :3] + cross(point[rows[own]] - p_WB[body], pair[:, 3:]))
             J[own, body, 3:] = sign * pair[:, 3:]
         # torques over the length: rows without a force part count in N m
         is_torque = ~pairs[rows, 3:].any(axis=1)
@@ -152,9 +153,4 @@ class LeastNorm:
 
 def _about(wrench: np.ndarray, old: np.ndarray, new: np.ndarray) -> np.ndarray:
     """A wrench [torque, force] about another point."""
-    return np.concatenate([wrench[:3] + _cross(old - new, wrench[3:]), wrench[3:]])
-
-
-def _cross(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Cross product [..., 3]; np.cross takes longer than all else here."""
-    return a[..., [1, 2, 0]] * b[..., [2, 0, 1]] - a[..., [2, 0, 1]] * b[..., [1, 2, 0]]
+    return np.concatenate([wrench[:3] + cross(old - new, wrench[3:]), wrench[3:]])

@@ -154,10 +154,26 @@ class World:
         self.coordinates = self.system.coordinates
         self.readout = bench.readout
         self._loops = any(slot.kind in (CLOSURE, IDLE) for slot in self.system.slots)
+        self._spare = self._spare_locks()
         self._least_norm: LeastNorm | None = None
         self._guard = Guard(self)
         self._forget()
         self._equip()
+
+    def _spare_locks(self) -> list[tuple[str, int, float]]:
+        """Names of the rows that are redundant by construction, their place among the locks and scale [1, m]."""
+        system = self.system
+        holds = system.parameter("basis").min(axis=1)
+        spare = {
+            (slot.name, slot.code)
+            for slot, is_held in zip(system.slots, holds, strict=True)
+            if slot.kind == IDLE or (slot.kind == CLOSURE and not is_held)
+        }
+        return [
+            (f"joint '{name}' {LOCK_NAMES[code]}", i, system.size if code in METRES else 1.0)
+            for i, (name, code) in enumerate(self.readout.locks if spare else ())
+            if (name, code) in spare
+        ]
 
     def _equip(self) -> None:
         """Give the system what the method needs, and record its launches."""
@@ -709,18 +725,10 @@ class World:
 
         They are no rows, because others imply them to within `redundancy`; "joint 'hinge' tilt x": 1.2e-6.
         """
-        system, found = self.system, {}
-        spare = {
-            (slot.name, slot.code)
-            for slot, holds in zip(system.slots, system.parameter("basis").min(axis=1), strict=True)
-            if slot.kind == IDLE or (slot.kind == CLOSURE and not holds)
-        }
+        if not self._spare:
+            return {}
         errors = np.abs(self.readout.lock_errors())
-        for (name, code), error in zip(self.readout.locks, errors, strict=True):
-            if (name, code) in spare:
-                scale = system.size if code in METRES else 1.0
-                found[f"joint '{name}' {LOCK_NAMES[code]}"] = self._out(error / scale)
-        return found
+        return {name: self._out(errors[i] / scale) for name, i, scale in self._spare}
 
     def constraint_error(self) -> float | np.ndarray:
         """2-norm over all joints of their position-level equations, from body poses [m and rad]."""

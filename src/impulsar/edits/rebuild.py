@@ -9,7 +9,7 @@ import numpy as np
 from ..joints import SCREW, TURN_X, TURN_Z
 from ..methods.locked import refuse_locked_motors
 from ..model import Model
-from ..shapes import shape_list, show, unit_quaternion, vector
+from ..shapes import cross, shape_list, show, unit_quaternion, vector
 from ..system import System
 from .apply import Answer, NoSlot, claim, elastic_energy, group_of, hand_slot
 from .carry import Bench, Change, Places, carry
@@ -235,7 +235,7 @@ def momentum(bench: Bench) -> np.ndarray:
     V, p = work.twist.numpy(), work.p_WB.numpy()
     linear = bench.system.parameter("mass")[..., None] * V[..., 3:]
     spin = np.einsum("bwij,bwj->bwi", work.I_W.numpy(), V[..., :3])
-    return np.concatenate([(spin + np.cross(p, linear)).sum(axis=0), linear.sum(axis=0)], axis=1)
+    return np.concatenate([(spin + cross(p, linear)).sum(axis=0), linear.sum(axis=0)], axis=1)
 
 
 __all__ = ["Rebuilt", "plan_of", "rebuild"]
