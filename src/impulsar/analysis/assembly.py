@@ -220,7 +220,11 @@ def close(
         after = merit
         A = R[:, None] * balance.J[rows]
         rank = geometric_rank(A * mechanism.C, mechanism.redundancy)
-        for damping, change in _steps(A @ back, rank, R * error, back, mu, size):
+        U, sigma, Vt = np.linalg.svd(A @ back, full_matrices=False)
+        along = U[:, :rank].T @ (R * error)
+        if np.linalg.norm(along) <= ROUNDING * size:
+            break  # what is left is between rows that are redundant but for their play
+        for damping, change in _steps(along, sigma[:rank], back @ Vt[:rank].T, mu, size):
             mechanism.move(change)
             balance, tried = measure()
             after = float(np.linalg.norm(R * tried))
@@ -239,23 +243,39 @@ def close(
 
 
 def _steps(
-    B: np.ndarray, rank: int, error: np.ndarray, back: np.ndarray, mu: float, size: float
+    along: np.ndarray, sigma: np.ndarray, V: np.ndarray, mu: float, size: float
 ) -> Iterator[tuple[float, np.ndarray]]:
     """Clamped steps of damped Gauss-Newton to be tried in turn, and the damping of each.
 
-    First shorter and shorter steps, then more damping; mu is in units of the largest singular value. `back`
-    takes displacements in the norm chosen to [m, rad].
+    First shorter and shorter steps, then more damping; mu is in units of the largest singular value. `along` are the
+    errors by singular value, the columns of V the displacements [m, rad].
     """
-    U, sigma, Vt = np.linalg.svd(B, full_matrices=False)
-    U, sigma, V = U[:, :rank], sigma[:rank], back @ Vt[:rank].T
-    along = U.T @ error
-    while mu < 1e3 and rank:
+    while mu < 1e3 and len(sigma):
         change = -V @ (sigma / (sigma**2 + (mu * sigma[0]) ** 2) * along)
         by_body = np.linalg.norm(change.reshape(-1, 2, 3), axis=2).max(axis=0, initial=0.0)
         change /= max(1.0, by_body[0] / (SHIFT * size), by_body[1] / TURN)
         for halvings in range(4):
             yield mu, 0.5**halvings * change
         mu = max(10 * mu, 1e-8)
+
+
+def close_held(
+    mechanism: Mechanism,
+    rows: Sequence[int],
+    tolerance: float,
+    errors: Callable[[Balance], np.ndarray] | None = None,
+) -> np.ndarray:
+    """Close those of some rows that are not spare; returns the errors left in them.
+
+    Without the spare ones they may lead to another branch. These then open, and all rows are closed first.
+    """
+    held, start = mechanism.holding(rows), mechanism.snapshot()
+    error, _ = close(mechanism, held, tolerance, errors)
+    if not _is_open_by(mechanism, sorted(mechanism.spare), np.maximum(mechanism.play, tolerance)):
+        mechanism.restore(start)
+        close(mechanism, rows, tolerance, errors)
+        error, _ = close(mechanism, held, tolerance, errors)
+    return error
 
 
 def drive(mechanism: Mechanism, rows: Sequence[int], goals: dict[int, float], tolerance: float = 1e-9) -> None:
@@ -265,10 +285,9 @@ def drive(mechanism: Mechanism, rows: Sequence[int], goals: dict[int, float], to
     parts = max([1, *(math.ceil(abs(goal - start[i]) / stride[i]) for i, goal in goals.items())])
     for part in range(1, parts + 1):
         share = part / parts
-        held = mechanism.holding(rows)
-        error, _ = close(mechanism, held, tolerance, towards(mechanism, goals, start, share))
+        error = close_held(mechanism, rows, tolerance, towards(mechanism, goals, start, share))
         if np.abs(error).max(initial=0.0) > tolerance:
-            raise AssemblyError(_cannot_follow(mechanism, held, error, tolerance))
+            raise AssemblyError(_cannot_follow(mechanism, mechanism.holding(rows), error, tolerance))
 
 
 def towards(
@@ -297,7 +316,7 @@ def _cannot_follow(mechanism: Mechanism, rows: Sequence[int], error: np.ndarray,
 def settle(mechanism: Mechanism, tolerance: float = 1e-9) -> None:
     """Take off what small errors the joints have; `AssemblyError` where they are open by more than their play."""
     rows = mechanism.pick(CLOSURE, COUPLING)
-    close(mechanism, mechanism.holding(rows), tolerance)
+    close_held(mechanism, rows, tolerance)
     if not _is_closed(mechanism, rows, tolerance):
         gaps = _gaps(mechanism, rows, tolerance)
         told = ", ".join(f"'{name}' by {far:.3g} m and {turn:.3g} rad" for name, (far, turn) in gaps.items())

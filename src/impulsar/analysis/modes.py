@@ -15,7 +15,7 @@ import numpy as np
 
 from ..model import Model, ModelError
 from ..world import World
-from .assembly import close, towards
+from .assembly import close_held, towards
 from .motion import solve_motion
 from .statics import Equilibrium, find_equilibrium, reduced_stiffness
 
@@ -141,7 +141,7 @@ def _linearise(found: Equilibrium, Z: np.ndarray) -> tuple[np.ndarray, np.ndarra
     for k, step in enumerate(_steps(found, Z)):
         for times, weight in STENCIL:
             mechanism.move(times * step * Z[:, k])
-            close(mechanism, mechanism.holding(found.rows), 1e-12, errors)
+            close_held(mechanism, found.rows, 1e-12, errors)
             K[:, k] -= weight / step * acceleration()
             mechanism.restore(here)
             C[:, k] -= weight / step * acceleration(times * step * Z[:, k])

@@ -20,7 +20,7 @@ from ..shapes import number
 from ..system.slots import CLOSURE, COUPLING, LIMIT_LOW, MOTOR_POSITION, MOTOR_SPEED
 from ..views import Reaction
 from ..world import World
-from .assembly import close, drive, settle, towards
+from .assembly import close_held, drive, settle, towards
 from .bodies import DRIVES, LIMITS, Balance, Mechanism
 from .motion import Motion, solve_motion
 
@@ -195,7 +195,7 @@ def _walk(
     before = float(balance.force @ change)
     for _ in range(10):
         mechanism.move(change)
-        open_by, _ = close(mechanism, mechanism.holding(rows), 1e-12, errors)
+        open_by = close_held(mechanism, rows, 1e-12, errors)
         there = mechanism.balance()
         motion = solve_motion(mechanism, there, rows)
         turned = float((there.M @ motion.acceleration) @ change) < -0.5 * before

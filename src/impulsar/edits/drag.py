@@ -45,6 +45,7 @@ GAIN = 2e-12  # a step that would bring the point nearer by less is not worth it
 ROUNDING = 1e-15  # of a distance
 CLOSED = 1e-11  # error of joints and couplings after a step [m, rad]
 SAFE = 1e-8  # strength of the weakest row with which a step may end: the distance from a crossing squared
+ELSEWHERE = 10.0  # opening of rows that are redundant, in plays: where they open farther is another branch
 TOUCH = 1e-10  # a limit so near is reached, and may be overrun by so much [m, rad]
 DAMPING = 1e-7  # of least squares, of the trace of G
 FLAT = 1e-9  # curvature that counts as none, of the trace of G
@@ -75,6 +76,7 @@ class Drag:
         self.views = {name: getattr(arrays, name).numpy() for name in names} if device == "cpu" else {}
         self.pointers: list[int] = []
         self.length = system.length
+        self.redundancy = system.redundancy
         arrays.length.fill_(self.length)
 
     def start(self, system: System, body: int, at: np.ndarray, target: np.ndarray) -> None:
@@ -133,7 +135,7 @@ class Drag:
         """Displace from the pose last looked at and project; False where the joints do not close."""
         self._write("change", change[:, None])
         self.launch["move"]()
-        return self.out(kernels.ERROR) <= CLOSED
+        return self.out(kernels.ERROR) <= CLOSED and self.out(kernels.OPENING) <= self.farthest
 
     @property
     def worth(self) -> float:
@@ -150,6 +152,7 @@ class Drag:
         """Bring the point as near to the target as it goes."""
         self.floor = np.zeros(self.asked - AXES)
         self.look()
+        self.farthest = max(ELSEWHERE * self.redundancy, self.out(kernels.OPENING))
         if self.out(kernels.ERROR) > CLOSED:
             if not self.go(np.zeros(self.dofs)):
                 raise EditError("the joints are open and do not close from here; assemble the mechanism first")

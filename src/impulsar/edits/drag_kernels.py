@@ -54,7 +54,8 @@ TURN = wp.constant(4)  # farthest that a displacement turns a body [rad]
 SHIFT = wp.constant(5)  # and shifts its centre [m]
 SIZE = wp.constant(6)  # its Δᵀ M Δ [kg m²]
 MARGIN = wp.constant(7)  # strength of the weakest row that does not: 0 where branches cross
-OUT = 8
+OPENING = wp.constant(8)  # largest error of a row that is redundant [rad, sizes]
+OUT = 9
 
 
 @wp.struct
@@ -201,6 +202,19 @@ def load_errors(
 
 
 @wp.func
+def find_opening(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], w: int) -> f64:
+    """Largest error of the closures and couplings that are not solved [rad, sizes]."""
+    worst = ZERO
+    for i in range(m.bilateral.shape[0]):
+        r = m.bilateral[i]
+        kind = m.slot_kind[r]
+        if (kind == CLOSURE or kind == COUPLING) and x.solved[r, w] == 0:
+            error = wp.sqrt(m.slot_weight[r]) * wp.abs(row_position_error(m, s, x, r, ZERO, w))
+            worst = wp.max(worst, error)
+    return worst
+
+
+@wp.func
 def project(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], v: wp.array2d(dtype=f64), w: int):
     """v ← P v, refined once: near a crossing of branches rounding grows. x.row_pseudo sums the multipliers."""
     for i in range(m.bilateral.shape[0]):
@@ -252,6 +266,7 @@ def look_kernel(m: SystemArrays, s: StateArrays, x: WorkArrays, d: DragArrays):
     fill_rows(m, s, x, d, w)
     factor_rows(m, s, x, d, w)
     d.out[ERROR, w] = load_errors(m, s, x, d, w)
+    d.out[OPENING, w] = find_opening(m, s, x, w)
     d.p_WQ[0, w] = point_of(x, d.body[0], d.p_BQ[0, w], w)
     for l in range(d.limits.shape[0]):
         r = d.limits[l]
@@ -313,6 +328,7 @@ def move_kernel(m: SystemArrays, s: StateArrays, x: WorkArrays, d: DragArrays):
     for k in range(s.v.shape[0]):
         x.v_pseudo[k, w] = ZERO
     d.out[ERROR, w] = worst
+    d.out[OPENING, w] = find_opening(m, s, x, w)
 
 
 @wp.func
