@@ -5,7 +5,7 @@ import pytest
 
 import impulsar as im
 from impulsar import edits
-from impulsar.methods import METHODS
+from impulsar.engine.methods import METHODS
 
 PAIRS = [(name, kind) for name, method in METHODS.items() for kind in method.coordinates]
 SPIN, SPEED, PLACE = np.array([0.5, -2.0, 1.0]), np.array([0.4, 1.2, -0.3]), np.array([0.2, -0.1, 0.7])

@@ -7,7 +7,7 @@ import pytest
 
 import impulsar as im
 from impulsar import edits
-from impulsar.methods import METHODS
+from impulsar.engine.methods import METHODS
 
 PAIRS = [(name, kind) for name, method in METHODS.items() for kind in method.coordinates]
 BAD = (math.nan, math.inf, -math.inf, 1e21, -1e21, 1e300, 10**25, 10**400, np.float64("nan"), np.float32("inf"))

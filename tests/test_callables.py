@@ -7,8 +7,8 @@ import pytest
 
 import impulsar as im
 from impulsar import edits
-from impulsar.edits.history import History
-from impulsar.methods import METHODS
+from impulsar.engine.methods import METHODS
+from impulsar.history.history import History
 
 PAIRS = [(name, kind) for name, method in METHODS.items() for kind in method.coordinates]
 FROM = 0.095  # [s]: between two steps, so that rounding of the clock does not decide

@@ -136,7 +136,7 @@ def test_ctrl_c_writes_what_was_computed(
 
 
 def test_broken_state_is_status_1(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setattr("impulsar.inputs.LARGEST", 1e301)  # more than an author may give
+    monkeypatch.setattr("impulsar.author.profiles.LARGEST", 1e301)  # more than an author may give
     monkeypatch.setitem(SCENES, "stone", Scene("stone", lambda: stone((1e300, 0, 0))))
     assert cli.main(["run", "stone"]) == 1
     err = capsys.readouterr().err

@@ -12,7 +12,7 @@ import pytest
 KERNEL = """
 import sys
 import warp as wp
-from impulsar.device import announce_compilation, load_kernels
+from impulsar.engine.device import announce_compilation, load_kernels
 
 @wp.kernel
 def twice(x: wp.array(dtype=wp.float64)):

@@ -10,7 +10,7 @@ import pytest
 
 import impulsar as im
 from impulsar import edits
-from impulsar.methods import METHODS
+from impulsar.engine.methods import METHODS
 
 PAIRS = [(name, kind) for name, method in METHODS.items() for kind in method.coordinates]
 NO_COUNTS = [True, False, 0, -1, 2.5, 1.0, "3", None, np.nan, np.inf, 2**31, 2**32 + 5, 10**400, np.float64(2), [1], 1j]
@@ -53,7 +53,7 @@ def test_slices_are_one_call(method, coordinates, monkeypatch):
     """Steps in several launches have the bits, the time and the report's sums of steps in one."""
     one, many = (im.World(pendulum(), method, coordinates, dt=0.01) for _ in range(2))
     whole = one.step(100)
-    monkeypatch.setattr("impulsar.world.LARGEST_SLICE", 7)
+    monkeypatch.setattr("impulsar.world.world.LARGEST_SLICE", 7)
     many._slice = 7
     parts = many.step(100)
     assert many.hash() == one.hash()

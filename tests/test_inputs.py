@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from impulsar.inputs import Component, Harmonic, Ramp, Table, scalar_profiles
+from impulsar.author.profiles import Component, Harmonic, Ramp, Table, scalar_profiles
 
 RAMP = Ramp(1.0, 3.0, 2.0, 4.0)
 JUMP = Table((0.0, 1.0, 1.0, 2.0), (0.0, 1.0, 5.0, 7.0))

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from impulsar.model import ModelError
+from impulsar.author.errors import ModelError
 from impulsar.validate import junk_calls
 
 

@@ -8,11 +8,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import impulsar.model
-from impulsar.inputs import Harmonic, Ramp
-from impulsar.joints import CATALOGUE
-from impulsar.model import Box, Capsule, ConvexHull, Cylinder, Model, ModelError, Motor, Sphere, frame_gap
-from impulsar.shapes import conjugate, multiply, quaternion, rotation_matrix
+import impulsar.author.model
+from impulsar.author.errors import ModelError
+from impulsar.author.joints import CATALOGUE
+from impulsar.author.model import Model
+from impulsar.author.parts import Motor
+from impulsar.author.placing import frame_gap
+from impulsar.author.profiles import Harmonic, Ramp
+from impulsar.author.rotations import conjugate, multiply, quaternion, rotation_matrix
+from impulsar.author.shapes import Box, Capsule, ConvexHull, Cylinder, Sphere
 
 I3 = (1.0, 1.0, 1.0)
 UNIT = (0.0, 0.0, 0.0, 1.0)
@@ -521,8 +525,8 @@ def test_no_warp_needed():
     """Authoring imports neither Warp nor SciPy, whatever the package's own __init__ does."""
     code = (
         "import sys, types; package = types.ModuleType('impulsar');"
-        f"package.__path__ = [{str(Path(impulsar.model.__file__).parent)!r}];"
-        "sys.modules['impulsar'] = package; import impulsar.model;"
+        f"package.__path__ = [{str(Path(impulsar.author.model.__file__).parent)!r}];"
+        "sys.modules['impulsar'] = package; import impulsar.author.model;"
         "sys.exit('warp' in sys.modules or 'scipy' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

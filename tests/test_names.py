@@ -7,10 +7,11 @@ import pytest
 
 import impulsar as im
 from impulsar import edits
+from impulsar.author.errors import ModelError
+from impulsar.author.model import KINDS
+from impulsar.author.parts import LONGEST_NAME
+from impulsar.engine.methods import METHODS
 from impulsar.io import FileError, edit_from_json, load_model, model_from_json, model_to_json
-from impulsar.methods import METHODS
-from impulsar.model import KINDS, ModelError
-from impulsar.parts import LONGEST_NAME
 from impulsar.scenes import SCENES, scene
 
 PAIRS = [(name, kind) for name, method in METHODS.items() for kind in method.coordinates]

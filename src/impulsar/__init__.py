@@ -3,17 +3,20 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from .inputs import Harmonic, Ramp, Table
-from .model import Box, Capsule, ConvexHull, Cylinder, Model, ModelError, Motor, Sphere
+from .author.errors import ModelError
+from .author.model import Model
+from .author.parts import Motor
+from .author.profiles import Harmonic, Ramp, Table
+from .author.shapes import Box, Capsule, ConvexHull, Cylinder, Sphere
 
 if TYPE_CHECKING:
+    from .author.errors import StepError
     from .edits import ApplyLoad, EditError, Grab, Move, Release, RemoveLoad, SetParameter, SetStep
-    from .edits.history import History
+    from .engine.methods import METHODS, Direct, Simgc, Simmc
+    from .history.history import History
     from .io import load_model, save_model
-    from .methods import METHODS, Direct, Simgc, Simmc
-    from .reports import StepError
     from .scenes import SCENES, scene
-    from .world import World
+    from .world.world import World
 
 __version__ = "0.1.0"
 _LATER = {  # imported when first asked for: kernels take a second

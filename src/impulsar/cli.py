@@ -18,8 +18,8 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from .model import Model, ModelError
-from .shapes import plain
+from .author.errors import ModelError, plain
+from .author.model import Model
 from .studio.command import add_arguments as add_studio_arguments
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     import warp as wp
     import xarray as xr
 
-    from .world import World
+    from .world.world import World
 
 GOOD, FELL_SHORT, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
 ANALYSES = ("mobility", "assemble", "statics", "modes", "inverse")
@@ -181,7 +181,7 @@ def run(args: argparse.Namespace) -> int:
     What can be refused is refused before the world is built, which may have to compile.
     """
     from . import results
-    from .world import World
+    from .world.world import World
 
     model = _scene(args.scene, _settings(args.set))
     duration = args.duration or model.duration
@@ -315,7 +315,7 @@ def _print_summary(world: "World", summary: dict[str, Any]) -> None:
 def demo(args: argparse.Namespace) -> int:
     """Ten pendula with the hand: books on the screen, motion and energies in a picture."""
     from .render import draw_demo
-    from .world import World
+    from .world.world import World
 
     path = args.out / "demo.png"
     _check_target(path)
@@ -337,9 +337,9 @@ def studio(args: argparse.Namespace) -> int:
 
 def replay(args: argparse.Namespace) -> int:
     """Carry out a journal and print what was found; with --verify other bits are a failure."""
-    from .edits.replay import recover
-    from .edits.replay import replay as carry_out
-    from .machine import machine_key
+    from .engine.machine import machine_key
+    from .history.replay import recover
+    from .history.replay import replay as carry_out
 
     aside = recover(args.journal) if args.recover else None
     if aside is not None:
@@ -483,8 +483,8 @@ def warmup(args: argparse.Namespace) -> int:
     """Compile every method's kernels for every device, into Warp's cache."""
     import warp as wp
 
-    from .methods import METHODS
-    from .world import World
+    from .engine.methods import METHODS
+    from .world.world import World
 
     print("compiling the kernels of all methods into Warp's cache, so that the first run need not")
     for device in map(str, wp.get_devices()):
@@ -506,9 +506,9 @@ def doctor(args: argparse.Namespace) -> int:
     import warp as wp
 
     from . import __version__
-    from .machine import cpu_name
-    from .methods import METHODS
-    from .world import DEFAULT_METHOD
+    from .engine.machine import cpu_name
+    from .engine.methods import METHODS
+    from .world.world import DEFAULT_METHOD
 
     cache = wp.config.kernel_cache_dir
     kernel = METHODS[DEFAULT_METHOD]().kernel
@@ -544,7 +544,7 @@ AMPLITUDE, ROD = math.radians(60.0), 1.0  # of doctor's pendulum [rad, m]
 
 def _pendulum() -> Model:
     """A thin rod hung at its end, drawn aside to be let go."""
-    from .shapes import Capsule
+    from .author.shapes import Capsule
 
     model = Model("pendulum")
     side, down = math.sin(AMPLITUDE), -math.cos(AMPLITUDE)
@@ -569,7 +569,7 @@ def _period(device: str) -> tuple[float, float, float]:
     """
     import numpy as np
 
-    from .world import World
+    from .world.world import World
 
     omega, dt = math.sqrt(1.5 * 9.81 / ROD), 0.001
     a, b = 1.0, math.cos(AMPLITUDE / 2)

@@ -14,7 +14,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .model import Body, Joint, Model, ModelError
+from .author.checks import file_path, number, show
+from .author.errors import ModelError
+from .author.model import Model
+from .author.parts import Body, Joint
+from .author.rotations import rotation_matrix
+from .author.shapes import Box, Capsule, ConvexHull, Cylinder, Shape, Sphere
 from .results import (
     COLOURS,
     INK,
@@ -28,13 +33,12 @@ from .results import (
     new_figure,
     save_figure,
 )
-from .shapes import Box, Capsule, ConvexHull, Cylinder, Shape, Sphere, file_path, number, rotation_matrix, show
 
 if TYPE_CHECKING:
     import xarray as xr
     from matplotlib.axes import Axes
 
-    from .world import World
+    from .world.world import World
 
 FLAT = 0.02  # motion thinner than this share of its largest extent is drawn in its plane
 ELEVATION, AZIMUTH = math.radians(20.0), math.radians(28.0)  # of the eye, off the broadside

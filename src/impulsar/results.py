@@ -26,18 +26,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .author.checks import file_path, flag, positive, show
+from .author.errors import ModelError, StepError
+from .author.files import write_file
 from .edits import rotate
-from .io.files import write_file
-from .model import ModelError
-from .reports import StepError, StepReport
-from .shapes import file_path, flag, positive, show
+from .world.reports import StepReport
 
 if TYPE_CHECKING:
     import xarray as xr
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from .world import World
+    from .world.world import World
 
 MOST_SAMPLES = 10**8  # of one run: a time alone is then 0.8 GB
 KINDS = ("kinetic", "potential", "elastic", "work", "loss", "imbalance")

@@ -6,7 +6,7 @@ import warp as wp
 
 import impulsar as im
 from impulsar import edits
-from impulsar.joints import CATALOGUE
+from impulsar.author.joints import CATALOGUE
 from impulsar.validate import edit_cases, random_edits, wrong_edits
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*start velocities changed")

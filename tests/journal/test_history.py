@@ -6,14 +6,14 @@ import threading
 
 import numpy as np
 import pytest
+from impulsar.world.world.reports import StepReport
 
 import impulsar as im
-from impulsar import measure
+from impulsar.author.errors import ModelError
 from impulsar.edits import Add, ChangeJoint, DragTo, EditError, HeldError, Pause, Reset, SetMethod, SetParameter
-from impulsar.edits import history as module
-from impulsar.edits.history import History
-from impulsar.model import ModelError
-from impulsar.reports import StepReport
+from impulsar.engine.system import measured as measure
+from impulsar.history import history as module
+from impulsar.history.history import History
 from impulsar.validate.sessions import TIP, pendula, session
 
 

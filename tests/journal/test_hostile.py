@@ -12,9 +12,9 @@ import pytest
 
 import impulsar as im
 from impulsar.cli import main
-from impulsar.edits.history import History, JournalWarning, Mark
-from impulsar.edits.journal import BEGIN, Entry, Journal, Reader, records_behind
-from impulsar.edits.replay import Player, recover, replay
+from impulsar.history.history import History, JournalWarning, Mark
+from impulsar.history.journal import BEGIN, Entry, Journal, Reader, records_behind
+from impulsar.history.replay import Player, recover, replay
 from impulsar.io import FileError
 from impulsar.validate import hostile_journals as hostile
 from impulsar.validate.hostile_journals import BY_HAND, damaged_journals, recorded, records_of, seal, sealed_journals
@@ -90,7 +90,7 @@ def test_worlds_are_refused_before_memory_is_taken_for_them(bases, tmp_path):
     path.write_bytes(seal(records))
     program = (
         "import resource, sys\n"
-        "from impulsar.edits.replay import replay\n"
+        "from impulsar.history.replay import replay\n"
         "from impulsar.io import FileError\n"
         "before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
         "try:\n    replay(sys.argv[1])\nexcept FileError as error:\n    print(error, file=sys.stderr)\n"
@@ -117,7 +117,7 @@ def test_a_place_far_from_a_snapshot_is_refused_at_once(way, step, bases, tmp_pa
 
 def test_a_session_that_went_back_leaves_no_place_far_from_a_snapshot(tmp_path, monkeypatch):
     """After a cut the next snapshot is due from the last one that is left, not from one that was cut off."""
-    from impulsar.edits import history as module
+    from impulsar.history import history as module
 
     monkeypatch.setattr(module, "SNAPSHOT_STEPS", 100)
     path = tmp_path / "session.journal"
@@ -280,7 +280,7 @@ def test_a_pipe_or_a_folder_is_no_journal(tmp_path):
 RACER = """
 import sys, time
 from pathlib import Path
-from impulsar.edits.journal import Journal
+from impulsar.history.journal import Journal
 from impulsar.io import FileError
 records = [({"record": "header", "by": sys.argv[1]}, b"")]
 print("ready", flush=True)

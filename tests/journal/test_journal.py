@@ -11,11 +11,12 @@ import pytest
 
 import impulsar as im
 from impulsar.cli import main
-from impulsar.edits import DragTo, SetParameter, history, journal
-from impulsar.edits.callables import Recorder
-from impulsar.edits.history import History, JournalWarning
-from impulsar.edits.journal import FIRST_LINE, FRAME, Arrays, Journal, Packer, Reader, frame
-from impulsar.edits.replay import replay
+from impulsar.edits import DragTo, SetParameter
+from impulsar.history import history, journal
+from impulsar.history.callables import Recorder
+from impulsar.history.history import History, JournalWarning
+from impulsar.history.journal import FIRST_LINE, FRAME, Arrays, Journal, Packer, Reader, frame
+from impulsar.history.replay import replay
 from impulsar.io import FileError
 from impulsar.io.codec import model_from_json, model_to_json
 from impulsar.validate.journal_cases import KILLS, cut_at_every_byte, edits_replayed, kill_minus_nine
@@ -202,7 +203,7 @@ def test_sessions_of_any_size_are_read_back(tmp_path):
 
 
 def test_what_could_not_be_read_back_is_refused_before_it_is_done(tmp_path, monkeypatch):
-    monkeypatch.setattr("impulsar.edits.callables.MOST", 2)
+    monkeypatch.setattr("impulsar.history.callables.MOST", 2)
     live = History(im.World(pendula()), tmp_path / "session.journal")
     live.apply(im.Grab("hand", "link3"))
     for _ in range(2):

@@ -5,7 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from impulsar import Model, Simgc, Simmc, World, measure, scene
+from impulsar import Model, Simgc, Simmc, World, scene
+from impulsar.engine.system import measured as measure
 
 METHODS = {"simgc": Simgc, "simmc": Simmc}
 quiet = pytest.mark.filterwarnings("ignore:.*start velocities changed")

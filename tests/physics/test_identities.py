@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from impulsar import World
-from impulsar.coordinates.inverse import forward_dynamics, joint_forces, mass_matrix
-from impulsar.joints import CATALOGUE
-from impulsar.model import Model
+from impulsar.author.joints import CATALOGUE
+from impulsar.author.model import Model
+from impulsar.engine.coordinates.inverse import forward_dynamics, joint_forces, mass_matrix
 from impulsar.validate import identities
 from impulsar.validate.case import Case
 

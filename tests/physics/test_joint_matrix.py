@@ -2,7 +2,7 @@
 
 import pytest
 
-from impulsar.joints import CATALOGUE
+from impulsar.author.joints import CATALOGUE
 from impulsar.validate import joint_matrix
 from impulsar.validate.joint_matrix import COORDINATES, FEATURES, ROLES, Cell, cells, check_cell
 

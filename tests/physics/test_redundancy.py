@@ -7,8 +7,8 @@ import pytest
 
 import impulsar as im
 from impulsar.analysis import assemble, inverse, mobility, statics
-from impulsar.rank import dependencies, independent, null_space
-from impulsar.system import build
+from impulsar.engine.system import build
+from impulsar.engine.system.rank import dependencies, independent, null_space
 from impulsar.validate.drag_cases import CROSSING, PULLS
 from impulsar.validate.linkages import tilt
 

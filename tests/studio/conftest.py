@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import impulsar as im
-from impulsar.edits.history import History
+from impulsar.history.history import History
 from impulsar.studio.client import StudioClient
 from impulsar.studio.security import Limits
 from impulsar.studio.server import Place, Studio

@@ -10,10 +10,9 @@ import pytest
 
 import impulsar as im
 from impulsar import edits
-from impulsar.edits.history import History
-from impulsar.edits.journal import Journal
-from impulsar.io import edit_to_json
-from impulsar.studio import meshes
+from impulsar.history.history import History
+from impulsar.history.journal import Journal
+from impulsar.io import edit_to_json, meshes
 from impulsar.studio import messages as ms
 from impulsar.studio import session as session_module
 from impulsar.studio.command import KEPT, begin_history
@@ -250,7 +249,7 @@ def test_the_recording_counts_the_parameters_of_its_samples() -> None:
     assert recording.bytes == 0
 
 
-@pytest.mark.filterwarnings("ignore::impulsar.edits.history.JournalWarning")
+@pytest.mark.filterwarnings("ignore::impulsar.history.history.JournalWarning")
 def test_a_journal_that_is_given_up_is_told_once(
     make_session: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

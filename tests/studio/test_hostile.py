@@ -23,8 +23,9 @@ from websockets.exceptions import ConnectionClosed
 import impulsar as im
 from impulsar import edits
 from impulsar.cli import main
-from impulsar.edits.history import History
-from impulsar.studio import command, folders, meshes, server
+from impulsar.history.history import History
+from impulsar.io import meshes
+from impulsar.studio import command, folders, server
 from impulsar.studio.client import StudioClient
 from impulsar.studio.protocols import most_connections
 from impulsar.studio.security import Limits, Seldom
@@ -467,7 +468,7 @@ def test_a_wrong_certificate_is_told_before_anything_else(tmp_path: Path, capsys
 
 
 def test_a_full_disk_at_a_scene_change_is_told_as_such(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from impulsar.io.kinds import FileError
+    from impulsar.author.errors import FileError
     from impulsar.studio.session import Session
 
     session = Session(History(im.World(im.scene("four-bar")), tmp_path / "journal"))

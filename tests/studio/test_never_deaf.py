@@ -12,14 +12,15 @@ import numpy as np
 import pytest
 
 import impulsar as im
-from impulsar import edits, world
-from impulsar.edits.history import History
+from impulsar import edits
+from impulsar.history.history import History
 from impulsar.io import edit_to_json
 from impulsar.studio import messages as ms
 from impulsar.studio.client import StudioClient
 from impulsar.studio.mailbox import Mailbox
 from impulsar.studio.publisher import Client
 from impulsar.studio.session import Asked, Session
+from impulsar.world.world import world
 
 SOON = 0.5  # wall time within which a control is answered [s]
 

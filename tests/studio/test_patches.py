@@ -13,7 +13,7 @@ import pytest
 
 import impulsar as im
 from impulsar import edits
-from impulsar.edits.history import History
+from impulsar.history.history import History
 from impulsar.io import edit_to_json
 from impulsar.studio import describe, wire
 from impulsar.studio import messages as ms

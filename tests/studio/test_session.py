@@ -9,7 +9,7 @@ import pytest
 
 import impulsar as im
 from impulsar import edits
-from impulsar.edits.history import History
+from impulsar.history.history import History
 from impulsar.studio import messages as ms
 from impulsar.studio.client import StudioClient, decode
 from impulsar.studio.gestures import Pace

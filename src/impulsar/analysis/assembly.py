@@ -18,10 +18,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..joints import ALIGN_X, ALIGN_Y
-from ..model import Model, ModelError
-from ..shapes import conjugate, flag, multiply, positive, rotation_matrix
-from ..system.slots import CLOSURE, COUPLING
+from ..author.checks import flag, positive
+from ..author.errors import ModelError
+from ..author.joints import ALIGN_X, ALIGN_Y
+from ..author.model import Model
+from ..author.rotations import conjugate, multiply, rotation_matrix
+from ..engine.system.slots import CLOSURE, COUPLING
 from .bodies import Balance, Mechanism
 from .ranks import geometric_rank
 

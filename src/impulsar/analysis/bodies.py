@@ -20,26 +20,26 @@ from functools import cached_property
 import numpy as np
 import warp as wp
 
-from ..constrain.accelerations import coupled_acceleration, row_acceleration, row_position_error, row_target_rate
-from ..constrain.frames import coordinate, follow_loops
-from ..constrain.reactions import collect_row
-from ..constrain.rows import assemble_slot, slot_pair
-from ..coordinates.generalized import kinematics
-from ..coordinates.inverse import inverse_dynamics, joint_inertia
-from ..device import check_device
-from ..forces.compliance import apply_compliance
-from ..forces.loads import add_loads
-from ..integrate.control import move_coordinates
-from ..joints import ALIGN_X, ALIGN_Y, CROSS, LOCK_NAMES, LOCK_RX, LOCK_RY, LOCK_RZ
-from ..measure import Readout, coordinate_name
-from ..model import Model, ModelError
-from ..rank import PLAY
-from ..redundancy import row_key, spare_rows
-from ..spatial import ONE, ZERO, f64, spatial, vec6, zero3
-from ..state import State, StateArrays, WorkArrays, allocate_work
-from ..system import System, SystemArrays
-from ..system.channels import channel_acceleration
-from ..system.slots import (
+from ..author.errors import ModelError
+from ..author.joints import ALIGN_X, ALIGN_Y, CROSS, LOCK_NAMES, LOCK_RX, LOCK_RY, LOCK_RZ
+from ..author.model import Model
+from ..engine.constrain.accelerations import coupled_acceleration, row_acceleration, row_position_error, row_target_rate
+from ..engine.constrain.frames import coordinate, follow_loops
+from ..engine.constrain.reactions import collect_row
+from ..engine.constrain.rows import assemble_slot, slot_pair
+from ..engine.coordinates.inverse import inverse_dynamics, joint_inertia
+from ..engine.coordinates.retract import move_coordinates
+from ..engine.coordinates.tree import kinematics
+from ..engine.device import check_device
+from ..engine.forces.compliance import apply_compliance
+from ..engine.forces.loads import add_loads
+from ..engine.spatial import ONE, ZERO, f64, spatial, vec6, zero3
+from ..engine.start.redundancy import row_key, spare_rows
+from ..engine.state import State, StateArrays, WorkArrays, allocate_work
+from ..engine.system import System, SystemArrays
+from ..engine.system.channels import channel_acceleration
+from ..engine.system.rank import PLAY
+from ..engine.system.slots import (
     CLOSURE,
     COUPLING,
     HAND,
@@ -50,8 +50,9 @@ from ..system.slots import (
     SPRING,
     Slot,
 )
-from ..views import Reaction
-from ..world import World
+from ..observe.readout import Readout, coordinate_name
+from ..world.views import Reaction
+from ..world.world import World
 
 LIMITS = (LIMIT_LOW, LIMIT_HIGH)
 DRIVES = (MOTOR_SPEED, MOTOR_POSITION)

@@ -15,12 +15,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..inputs import Profile, is_number
-from ..joints import Group
-from ..measure import coordinate_name
-from ..model import Joint, Model, ModelError, Motor
-from ..shapes import number, show
-from ..system.slots import CLOSURE, COUPLING, MOTOR_POSITION
+from ..author.checks import is_number, number, show
+from ..author.errors import ModelError
+from ..author.joints import Group
+from ..author.model import Model
+from ..author.parts import Joint, Motor
+from ..author.profiles import Profile
+from ..engine.system.slots import CLOSURE, COUPLING, MOTOR_POSITION
+from ..observe.readout import coordinate_name
 from .assembly import AssemblyError, drive, settle
 from .bodies import DRIVES, Balance, Mechanism, copy_model
 from .motion import Motion, solve_motion

@@ -1,8 +1,8 @@
 """Mobility: how many freedoms a mechanism has at its present pose, and which equations are too many.
 
 Rank of the rows J [row, 6 per body], turns compared with shifts by the mechanism's size, strongest rows first, by
-the same rule and tolerance as in a world (redundancy.py). Small errors of the joints are taken off first, so that
-what should vanish does.
+the same rule and tolerance as in a world (engine/system/rank.py). Small errors of the joints are taken off first, so
+that what should vanish does.
 
     freedoms = 6 bodies - rank            redundant = equations - rank
     Grübler  = 6 bodies - equations       which takes every equation for independent
@@ -15,10 +15,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..model import Model
-from ..shapes import flag
-from ..system.slots import CLOSURE, COUPLING
-from ..world import World
+from ..author.checks import flag
+from ..author.model import Model
+from ..engine.system.slots import CLOSURE, COUPLING
+from ..world.world import World
 from .assembly import settle
 from .bodies import DRIVES, Balance, Mechanism
 from .ranks import Decomposition, dependent_rows, geometric_rank, supports

@@ -13,8 +13,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..model import Model, ModelError
-from ..world import World
+from ..author.errors import ModelError
+from ..author.model import Model
+from ..world.world import World
 from .assembly import close_held, towards
 from .motion import solve_motion
 from .statics import Equilibrium, find_equilibrium, reduced_stiffness

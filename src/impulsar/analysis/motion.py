@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..rank import NEAR
+from ..engine.system.rank import NEAR
 from .bodies import Balance, Mechanism
 from .ranks import Decomposition, geometric_rank
 

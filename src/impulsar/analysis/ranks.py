@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..rank import independent
+from ..engine.system.rank import independent
 
 ROUNDING = 1e-16  # of singular values, of the largest
 DEPENDENT = 1e-8  # what is left of a unit row that depends on others
@@ -12,7 +12,7 @@ DEPENDENT = 1e-8  # what is left of a unit row that depends on others
 
 @dataclass(frozen=True)
 class Decomposition:
-    """A = U diag(sigma) Vᵀ with its rank (rank.py)."""
+    """A = U diag(sigma) Vᵀ with its rank (engine/system/rank.py)."""
 
     U: np.ndarray
     sigma: np.ndarray

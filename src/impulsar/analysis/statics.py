@@ -15,11 +15,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..model import Model, ModelError
-from ..shapes import number
-from ..system.slots import CLOSURE, COUPLING, LIMIT_LOW, MOTOR_POSITION, MOTOR_SPEED
-from ..views import Reaction
-from ..world import World
+from ..author.checks import number
+from ..author.errors import ModelError
+from ..author.model import Model
+from ..engine.system.slots import CLOSURE, COUPLING, LIMIT_LOW, MOTOR_POSITION, MOTOR_SPEED
+from ..world.views import Reaction
+from ..world.world import World
 from .assembly import close_held, drive, settle, towards
 from .bodies import DRIVES, LIMITS, Balance, Mechanism
 from .motion import Motion, solve_motion

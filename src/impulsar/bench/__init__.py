@@ -4,7 +4,7 @@ import json as js
 import sys
 from collections.abc import Callable
 
-from ..model import ModelError
+from ..author.errors import ModelError
 
 SUITES: dict[str, str] = {
     "chain": "time per step of a chain of hinged links, beside MuJoCo",

@@ -6,7 +6,7 @@ import numpy as np
 import warp as wp
 
 from ..scenes import scene
-from ..world import World
+from ..world.world import World
 
 STEPS = 20
 

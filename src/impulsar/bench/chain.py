@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 
 from ..scenes import scene
-from ..world import World
+from ..world.world import World
 from . import peer_mujoco
 
 DT = 1e-4  # small enough for both to stay on the trajectory while measured [s]

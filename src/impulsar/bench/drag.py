@@ -5,7 +5,7 @@ import time
 import numpy as np
 
 from ..scenes import scene
-from ..world import World
+from ..world.world import World
 
 BOUNDS = {"generalized": (30.0, 2.0), "maximal": (5.0, None)}  # times real time, longest step [ms]
 

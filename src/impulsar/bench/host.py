@@ -13,7 +13,7 @@ import numpy as np
 
 from .. import edits
 from ..scenes import scene
-from ..world import World
+from ..world.world import World
 
 
 def run() -> list[dict]:

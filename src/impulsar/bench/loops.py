@@ -5,7 +5,7 @@ from functools import partial
 import numpy as np
 
 from ..scenes import scene
-from ..world import World
+from ..world.world import World
 from . import peer_mujoco
 from .chain import measure
 

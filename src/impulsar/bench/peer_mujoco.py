@@ -4,9 +4,10 @@ from typing import Any
 
 import numpy as np
 
-from ..model import Body, Model
-from ..shapes import conjugate, multiply, rotation_matrix
-from ..system.tree import GROUND, span
+from ..author.model import Model
+from ..author.parts import Body
+from ..author.rotations import conjugate, multiply, rotation_matrix
+from ..engine.system.tree import GROUND, span
 
 
 def build(model: Model, dt: float) -> tuple[Any, Any]:

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 
 from ..edits import Grab, Move, Release
-from ..edits.history import History
+from ..history.history import History
 from ..scenes import scene
-from ..world import World
+from ..world.world import World
 
 WANTED = 0.035  # median [s]
 POINTER = 1 / 60  # between pointer events [s]

@@ -1,7 +1,8 @@
 """Edits: everything that changes a running world, as data applied between steps."""
 
-from . import drag as drag  # registers DragTo
-from .apply import Answer, apply, rotate
+from ..author.rotations import rotate
+from . import drag  # noqa: F401  registers DragTo
+from .apply import Answer, apply
 from .data import (
     Add,
     ApplyLoad,

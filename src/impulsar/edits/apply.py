@@ -8,13 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from ..inputs import Ramp, scalar_profiles
-from ..joints import SWING, TWIST
-from ..methods.locked import refuse_if_locked
-from ..shapes import TINY, inertia_tensor, show, vector
-from ..system import EMPTY, System
-from ..system.slots import COMPLIANCE, COUPLING, FRICTION, HAND, LIMIT_HIGH, LIMIT_LOW, MOTORS, SPRING
-from .carry import Bench
+from ..author.checks import TINY, show, vector
+from ..author.joints import SWING, TWIST
+from ..author.profiles import Ramp, scalar_profiles
+from ..author.rotations import rotate
+from ..author.shapes import inertia_tensor
+from ..engine.start.locked import refuse_if_locked
+from ..engine.system import EMPTY, System
+from ..engine.system.slots import COMPLIANCE, COUPLING, FRICTION, HAND, LIMIT_HIGH, LIMIT_LOW, MOTORS, SPRING
+from ..observe.bench import Bench
 from .data import ApplyLoad, Drive, Edit, Grab, Move, Release, RemoveLoad, SetParameter
 from .refusal import EditError, known
 from .topology import motor_group
@@ -468,12 +470,6 @@ def elastic_energy(bench: Bench, hand: int, slots: slice) -> np.ndarray:
     stretch = tip - bench.state.read("hand_target")[3 * hand : 3 * hand + 3].T
     stiffness = system.parameter("slot_a")[slots.start]
     return 0.5 * stiffness * (stretch**2).sum(axis=1)
-
-
-def rotate(q: np.ndarray, v: np.ndarray) -> np.ndarray:
-    """Rotate vectors [..., 3] by quaternions [..., 4] xyzw."""
-    u, s = q[..., :3], q[..., 3:]
-    return v + 2.0 * np.cross(u, np.cross(u, v) + s * v)
 
 
 __all__ = ["HAND", "Answer", "Bench", "EditError", "HandsFull", "LoadsFull", "NoSlot", "apply", "known", "rotate"]

@@ -7,20 +7,19 @@ parameters of parts that did not change, in every world. What the books held of 
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 
 import numpy as np
 
-from ..joints import BALL_X, BALL_Z, SCREW, SLIDE_Z, TURN_X, TURN_Z
-from ..measure import Readout
-from ..methods.start import refresh
-from ..model import Joint, Model
-from ..redundancy import choose_rows
-from ..shapes import conjugate, multiply_all, rotate_all, rotation_matrices
-from ..state import State, WorkArrays, allocate_work
-from ..system import EMPTY, System
-from ..system.build import exact_axes
-from ..system.slots import (
+from ..author.joints import BALL_X, BALL_Z, SCREW, SLIDE_Z, TURN_X, TURN_Z
+from ..author.model import Model
+from ..author.parts import Joint
+from ..author.rotations import conjugate, multiply_all, rotate_all, rotation_matrices
+from ..engine.start.consistent import refresh
+from ..engine.start.redundancy import choose_rows
+from ..engine.state import State, allocate_work
+from ..engine.system import EMPTY, System
+from ..engine.system.build import exact_axes
+from ..engine.system.slots import (
     CLOSURE,
     COMPLIANCE,
     COUPLING,
@@ -33,7 +32,8 @@ from ..system.slots import (
     SPRING,
     Slot,
 )
-from ..system.tree import GROUND, free_name
+from ..engine.system.tree import GROUND, free_name
+from ..observe.bench import Bench
 from .fit import fit
 
 CLOSED = 1e-10  # position error left after a fit, and not worth one before it [m, rad]
@@ -41,29 +41,6 @@ OPEN = 1e-8  # a joint that stays open by more cannot be assembled [m, rad]
 BY_JOINT = ("p_PF", "q_PF", "p_CM", "q_CM", "R_PF", "R_CM", "pitch", "length")
 BY_SLOT = ("slot_a", "slot_b", "slot_c", "slot_d")
 SLOT_BOOKS = ("impulse", "work", "loss", "viscous_loss")
-
-
-@dataclass
-class Bench:
-    """What edits work on: a system with its state and work arrays."""
-
-    system: System
-    state: State
-    work: WorkArrays
-
-    @cached_property
-    def readout(self) -> Readout:
-        """Reads joint coordinates and constraint errors."""
-        return Readout(self.system, self.state, self.work)
-
-    @property
-    def has_rows(self) -> bool:
-        """Whether joints are closed by rows: those of a tree alone are by themselves."""
-        return any(slot.kind in (CLOSURE, IDLE, COUPLING) for slot in self.system.slots)
-
-    def worst_lock(self) -> float:
-        """Largest position error of a joint that rows close [m, rad]."""
-        return float(np.abs(self.readout.lock_errors()).max(initial=0.0)) if self.has_rows else 0.0
 
 
 @dataclass

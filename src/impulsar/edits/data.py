@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..inputs import Value
-from ..model import Motor
+from ..author.parts import Motor
+from ..author.profiles import Value
 
 
 @dataclass(frozen=True)

@@ -20,15 +20,16 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import warp as wp
 
-from ..methods.launch import record_launch
-from ..methods.start import refresh
-from ..shapes import conjugate, vector
-from ..spatial import UNLIMITED, f64, vec3
-from ..system import System, SystemArrays
-from ..system.slots import LIMIT_HIGH, LIMIT_LOW, MOTOR_POSITION
+from ..author.checks import vector
+from ..author.rotations import conjugate, rotate
+from ..engine.launch import record_launch
+from ..engine.spatial import UNLIMITED, f64, vec3
+from ..engine.start.consistent import refresh
+from ..engine.system import System, SystemArrays
+from ..engine.system.slots import LIMIT_HIGH, LIMIT_LOW, MOTOR_POSITION
+from ..observe.bench import Bench
 from . import drag_kernels as kernels
-from .apply import Answer, apply, rotate
-from .carry import Bench
+from .apply import Answer, apply
 from .data import DragTo, SetState
 from .drag_kernels import AXES, DragArrays
 from .fit import fit

@@ -14,14 +14,14 @@ All velocities of the state are zero meanwhile.
 
 import warp as wp
 
-from ..constrain.accelerations import row_position_error
-from ..constrain.frames import coordinate, follow_loops, point_of
-from ..constrain.rows import add_freedom, assemble_slot, clear_row, is_spare, respond
-from ..coordinates.generalized import accelerate, articulate, kinematics, next_tree, row_velocity
-from ..integrate.control import move_coordinates
-from ..joints import BALL_X
-from ..solve.bilateral import CHOOSE, STRONGER, apply_multipliers, choose_rows, factor_bilateral, solve_bilateral
-from ..spatial import (
+from ..author.joints import BALL_X
+from ..engine.constrain.accelerations import row_position_error
+from ..engine.constrain.frames import coordinate, follow_loops, point_of
+from ..engine.constrain.rows import add_freedom, assemble_slot, clear_row, is_spare, respond
+from ..engine.coordinates.retract import move_coordinates
+from ..engine.coordinates.tree import accelerate, articulate, kinematics, next_tree, row_velocity
+from ..engine.solve.direct import CHOOSE, STRONGER, apply_multipliers, choose_rows, factor_bilateral, solve_bilateral
+from ..engine.spatial import (
     HALF,
     ONE,
     TWO,
@@ -36,9 +36,9 @@ from ..spatial import (
     vec3,
     vec6,
 )
-from ..state import StateArrays, WorkArrays
-from ..system import SystemArrays
-from ..system.slots import CLOSURE, COUPLING, LIMIT_HIGH, MOTOR_POSITION
+from ..engine.state import StateArrays, WorkArrays
+from ..engine.system import SystemArrays
+from ..engine.system.slots import CLOSURE, COUPLING, LIMIT_HIGH, MOTOR_POSITION
 
 AXES = wp.constant(3)  # rows of the dragged point, before those of the limits
 ROUNDS = wp.constant(12)  # of Newton's iteration onto the rows that hold

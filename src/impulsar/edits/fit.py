@@ -17,16 +17,16 @@ Both are the same solve, so there is one copy of it here. Motors, friction and l
 import numpy as np
 import warp as wp
 
-from ..constrain.accelerations import assemble_bilateral, row_position_error
-from ..constrain.frames import follow_loops
-from ..coordinates.generalized import accelerate, articulate, kinematics, row_velocity
-from ..integrate.control import move_coordinates
-from ..joints import SLIDE_Z
-from ..solve.bilateral import apply_multipliers, factor_bilateral, solve_bilateral
-from ..spatial import ONE, ZERO, angular, f64, linear, quat, rotation_vector, spatial, vec3, vec6
-from ..state import State, StateArrays, WorkArrays
-from ..system import System, SystemArrays
-from ..system.slots import CLOSURE, COUPLING
+from ..author.joints import SLIDE_Z
+from ..engine.constrain.accelerations import assemble_bilateral, row_position_error
+from ..engine.constrain.frames import follow_loops
+from ..engine.coordinates.retract import move_coordinates
+from ..engine.coordinates.tree import accelerate, articulate, kinematics, row_velocity
+from ..engine.solve.direct import apply_multipliers, factor_bilateral, solve_bilateral
+from ..engine.spatial import ONE, ZERO, angular, f64, linear, quat, rotation_vector, spatial, vec3, vec6
+from ..engine.state import State, StateArrays, WorkArrays
+from ..engine.system import System, SystemArrays
+from ..engine.system.slots import CLOSURE, COUPLING
 
 ROUNDS = 100  # Gauss-Newton steps at most,
 FITTING = 85  # of which the first so many fit the poses

@@ -5,11 +5,12 @@ from typing import Any
 
 import numpy as np
 
-from ..inputs import Component, scalar_profiles
-from ..joints import SWING
-from ..model import Features, Joint, Model, Motor
-from ..system import System
-from ..system.slots import COMPLIANCE, COUPLING, FRICTION, LIMIT_HIGH, LIMIT_LOW, MOTORS, SPRING, Slot
+from ..author.joints import SWING
+from ..author.model import Model
+from ..author.parts import Features, Joint, Motor
+from ..author.profiles import Component, scalar_profiles
+from ..engine.system import System
+from ..engine.system.slots import COMPLIANCE, COUPLING, FRICTION, LIMIT_HIGH, LIMIT_LOW, MOTORS, SPRING, Slot
 
 LARGEST = 1e299  # a bound above it is none
 

@@ -6,13 +6,16 @@ from typing import Any
 
 import numpy as np
 
-from ..joints import SCREW, TURN_X, TURN_Z
-from ..methods.locked import refuse_locked_motors
-from ..model import Model
-from ..shapes import cross, shape_list, show, unit_quaternion, vector
-from ..system import System
+from ..author.checks import show, vector
+from ..author.joints import SCREW, TURN_X, TURN_Z
+from ..author.model import Model
+from ..author.rotations import cross, unit_quaternion
+from ..author.shapes import shape_list
+from ..engine.start.locked import refuse_locked_motors
+from ..engine.system import System
+from ..observe.bench import Bench
 from .apply import Answer, NoSlot, claim, elastic_energy, group_of, hand_slot
-from .carry import Bench, Change, Places, carry
+from .carry import Change, Places, carry
 from .data import Add, ChangeJoint, Edit, Remove, SetMotor, SetParameter, SetState
 from .refusal import EditError, known
 from .topology import FEATURES, GEOMETRY, Plan, add_part, change_joint, remove_part, set_motor

@@ -7,9 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from ..inputs import LARGEST, Harmonic, Ramp, Table, is_number
-from ..model import Body, Joint, ModelError, Motor, Shape, closest
-from ..shapes import show
+from ..author.checks import LARGEST, is_number, show
+from ..author.errors import ModelError
+from ..author.model import closest
+from ..author.parts import Body, Joint, Motor
+from ..author.profiles import Harmonic, Ramp, Table
+from ..author.shapes import Shape
 
 DEEPEST = 6  # nesting of values in an edit
 MOST = 1_000_000  # numbers in an edit

@@ -14,22 +14,14 @@ from typing import Any
 
 import numpy as np
 
-from ..joints import BALL_X, BALL_Z, SCREW, SLIDE_Z, TURN_X, TURN_Z, Group, JointType
-from ..model import (
-    KINDS,
-    TWO_AXES,
-    Body,
-    Features,
-    Joint,
-    Model,
-    by_group,
-    checked_frame,
-    joint_type_of,
-    make_features,
-    place_frames,
-)
-from ..shapes import conjugate, frame_from_axes, multiply_all, number, rotate_all, show, vector
-from .carry import Bench, JointPlace, Places, joint_frames
+from ..author.checks import number, show, vector
+from ..author.joints import BALL_X, BALL_Z, SCREW, SLIDE_Z, TURN_X, TURN_Z, Group, JointType
+from ..author.model import KINDS, Model
+from ..author.parts import Body, Features, Joint, joint_type_of
+from ..author.placing import TWO_AXES, by_group, checked_frame, make_features, place_frames
+from ..author.rotations import conjugate, frame_from_axes, multiply_all, rotate_all
+from ..observe.bench import Bench
+from .carry import JointPlace, Places, joint_frames
 from .data import Add, ChangeJoint, Edit, Remove, SetMotor
 from .refusal import EditError, known
 

@@ -1,7 +1,7 @@
 """Files: models and edits as JSON."""
 
+from ..author.errors import FileError
 from .codec import edit_from_json, edit_to_json, model_from_json, model_to_json, schema
-from .kinds import FileError
 from .scene_files import load_model, save_model
 
 __all__ = [

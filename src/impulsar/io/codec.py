@@ -11,11 +11,14 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 
+from ..author.checks import is_number
+from ..author.errors import FileError, ModelError
+from ..author.joints import CATALOGUE
+from ..author.model import Model
+from ..author.parts import Body, Coupling, Features, Joint, Load, Motor, Probe, Spring
+from ..author.profiles import Harmonic, Ramp, Sample, Table, Value
+from ..author.shapes import Box, Capsule, ConvexHull, Cylinder, Shape, Sphere
 from ..edits import data as edits
-from ..inputs import Harmonic, Ramp, Sample, Table, Value, is_number
-from ..joints import CATALOGUE
-from ..model import Body, Coupling, Features, Joint, Load, Model, ModelError, Motor, Probe, Shape, Spring
-from ..shapes import Box, Capsule, ConvexHull, Cylinder, Sphere
 from .kinds import (
     BOOLEAN,
     DEEPEST,
@@ -25,7 +28,6 @@ from .kinds import (
     TEXT,
     Array,
     Callables,
-    FileError,
     Kind,
     List,
     Map,

@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from ..inputs import is_number
-from ..shapes import ModelError
+from ..author.checks import is_number
+from ..author.errors import FileError
 
 LONGEST_TEXT = 1000  # characters
 LARGEST_INTEGER = 2**63
@@ -23,10 +23,6 @@ CONTROL = ("Cc", "Zl", "Zp")  # Unicode's categories of control characters and s
 DEEPEST = 32  # nesting of free values
 SHORT = reprlib.Repr()
 INFINITE = {"inf": math.inf, "-inf": -math.inf}
-
-
-class FileError(ModelError):
-    """Something wrong in a file or a message: the place, the value and the cure."""
 
 
 def tell(value: object) -> str:

@@ -3,7 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
-from .kinds import FileError, tell, wrong
+from ..author.errors import FileError
+from .kinds import tell, wrong
 
 FORMAT = "impulsar scene"
 VERSION = 1

@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from ..model import Model
-from ..shapes import file_path
+from ..author.checks import file_path
+from ..author.errors import FileError
+from ..author.files import write_file
+from ..author.model import Model
 from .codec import model_from_json, model_to_json
-from .files import write_file
-from .kinds import FileError, tell
+from .kinds import tell
 
 LARGEST_FILE = 16 * 2**20  # bytes
 MOST_VALUES = 400_000

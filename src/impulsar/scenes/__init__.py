@@ -5,8 +5,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from difflib import get_close_matches
 
-from ..model import Model, ModelError
-from ..shapes import flag, number, show
+from ..author.checks import flag, number, show
+from ..author.errors import ModelError
+from ..author.model import Model
 from . import chain, cross_lift, five_link, four_bar, manipulator, n_four_bar, peaucellier, slider_crank, ten_pendula
 
 

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from ..model import Model, ModelError
+from ..author.errors import ModelError
+from ..author.model import Model
 from .parts import LENGTH, pendulum_link, start_angle
 
 

@@ -4,10 +4,13 @@ import math
 
 import numpy as np
 
+from ..author.errors import ModelError
+from ..author.model import Model
+from ..author.parts import Body
+from ..author.profiles import Ramp, Table
+from ..author.rotations import frame_from_axes
+from ..author.shapes import Capsule
 from ..edits import Grab, Move, Release
-from ..inputs import Ramp, Table
-from ..model import Body, Capsule, Model, ModelError
-from ..shapes import frame_from_axes
 
 LENGTH, WIDTH = 0.3, 0.35  # of a link, between the sides [m]
 ANGLE = math.radians(40.0)  # of the links to the horizontal at the start

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..model import Model
+from ..author.model import Model
 from .parts import pendulum_link, start_angle
 
 

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from ..model import Model
+from ..author.model import Model
 from .parts import rod
 
 CRANK, COUPLER, ROCKER, GROUND = 0.1, 0.25, 0.2, 0.25  # [m]

@@ -1,7 +1,9 @@
 """manipulator (Mikhaylyuk 2017 fig. 6, without the object)."""
 
-from ..inputs import Harmonic, Table
-from ..model import Box, Cylinder, Model, Motor
+from ..author.model import Model
+from ..author.parts import Motor
+from ..author.profiles import Harmonic, Table
+from ..author.shapes import Box, Cylinder
 from .parts import rod
 
 UP, ACROSS = (0, 0, 1), (0, 1, 0)

@@ -1,6 +1,7 @@
 """n-four-bar (IFToMM benchmark A02)."""
 
-from ..model import Model, ModelError
+from ..author.errors import ModelError
+from ..author.model import Model
 from .parts import rod
 
 

@@ -4,8 +4,11 @@ import math
 
 import numpy as np
 
-from ..model import Body, Capsule, Model, ModelError
-from ..shapes import frame_from_axes
+from ..author.errors import ModelError
+from ..author.model import Model
+from ..author.parts import Body
+from ..author.rotations import frame_from_axes
+from ..author.shapes import Capsule
 
 LENGTH = 0.05  # of a pendulum link [m]
 STARTS = {"hanging": 0.0, "30deg": math.radians(30.0), "horizontal": math.radians(90.0)}

@@ -4,8 +4,9 @@ import math
 
 import numpy as np
 
-from ..inputs import Harmonic
-from ..model import Model, Motor
+from ..author.model import Model
+from ..author.parts import Motor
+from ..author.profiles import Harmonic
 from .parts import rod
 
 ARM, SIDE, CRANK = 0.25, 0.10, 0.10  # OA = OC, sides of the rhombus, QB [m]

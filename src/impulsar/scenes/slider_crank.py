@@ -2,8 +2,9 @@
 
 import math
 
-from ..model import Box, Capsule, Model
-from ..shapes import frame_from_axes
+from ..author.model import Model
+from ..author.rotations import frame_from_axes
+from ..author.shapes import Box, Capsule
 
 CRANK, ROD = 0.15, 0.3  # [m]
 

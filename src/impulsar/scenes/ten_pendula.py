@@ -2,9 +2,9 @@
 
 import numpy as np
 
+from ..author.model import Model
+from ..author.profiles import Ramp
 from ..edits import Grab, Move, Release
-from ..inputs import Ramp
-from ..model import Model
 from .parts import LENGTH, pendulum_link, start_angle
 
 

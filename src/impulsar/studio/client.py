@@ -16,9 +16,9 @@ import numpy as np
 from websockets.sync.client import connect
 from websockets.typing import Origin
 
+from ..author.errors import ModelError
 from ..edits import Edit
 from ..io import edit_to_json
-from ..model import ModelError
 from .messages import BOOKS, FLAGS, HEADER, KINDS, MAGIC
 
 _HEADER = struct.Struct("<" + "".join(code for _, code in HEADER))

@@ -14,12 +14,13 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..model import Model, ModelError
+from ..author.errors import ModelError
+from ..author.model import Model
 from .folders import private_folder, write_private
 
 if TYPE_CHECKING:
-    from ..edits.history import History
-    from ..world import World
+    from ..history.history import History
+    from ..world.world import World
     from .session import Session
 
 SIGNALS = ("SIGTERM", "SIGHUP", "SIGQUIT")
@@ -123,8 +124,8 @@ def _ended_by_signals() -> Iterator[list[Callable[[], None]]]:
 def _session(args: argparse.Namespace, make_model: Callable[[], Model], folder: Path) -> "Session":
     """A session on the scene, or where a journal left it."""
     from .. import edits
-    from ..edits.history import History
-    from ..world import World
+    from ..history.history import History
+    from ..world.world import World
     from .session import Session
 
     options = {key: getattr(args, key) for key in ("method", "coordinates", "device", "dt")}
@@ -147,7 +148,7 @@ def _session(args: argparse.Namespace, make_model: Callable[[], Model], folder: 
 
 def begin_history(world: "World", path: Path) -> "History":
     """A history of another scene in a journal of its own; the one before is put aside, or left if this cannot be."""
-    from ..edits.history import History
+    from ..history.history import History
 
     before = _put_aside(path)
     try:

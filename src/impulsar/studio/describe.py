@@ -5,21 +5,24 @@ from typing import Any
 
 import numpy as np
 
+from ..author.joints import CATALOGUE, Group
+from ..author.model import Model
+from ..author.parts import Features as ModelFeatures
+from ..author.parts import Joint as ModelJoint
+from ..author.parts import Load, Motor
+from ..author.placing import NO_AXIS, TWO_AXES
+from ..author.profiles import Component, Harmonic, Ramp, Scalar, Table
+from ..author.rotations import rotation_matrix
+from ..author.shapes import Box, Capsule, ConvexHull, Cylinder, Sphere
+from ..author.shapes import Shape as ModelShape
 from ..edits.apply import UNLIMITED, EditError, parameters
 from ..edits.present import present_joint
-from ..inputs import Component, Harmonic, Ramp, Scalar, Table
-from ..joints import CATALOGUE, Group
-from ..measure import coordinate_name
-from ..methods import METHODS
-from ..model import NO_AXIS, TWO_AXES, Load, Model, Motor
-from ..model import Features as ModelFeatures
-from ..model import Joint as ModelJoint
+from ..engine.methods import METHODS
+from ..engine.system import EMPTY, System
+from ..engine.system.slots import HAND, MOTORS
+from ..observe.readout import coordinate_name
 from ..scenes import SCENES
-from ..shapes import Box, Capsule, ConvexHull, Cylinder, Sphere, rotation_matrix
-from ..shapes import Shape as ModelShape
-from ..system import EMPTY, System
-from ..system.slots import HAND, MOTORS
-from ..world import World
+from ..world.world import World
 from . import messages as ms
 from .signals import UNITS
 

@@ -8,8 +8,8 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from ..edits import rotate
-from ..system import System
-from ..world import World
+from ..engine.system import System
+from ..world.world import World
 from .describe import acting_loads
 from .messages import BOOKS, HEADER, MAGIC
 from .signals import Reading, Signal

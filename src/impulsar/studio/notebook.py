@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from .folders import private_folder
 
 if TYPE_CHECKING:
-    from ..world import World
+    from ..world.world import World
     from .server import Studio
 
 # Where notebooks are shown from; anything else is named by `origin`.

@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from ..model import Body, Joint, Model
-from ..system import System
-from ..system.slots import COUPLING, HAND, MOTORS, SPRING
-from ..world import World
+from ..author.model import Model
+from ..author.parts import Body, Joint
+from ..engine.system import System
+from ..engine.system.slots import COUPLING, HAND, MOTORS, SPRING
+from ..world.world import World
 from . import describe
 from . import messages as ms
 from .messages import KINDS

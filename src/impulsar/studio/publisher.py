@@ -4,11 +4,11 @@ import time as wall
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..edits.history import History
-from ..model import ModelError
-from ..reports import StepReport
-from ..system import System
-from ..world import World
+from ..author.errors import ModelError
+from ..engine.system import System
+from ..history.history import History
+from ..world.reports import StepReport
+from ..world.world import World
 from . import describe
 from . import messages as ms
 from .clock import Clock

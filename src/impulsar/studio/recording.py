@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..results import Samples
-from ..world import Snapshot, World
+from ..world.world import Snapshot, World
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -29,16 +29,16 @@ from starlette.routing import BaseRoute, Route, WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from .. import results
+from ..author.checks import vector
+from ..author.errors import ModelError, StepError
+from ..author.model import Model
 from ..io import model_from_json, model_to_json
+from ..io.meshes import read_mesh
 from ..io.scene_files import parse, pretty
-from ..model import Model, ModelError
 from ..render import pose_now, pose_png
-from ..reports import StepError
-from ..shapes import vector
 from . import messages as ms
 from .describe import scene_entries
 from .mailbox import Mailbox
-from .meshes import read_mesh
 from .protocols import http_protocol, websocket_protocol
 from .publisher import Client
 from .recording import dataset

@@ -21,14 +21,14 @@ from pathlib import Path
 from typing import Any
 
 from .. import edits
-from ..edits.history import History
-from ..edits.journal import Journal
-from ..inputs import Ramp, Table
+from ..author.errors import ModelError, StepError
+from ..author.model import Model
+from ..author.profiles import Ramp, Table
+from ..history.history import History
+from ..history.journal import Journal
 from ..io import edit_from_json, edit_to_json
-from ..model import Model, ModelError
-from ..reports import StepError
 from ..scenes import scene as built_in
-from ..world import World
+from ..world.world import World
 from . import describe
 from . import messages as ms
 from .clock import SPEEDS, TURN, Clock

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from ..author.errors import ModelError
 from ..edits import known, rotate
-from ..model import ModelError
-from ..reports import Books
-from ..system.slots import SPRING
-from ..world import World
+from ..engine.system.slots import SPRING
+from ..observe.books import Books
+from ..world.world import World
 
 AXES = {"x": 0, "y": 1, "z": 2, "norm": 3}
 UNITS = {

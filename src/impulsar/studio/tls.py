@@ -6,7 +6,7 @@ import ipaddress
 import socket
 from pathlib import Path
 
-from ..model import ModelError
+from ..author.errors import ModelError
 
 LIFETIME = datetime.timedelta(days=30)
 

@@ -8,9 +8,8 @@ import typing
 from functools import cache, cached_property
 from typing import Any
 
-from ..io.kinds import FileError
+from ..author.errors import FileError, ModelError
 from ..io.scene_files import parse
-from ..model import ModelError
 from .messages import LONGEST_SIGNAL, RECEIVED, Control, EditMessage, Subscribe
 
 Received = EditMessage | Control | Subscribe

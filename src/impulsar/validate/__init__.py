@@ -5,7 +5,7 @@ import sys
 import time
 from pathlib import Path
 
-from ..model import ModelError
+from ..author.errors import ModelError
 from .case import Case, Outcome
 
 

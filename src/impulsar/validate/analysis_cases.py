@@ -14,11 +14,11 @@ import math
 import numpy as np
 
 from ..analysis import inverse, mobility, modes, statics
-from ..model import Model
+from ..author.model import Model
 from ..scenes import scene
 from ..scenes.cross_lift import ANGLE, LENGTH, LINK, STIFFNESS
 from ..scenes.parts import rod
-from ..world import World
+from ..world.world import World
 from .case import Case
 from .convergence import G, pendulum
 

@@ -4,9 +4,9 @@ import math
 
 import numpy as np
 
-from ..model import Model
+from ..author.model import Model
 from ..scenes import scene
-from ..world import World
+from ..world.world import World
 from .case import Case
 
 REFERENCE = 2.4525  # energy of the ten pendula, hanging to horizontal [J]

@@ -8,9 +8,9 @@ import math
 
 import numpy as np
 
-from ..model import Model
+from ..author.model import Model
 from ..scenes import scene
-from ..world import World
+from ..world.world import World
 from .case import Case
 
 G = 9.81

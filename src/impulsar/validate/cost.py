@@ -5,7 +5,7 @@ import time
 import numpy as np
 
 from ..scenes import scene
-from ..world import World
+from ..world.world import World
 from .case import Case
 
 SIZES = (10, 100, 1000, 10_000)

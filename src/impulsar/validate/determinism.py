@@ -14,9 +14,9 @@ from pathlib import Path
 
 import numpy as np
 
-from ..machine import machine_key
+from ..engine.machine import machine_key
 from ..scenes import scene
-from ..world import World
+from ..world.world import World
 from .case import Case
 
 WORLDS = 1024

@@ -5,13 +5,15 @@ import time
 
 import numpy as np
 
-from ..model import Capsule, Model, ModelError
+from ..author.errors import ModelError
+from ..author.model import Model
+from ..author.shapes import Capsule
 from ..scenes import scene
 from ..scenes.cross_lift import WIDTH
 from ..scenes.four_bar import build as build_four_bar
 from ..scenes.parts import rod
 from ..scenes.peaucellier import LINE
-from ..world import World
+from ..world.world import World
 from .case import Case
 
 COORDINATES = ("generalized", "maximal")

@@ -21,13 +21,13 @@ from functools import cache, partial
 
 import numpy as np
 
-from ..model import Model
+from ..author.model import Model
 from ..scenes import scene
 from ..scenes.cross_lift import LENGTH, WIDTH
 from ..scenes.four_bar import COUPLER, CRANK, GROUND, ROCKER
 from ..scenes.parts import LENGTH as LINK
 from ..scenes.peaucellier import ARM, LINE, SIDE
-from ..world import World
+from ..world.world import World
 from .case import Case
 
 BOTH = ("generalized", "maximal")

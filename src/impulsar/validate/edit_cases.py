@@ -8,33 +8,12 @@ from typing import Any
 import numpy as np
 
 from .. import edits
-from ..joints import (
-    ALIGN_X,
-    ALIGN_Y,
-    CATALOGUE,
-    CROSS,
-    LENGTH,
-    LOCK_RX,
-    LOCK_RZ,
-    LOCK_X,
-    LOCK_Z,
-    THREAD,
-)
-from ..model import Model
-from ..reports import StepError
-from ..world import World
+from ..author.errors import StepError
+from ..author.joints import ALIGN_X, ALIGN_Y, CATALOGUE, CROSS, LENGTH, LOCK_RX, LOCK_RZ, LOCK_X, LOCK_Z, THREAD
+from ..author.model import Model
+from ..world.world import World
 from .case import Case
-from .random_edits import (
-    COORDINATES,
-    PITCH,
-    Source,
-    Tally,
-    campaign,
-    mechanism,
-    moving_world,
-    new_body,
-    place_joint,
-)
+from .random_edits import COORDINATES, PITCH, Source, Tally, campaign, mechanism, moving_world, new_body, place_joint
 from .wrong_edits import invalid_campaign
 
 # the joint-type change matrix ---------------------------------------------------------------------

@@ -6,12 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from ..inputs import Table
-from ..model import Model, Motor
+from ..author.model import Model
+from ..author.parts import Motor
+from ..author.profiles import Table
 from ..scenes import scene
 from ..scenes.four_bar import CRANK
 from ..scenes.four_bar import build as build_four_bar
-from ..world import World
+from ..world.world import World
 from .faults import Fault, Trial
 from .linkages import bricard, set_rate, tilt
 

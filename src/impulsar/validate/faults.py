@@ -19,10 +19,10 @@ from typing import Any
 
 import numpy as np
 
-from ..methods import METHODS
-from ..model import Model
-from ..reports import StepReport
-from ..world import World
+from ..author.model import Model
+from ..engine.methods import METHODS
+from ..world.reports import StepReport
+from ..world.world import World
 from .case import Case
 
 SETUPS = (("direct", "generalized"), ("direct", "maximal"), ("simgc", "generalized"), ("simmc", "maximal"))

@@ -2,9 +2,9 @@
 
 import numpy as np
 
+from ..engine.system.slots import FRICTION
 from ..scenes import scene
-from ..system.slots import FRICTION
-from ..world import World
+from ..world.world import World
 from .case import Case
 
 METHODS = (("simgc", "generalized"), ("direct", "generalized"), ("direct", "maximal"))

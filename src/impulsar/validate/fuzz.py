@@ -16,13 +16,16 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from ..author.errors import ModelError
+from ..author.model import Model
+from ..author.parts import Motor
+from ..author.profiles import Harmonic, Ramp, Table
+from ..author.shapes import Box, ConvexHull
 from ..edits import Edit, EditError
-from ..inputs import Harmonic, Ramp, Table
 from ..io import edit_from_json, model_from_json, model_to_json
 from ..io.scene_files import parse
-from ..model import Box, ConvexHull, Model, ModelError, Motor
 from ..scenes import scene
-from ..world import World
+from ..world.world import World
 from .sessions import pendula
 
 BUILT_EVERY = 50  # of the models that are accepted one is built into a world

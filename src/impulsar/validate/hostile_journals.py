@@ -15,13 +15,13 @@ from typing import Any
 
 import numpy as np
 
+from ..author.profiles import Ramp
 from ..edits import ApplyLoad, ChangeJoint, Grab, Move, SetParameter
-from ..edits import history as module
-from ..edits.history import History
-from ..edits.journal import FIRST_LINE, FRAME, VERSION, Reader, Record, frame
-from ..inputs import Ramp
+from ..history import history as module
+from ..history.history import History
+from ..history.journal import FIRST_LINE, FRAME, VERSION, Reader, Record, frame
 from ..scenes import scene
-from ..world import World
+from ..world.world import World
 from .case import Case
 from .openings import BAD, OPENED, Opener, Opening, opener
 from .sessions import TIP, pendula, session

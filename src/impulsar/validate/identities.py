@@ -15,29 +15,19 @@ import numpy as np
 import warp as wp
 from scipy.spatial.transform import Rotation
 
-from ..constrain.frames import follow_loops
-from ..constrain.rows import assemble_slot
-from ..coordinates.generalized import articulate, kinematics, response
-from ..coordinates.inverse import forward_dynamics, joint_forces, mass_matrix, move_bodies
-from ..joints import (
-    BALL_X,
-    BALL_Z,
-    CATALOGUE,
-    SCREW,
-    SLIDE_X,
-    SLIDE_Z,
-    SWING,
-    TURN_X,
-    TURN_Z,
-    TWIST,
-    JointType,
-)
-from ..model import Joint, Model, ModelError, Motor
-from ..spatial import ONE, ZERO
-from ..state import State, StateArrays, WorkArrays, allocate_work
-from ..system import System, SystemArrays
-from ..system.slots import CLOSURE, COUPLING, HAND, LIMIT_HIGH, SPRING
-from ..world import World
+from ..author.errors import ModelError
+from ..author.joints import BALL_X, BALL_Z, CATALOGUE, SCREW, SLIDE_X, SLIDE_Z, SWING, TURN_X, TURN_Z, TWIST, JointType
+from ..author.model import Model
+from ..author.parts import Joint, Motor
+from ..engine.constrain.frames import follow_loops
+from ..engine.constrain.rows import assemble_slot
+from ..engine.coordinates.inverse import forward_dynamics, joint_forces, mass_matrix, move_bodies
+from ..engine.coordinates.tree import articulate, kinematics, response
+from ..engine.spatial import ONE, ZERO
+from ..engine.state import State, StateArrays, WorkArrays, allocate_work
+from ..engine.system import System, SystemArrays
+from ..engine.system.slots import CLOSURE, COUPLING, HAND, LIMIT_HIGH, SPRING
+from ..world.world import World
 from .case import Case
 
 TREES = 6
@@ -129,7 +119,7 @@ def random_pose(rng: np.random.Generator) -> Pose:
 
 
 def random_joint_pose(rng: np.random.Generator, kind: JointType, pitch: float | None) -> Pose:
-    """X_FM of a type at random coordinates (joints.py)."""
+    """X_FM of a type at random coordinates (author/joints.py)."""
     p, R = np.zeros(3), Rotation.identity()
     for code in kind.freedoms:
         value = rng.uniform(-1.0, 1.0)

@@ -22,12 +22,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.spatial.transform import Rotation
 
-from ..inputs import Harmonic
-from ..joints import BALL_X, BALL_Z, CATALOGUE, SCREW, SLIDE_X, SLIDE_Z, TURN_X, Group, JointType
-from ..methods import Simgc, Simmc
-from ..model import NO_AXIS, Model, ModelError, Motor
-from ..reports import StepError
-from ..world import World
+from ..author.errors import ModelError, StepError
+from ..author.joints import BALL_X, BALL_Z, CATALOGUE, SCREW, SLIDE_X, SLIDE_Z, TURN_X, Group, JointType
+from ..author.model import Model
+from ..author.parts import Motor
+from ..author.placing import NO_AXIS
+from ..author.profiles import Harmonic
+from ..engine.methods import Simgc, Simmc
+from ..world.world import World
 from .case import Case
 
 ROLES = ("tree", "loop")

@@ -13,12 +13,12 @@ from pathlib import Path
 import numpy as np
 
 from ..edits import SetParameter
-from ..edits.history import History
-from ..edits.journal import Reader
-from ..edits.replay import replay
+from ..history.history import History
+from ..history.journal import Reader
+from ..history.replay import replay
 from ..io import load_model, save_model
 from ..scenes import SCENES, scene
-from ..world import World
+from ..world.world import World
 from . import fuzz
 from .case import Case
 from .edit_cases import campaign

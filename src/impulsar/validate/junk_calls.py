@@ -26,12 +26,14 @@ from typing import Any
 import numpy as np
 
 from .. import analysis, edits, io, render, results, scenes
-from ..edits.history import History
-from ..inputs import Harmonic, Ramp, Table
-from ..methods import Direct, Simgc, Simmc
-from ..model import Box, Capsule, ConvexHull, Cylinder, Model, ModelError, Motor, Sphere
-from ..reports import StepError
-from ..world import World
+from ..author.errors import ModelError, StepError
+from ..author.model import Model
+from ..author.parts import Motor
+from ..author.profiles import Harmonic, Ramp, Table
+from ..author.shapes import Box, Capsule, ConvexHull, Cylinder, Sphere
+from ..engine.methods import Direct, Simgc, Simmc
+from ..history.history import History
+from ..world.world import World
 from .case import Case
 
 LONGEST = 5.0  # that a call may take of the processor [s]
@@ -136,7 +138,7 @@ class Bench:
         self.world.restore(self.start)
 
     def hand(self) -> Any:
-        from ..views import Hand
+        from ..world.views import Hand
 
         return Hand(self.world, "held")
 

@@ -14,12 +14,15 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..joints import CATALOGUE
-from ..model import Body, Box, Model, ModelError, Motor
+from ..author.errors import ModelError
+from ..author.joints import CATALOGUE
+from ..author.model import Model
+from ..author.parts import Body, Motor
+from ..author.rotations import frame_from_axes, multiply
+from ..author.shapes import Box
 from ..scenes import scene
 from ..scenes.four_bar import build as build_four_bar
 from ..scenes.slider_crank import build as build_slider_crank
-from ..shapes import frame_from_axes, multiply
 from .oracle import Oracle
 
 MASS_PER_LENGTH = 2.0  # [kg/m]

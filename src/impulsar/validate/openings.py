@@ -36,16 +36,15 @@ class Opening:
 
 def carry_out(path: str) -> None:
     """As `impulsar replay --verify` does."""
-    from ..edits.replay import replay
+    from ..history.replay import replay
 
     replay(path, verify=True)
 
 
 def go_on(path: str, recover: bool = False) -> None:
     """As the studio does: open it, look around, step, undo, close."""
-    from ..edits.history import History
-    from ..model import ModelError
-    from ..reports import StepError
+    from ..author.errors import ModelError, StepError
+    from ..history.history import History
 
     history = History.open(path, recover=recover)
     first, _ = history.span
@@ -108,7 +107,7 @@ _memory = 0  # of this process before it forks [bytes]
 
 def _end_by(act: Callable[[], None], pipe: int) -> None:
     """In the child: 0 opened, 1 refused by a named error, 2 anything else."""
-    from ..io.kinds import FileError
+    from ..author.errors import FileError
 
     status, text = 0, ""
     try:
@@ -126,8 +125,8 @@ def serve() -> None:
     import resource
     import warnings
 
-    from ..methods import METHODS
-    from ..world import World
+    from ..engine.methods import METHODS
+    from ..world.world import World
     from .sessions import pendula
 
     global _memory

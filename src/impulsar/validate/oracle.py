@@ -21,8 +21,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..model import Joint, Model, ModelError
-from ..shapes import rotation_matrix
+from ..author.errors import ModelError
+from ..author.model import Model
+from ..author.parts import Joint
+from ..author.rotations import rotation_matrix
 
 RANK = 1e-9  # of the largest singular value: smaller is rounding, the poses are closed to 1e-13
 TINY = 1e-30  # step of the complex derivative

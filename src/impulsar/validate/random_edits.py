@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 
 from .. import edits
-from ..inputs import Harmonic, Ramp, Table
-from ..joints import (
-    CATALOGUE,
-)
-from ..model import TWO_AXES, Model, Motor
-from ..shapes import Box, Capsule, Sphere
-from ..world import World
+from ..author.joints import CATALOGUE
+from ..author.model import Model
+from ..author.parts import Motor
+from ..author.placing import TWO_AXES
+from ..author.profiles import Harmonic, Ramp, Table
+from ..author.shapes import Box, Capsule, Sphere
+from ..world.world import World
 
 COORDINATES = ("generalized", "maximal")
 DT = 0.004  # [s]

@@ -12,13 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from ..inputs import scalar_profiles
-from ..methods import METHODS
-from ..model import Model
+from ..author.model import Model
+from ..author.profiles import scalar_profiles
+from ..engine.methods import METHODS
+from ..engine.system.slots import SPRING
 from ..scenes import SCENES, scene
 from ..scenes.parts import rod
-from ..system.slots import SPRING
-from ..world import World
+from ..world.world import World
 from .case import Case
 from .convergence import STEPS, G, observed_order, pendulum, swing
 

@@ -12,12 +12,13 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from ..author.model import Model
+from ..author.profiles import Harmonic
+from ..author.shapes import Capsule
 from ..edits import Add, ApplyLoad, ChangeJoint, Edit, Grab, Move, Release, Remove, RemoveLoad, SetParameter, SetStep
-from ..edits import history as module
-from ..edits.history import History
-from ..inputs import Harmonic
-from ..model import Capsule, Model
-from ..world import World
+from ..history import history as module
+from ..history.history import History
+from ..world.world import World
 
 TIP = (0.0, 0.0, 0.025)
 ALONG_X = (0.0, math.sqrt(0.5), 0.0, math.sqrt(0.5))  # takes z, a link's long axis, to x

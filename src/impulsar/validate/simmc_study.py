@@ -20,11 +20,11 @@ from pathlib import Path
 
 import numpy as np
 
-from ..methods import Simmc
-from ..reports import StepError
+from ..author.errors import StepError
+from ..engine.methods import Simmc
 from ..results import COLOURS, INK, new_figure, save_figure, style
 from ..scenes import scene
-from ..world import World
+from ..world.world import World
 from .case import Case
 
 H = 0.01  # [s]

@@ -15,12 +15,12 @@ import numpy as np
 
 from ..analysis import mobility
 from ..analysis.bodies import ANGULAR_LOCKS
-from ..methods import Direct
-from ..model import Model, ModelError
-from ..reports import StepError
+from ..author.errors import ModelError, StepError
+from ..author.model import Model
+from ..engine.methods import Direct
 from ..scenes import scene
 from ..scenes.four_bar import build as build_four_bar
-from ..world import World
+from ..world.world import World
 from .case import Case
 from .linkages import LINKAGES, TILTED, Parallelogram, driven, scaled, set_rate, size_of, tilt
 from .oracle import Oracle

@@ -4,9 +4,9 @@ import math
 
 import numpy as np
 
-from ..methods import Direct
-from ..model import Model
-from ..world import World
+from ..author.model import Model
+from ..engine.methods import Direct
+from ..world.world import World
 from .case import Case
 
 SPRINGS = ((1e6, 1e3), (1e8, 1e5), (1e10, 1e6), (1e12, 0.0))  # stiffness [N/m], damping [N s/m]

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from ..author.model import Model
 from ..edits import Grab, Move, Release, SetParameter
-from ..edits.history import LARGEST_JOURNAL, History
-from ..model import Model
+from ..history.history import LARGEST_JOURNAL, History
 from ..scenes import scene
-from ..world import World
+from ..world.world import World
 from .case import Case
 
 HOURS = 8.0

@@ -8,11 +8,11 @@ import time
 
 import numpy as np
 
-from ..methods import Simgc, Simmc
-from ..reports import StepError
+from ..author.errors import StepError
+from ..engine.methods import Simgc, Simmc
 from ..scenes import scene
 from ..scenes.peaucellier import LINE
-from ..world import World
+from ..world.world import World
 from .case import Case
 
 PAPER = {  # iterations, ms

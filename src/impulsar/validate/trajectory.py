@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from ..scenes import scene
-from ..world import World
+from ..world.world import World
 from .case import Case
 from .reactions import variants
 

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from .. import edits
-from ..inputs import Harmonic, Ramp, Table
-from ..model import Motor
-from ..world import World
+from ..author.parts import Motor
+from ..author.profiles import Harmonic, Ramp, Table
+from ..world.world import World
 from .random_edits import COORDINATES, Target, mechanism, moving_world
 
 NOT_NUMBERS: tuple[Any, ...] = (

@@ -1,0 +1,1 @@
+"""What a person writes: models and their parts. No kernels."""

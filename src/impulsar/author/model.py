@@ -1,0 +1,396 @@
+"""What a user authors: bodies, joints, springs, loads, probes and couplings, one part at a time.
+
+Points and axes in the calls of `Model` are world coordinates at the authored pose; the parts store
+them in the frames of their bodies. A body's frame B has its origin at the centre of mass; ground's
+frame is the world W. Symbols of a joint as in `joints`: F on its first body P, M on its second C.
+"""
+
+import copy
+from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
+from itertools import islice
+
+import numpy as np
+
+from impulsar.author.checks import Vector, flag, not_negative, show, vector, weight
+from impulsar.author.errors import ModelError
+from impulsar.author.joints import CATALOGUE
+from impulsar.author.parts import RESERVED, Body, Coupling, Joint, Load, Motor, Probe, Spring, check_name, joint_type_of
+from impulsar.author.profiles import Value
+from impulsar.author.rotations import unit_quaternion
+from impulsar.author.shapes import Shape, inertia_tensor, shape_list, uniform_solid
+
+from .placing import Frame, checked_frame, frame_gap, make_features, place_frames
+
+KINDS = {  # of parts, and where a model keeps them
+    "body": "bodies",
+    "joint": "joints",
+    "spring": "springs",
+    "load": "loads",
+    "probe": "probes",
+    "coupling": "couplings",
+}
+COORDINATES = {group.name for kind in CATALOGUE.values() for group in kind.groups}  # "joint.slide"
+COORDINATE_NAMES = (*COORDINATES, "rotation.x", "rotation.y", "rotation.z")
+MOST_NAMES, MOST_LISTED = 1_000, 20  # that are looked through for one that may be meant, and that are told
+GAP = 1e-6  # how far joint frames may miss each other along locked directions [m, rad]
+
+
+class Model:
+    """A mechanism as authored. `gravity` [m/s²] in world axes.
+
+    `horizon` [s] until when solutions of different methods can be compared, `reference_energy` [J],
+    `duration` [s] and `dt` [s] are a scene's own figures, None where it states none.
+    """
+
+    def __init__(self, name: str = "model", gravity: Vector = (0.0, 0.0, -9.81)) -> None:
+        self.name = check_name("model", name)
+        self.gravity = vector(f"model '{name}'", "gravity", gravity, "m/s²")
+        still = (np.zeros(3), np.array([0.0, 0.0, 0.0, 1.0]), np.zeros(3), np.zeros(3))
+        self.ground = Body("ground", 0.0, np.zeros((3, 3)), *still)
+        self.bodies: dict[str, Body] = {}  # without ground
+        self.joints: dict[str, Joint] = {}
+        self.springs: dict[str, Spring] = {}
+        self.loads: dict[str, Load] = {}
+        self.probes: dict[str, Probe] = {}
+        self.couplings: dict[str, Coupling] = {}
+        self.script: list[tuple[float, object]] = []
+        self.horizon: float | None = None
+        self.reference_energy: float | None = None
+        self.duration: float | None = None
+        self.dt: float | None = None
+
+    def copy(self, parts: bool = False) -> "Model":
+        """A model that can be changed by itself: of the same parts, or with parts=True of copies of them."""
+        parts = flag("model", "parts", parts)
+        clone = copy.copy(self)
+        clone.script = list(self.script)
+        for kind in KINDS.values():
+            own = getattr(self, kind)
+            setattr(clone, kind, {name: copy.copy(part) for name, part in own.items()} if parts else dict(own))
+        if parts:
+            clone.ground = copy.copy(self.ground)
+            for joint in clone.joints.values():
+                joint.features = {name: copy.copy(features) for name, features in joint.features.items()}
+        return clone
+
+    def at(self, time: float, edit: object) -> None:
+        """Have `edit` applied at `time` [s] of a run."""
+        self.script.append((not_negative(f"model '{self.name}'", "time of a script's edit", time, "s"), edit))
+
+    def body(
+        self,
+        name: str,
+        mass: float | None = None,
+        inertia: Vector | Sequence[Vector] | None = None,
+        position: Vector = (0.0, 0.0, 0.0),
+        orientation: Vector = (0.0, 0.0, 0.0, 1.0),
+        velocity: Vector = (0.0, 0.0, 0.0),
+        angular_velocity: Vector = (0.0, 0.0, 0.0),
+        shape: Shape | Sequence[Shape] | None = None,
+        density: float | None = None,
+    ) -> Body:
+        """Add a rigid body: mass [kg] and inertia [kg m²], or shape and density [kg/m³], or shape and mass.
+
+        `inertia` is three principal values or a 3x3 tensor about the centre of mass, body axes.
+        `position` [m] is that of the centre of mass: where the shapes give the inertia, their offsets
+        are taken anew from their centroid. Velocities [m/s, rad/s] are in world axes.
+        """
+        owner = self.claim("body", name)
+        shapes = shape_list(owner, shape)
+        if inertia is None:
+            mass, tensor, shapes = uniform_solid(owner, mass, shapes, density)
+        elif density is not None:
+            raise ModelError(f"{owner}: density is {show(density)}, but inertia is given too; give one of them")
+        else:
+            tensor = inertia_tensor(owner, inertia)
+        body = Body(
+            name,
+            weight(owner, mass),
+            tensor,
+            vector(owner, "position", position, "m"),
+            unit_quaternion(owner, "orientation", orientation),
+            vector(owner, "velocity", velocity, "m/s"),
+            vector(owner, "angular_velocity", angular_velocity, "rad/s"),
+            shapes,
+        )
+        self.bodies[name] = body
+        return body
+
+    def joint(
+        self,
+        name: str,
+        type: str,
+        first: Body | str,
+        second: Body | str,
+        at: Vector | None = None,
+        axis: Vector | None = None,
+        axis2: Vector | None = None,
+        at_b: Vector | None = None,
+        frame_a: Frame | None = None,
+        frame_b: Frame | None = None,
+        limits: object = None,
+        limit_restitution: float | dict[str, float] = 0.0,
+        friction: float | dict[str, float] = 0.0,
+        viscous: float | dict[str, float] = 0.0,
+        motor: Motor | dict[str, Motor] | None = None,
+        stiffness: float | dict[str, float] = 0.0,
+        damping: float | dict[str, float] = 0.0,
+        rest: float | dict[str, float] = 0.0,
+        pitch: float | None = None,
+        loop: bool | None = None,
+    ) -> Joint:
+        """Join `second` to `first` by a type of the catalogue.
+
+        Placed by the world point `at` [m], `axis` (z of the joint's frame) and `axis2` (its x: the slot
+        of a pin-slot, the second shaft of a universal joint); a distance joint by `at` on the first
+        and `at_b` on the second body; or by `frame_a` and `frame_b`, each (position, orientation
+        xyzw) in the body's own frame. `pitch` [m/rad] of a screw.
+
+        A feature is a plain value where the type has one group, else a dict by group name:
+        `friction={"slide": 1.0, "angle": 0.01}`. Limits are (lower, upper) [m, rad], of a ball
+        {"swing": half angle, "twist": (lower, upper)}. Units of the others: see `Features`.
+        """
+        owner = self.claim("joint", name)
+        kind = joint_type_of(owner, type)
+        P, C = self.pair(owner, first, second)
+        if frame_a is not None or frame_b is not None:
+            if not all(value is None for value in (at, axis, axis2, at_b)):
+                raise ModelError(f"{owner}: has both points and frames; give at and axis, or the frames")
+            F, M = (checked_frame(owner, w, f) for w, f in (("frame_a", frame_a), ("frame_b", frame_b)))
+        else:
+            F, M = place_frames(owner, type, P, C, at, axis, axis2, at_b)
+        length = None
+        if type == "distance":
+            apart = C.world_point(M[0]) - P.world_point(F[0]) if at is None else np.subtract(at_b, at)  # type: ignore[arg-type]
+            length = float(np.linalg.norm(apart))
+        given = {
+            "limits": limits,
+            "restitution": limit_restitution,
+            "friction": friction,
+            "viscous": viscous,
+            "motor": motor,
+            "stiffness": stiffness,
+            "damping": damping,
+            "rest": rest,
+        }
+        features = make_features(owner, kind, given)
+        joint = Joint(name, type, P.name, C.name, *F, *M, length, pitch, loop, features)
+        joint.check()
+        self.joints[name] = joint
+        return joint
+
+    def coupling(
+        self,
+        name: str,
+        joint_a: Joint | str,
+        joint_b: Joint | str,
+        ratio: float = 1.0,
+        group_a: str | None = None,
+        group_b: str | None = None,
+    ) -> Coupling:
+        """Keep coordinate_b = ratio · coordinate_a; with one slide, `ratio` is in m/rad or rad/m."""
+        owner = self.claim("coupling", name)
+        a, b = self._joint(owner, joint_a), self._joint(owner, joint_b)
+        group_a, group_b = _single(owner, a, group_a), _single(owner, b, group_b)
+        coupling = Coupling(name, a.name, group_a, b.name, group_b, ratio)
+        coupling.check()
+        self.couplings[name] = coupling
+        return coupling
+
+    def spring(
+        self,
+        name: str,
+        first: Body | str,
+        second: Body | str,
+        at_a: Vector,
+        at_b: Vector,
+        stiffness: float,
+        damping: float = 0.0,
+        free_length: float | None = None,
+    ) -> Spring:
+        """Add a spring [N/m] and damper [N s/m] between the world points `at_a` on the first body and
+        `at_b` on the second; `free_length` [m] is their authored distance if not given."""
+        owner = self.claim("spring", name)
+        P, C = self.pair(owner, first, second)
+        p_WA, p_WB = vector(owner, "at_a", at_a, "m"), vector(owner, "at_b", at_b, "m")
+        free = float(np.linalg.norm(p_WB - p_WA)) if free_length is None else free_length
+        spring = Spring(name, P.name, C.name, P.point(p_WA), C.point(p_WB), stiffness, damping, free)
+        spring.check()
+        self._check_ends(spring)
+        self.springs[name] = spring
+        return spring
+
+    def load(
+        self,
+        name: str,
+        body: Body | str,
+        force: Value = (0.0, 0.0, 0.0),
+        torque: Value = (0.0, 0.0, 0.0),
+        at: Vector | None = None,
+        frame: str = "world",
+    ) -> Load:
+        """Load a body by force [N] at the world point `at` (default: the centre of mass) and torque
+        [N m]; numbers, profiles or callables of time, along the axes of `frame`, "world" or "body"."""
+        owner = self.claim("load", name)
+        target = self._moving(owner, body)
+        p_BQ = np.zeros(3) if at is None else target.point(vector(owner, "at", at, "m"))
+        load = Load(name, target.name, force, torque, p_BQ, frame)
+        load.check()
+        self.loads[name] = load
+        return load
+
+    def probe(self, name: str, body: Body | str, at: Vector) -> Probe:
+        """Trace the point of a body that is at the world point `at` [m] in the authored pose."""
+        owner = self.claim("probe", name)
+        target = self.find_body(owner, body)
+        probe = Probe(name, target.name, target.point(vector(owner, "at", at, "m")))
+        self.probes[name] = probe
+        return probe
+
+    def check(self, meeting: bool = True) -> None:
+        """Raise `ModelError` at the first mistake of the whole model; the builder calls it.
+
+        meeting=False lets joints be open at the authored pose, for `analysis.assemble` to close.
+        """
+        owner = f"model '{self.name}'"
+        meeting = flag(owner, "meeting", meeting)
+        self.gravity = vector(owner, "gravity", self.gravity, "m/s²")
+        if not self.bodies:
+            raise ModelError(f"{owner}: has no bodies; add one by model.body(name, mass=..., inertia=...)")
+        if np.any(self.ground.position) or abs(self.ground.orientation[3]) != 1:
+            raise ModelError("body 'ground': was moved; its frame is the world, fix a body to it instead")
+        check_name("model", self.name)
+        seen: dict[str, str] = {}
+        for kind, where in KINDS.items():
+            for name, part in getattr(self, where).items():
+                if part.name != name:
+                    raise ModelError(f"{kind} '{name}': is renamed {part.name!r}; add a new {kind} instead")
+                part.check()
+                taken = self._special(name) or (f"taken by a {seen[name]}" if name in seen else None)
+                if taken:
+                    raise ModelError(f"{kind} '{name}': the name is {taken}; choose another")
+                seen[name] = kind
+        for joint in self.joints.values():
+            self.pair(f"joint '{joint.name}'", joint.first, joint.second)
+            if meeting:
+                self._check_meeting(joint)
+        for spring in self.springs.values():
+            self._check_ends(spring)
+        for load in self.loads.values():
+            self._moving(f"load '{load.name}'", load.body)
+        for probe in self.probes.values():
+            self.find_body(f"probe '{probe.name}'", probe.body)
+        for coupling in self.couplings.values():
+            owner = f"coupling '{coupling.name}'"
+            _single(owner, self._joint(owner, coupling.joint_a), coupling.group_a)
+            _single(owner, self._joint(owner, coupling.joint_b), coupling.group_b)
+
+    def claim(self, kind: str, name: object) -> str:
+        """How errors call a new part or hand, if its name is free: names are unique over all kinds.
+
+        A path such as "arm.stiffness" or an entry of the books has one meaning only.
+        """
+        name = check_name(kind, name)
+        holder = self.holder(name, kind == "joint")
+        if holder is not None:
+            raise ModelError(f"{kind} '{name}': the name is {holder}; choose another")
+        return f"{kind} '{name}'"
+
+    def holder(self, name: str, of_joint: bool = False) -> str | None:
+        """What a name is already, in words; of_joint: it is to be that of a joint, which names its coordinates."""
+        for kind, where in KINDS.items():
+            if name in getattr(self, where):
+                return f"taken by a {kind}"
+        if special := self._special(name):
+            return special
+        for suffix in COORDINATE_NAMES if of_joint else ():
+            for kind, where in KINDS.items():
+                if f"{name}.{suffix}" in getattr(self, where):
+                    return f"the start of {kind} '{name}.{suffix}', which would be a coordinate of it"
+        return None
+
+    def _special(self, name: str) -> str | None:
+        """What a name stands for that is no part, in words: something reserved, or a joint's coordinate."""
+        if name in RESERVED:
+            return f"reserved for {RESERVED[name]}"
+        stem, _, last = name.rpartition(".")
+        while last in COORDINATES:
+            if stem in self.joints:
+                return f"that of a coordinate of joint '{stem}'"
+            stem, _, last = stem.rpartition(".")
+        return None
+
+    def find_body(self, owner: str, body: Body | str) -> Body:
+        """A body by name, ground too; `owner` is who asks, for the error."""
+        known = {"ground": self.ground, **self.bodies}
+        if isinstance(body, Body):
+            if known.get(body.name) is not body:
+                raise ModelError(f"{owner}: body '{body.name}' is not of this model; add it by model.body")
+            return body
+        if not isinstance(body, str) or body not in known:
+            raise ModelError(f"{owner}: no body named {show(body)}; {closest(body, known)}")
+        return known[body]
+
+    def _moving(self, owner: str, body: Body | str) -> Body:
+        target = self.find_body(owner, body)
+        if target is self.ground:
+            raise ModelError(f"{owner}: acts on 'ground', which does not move; give another body")
+        return target
+
+    def pair(self, owner: str, first: Body | str, second: Body | str) -> tuple[Body, Body]:
+        """Two different bodies by name."""
+        P, C = self.find_body(owner, first), self.find_body(owner, second)
+        if P is C:
+            raise ModelError(f"{owner}: goes from body '{P.name}' to itself; give two bodies")
+        return P, C
+
+    def _joint(self, owner: str, joint: Joint | str) -> Joint:
+        name = joint.name if isinstance(joint, Joint) else joint
+        if not isinstance(name, str) or name not in self.joints:
+            raise ModelError(f"{owner}: no joint named {show(name)}; {closest(name, self.joints)}")
+        return self.joints[name]
+
+    def _check_ends(self, spring: Spring) -> None:
+        owner = f"spring '{spring.name}'"
+        P, C = self.pair(owner, spring.first, spring.second)
+        apart = np.linalg.norm(C.world_point(spring.p_CQ) - P.world_point(spring.p_PQ))
+        if spring.free_length > 0 and apart < 1e-9 * spring.free_length:
+            raise ModelError(
+                f"{owner}: its ends coincide, so that free_length {show(spring.free_length)} m has no "
+                "direction; move at_b or give free_length=0"
+            )
+
+    def _check_meeting(self, joint: Joint) -> None:
+        owner = f"joint '{joint.name}'"
+        P, C = self.pair(owner, joint.first, joint.second)
+        far, turned = frame_gap(joint, P, C)
+        if far > GAP or turned > GAP:
+            raise ModelError(
+                f"{owner}: frames do not meet at the authored pose: {far:.3g} m and {turned:.3g} rad apart "
+                f"where a {joint.type} joint is locked; move body '{C.name}' or correct the frames"
+            )
+
+
+def closest(name: object, known: Iterable) -> str:
+    """A hint at the name that may be meant; bounded in time and length, whatever names there are."""
+    name = name if isinstance(name, str) else show(name)
+    names = [str(other) for other in islice(known, MOST_NAMES + 1)]
+    close = get_close_matches(str(name)[:100], [other for other in names if len(other) <= 100], n=1)
+    if close:
+        return f"did you mean '{close[0]}'?"
+    listed = ", ".join(other[:60] for other in names[:MOST_LISTED]) or "none"
+    return f"known are: {listed}{', ...' if len(names) > MOST_LISTED else ''}"
+
+
+def _single(owner: str, joint: Joint, group: str | None) -> str:
+    """The group of one freedom that a coupling takes, the joint's only one by default."""
+    names = [entry.name for entry in joint.kind.groups if not entry.is_ball]
+    if group is None and len(names) == 1 and len(joint.kind.groups) == 1:
+        return names[0]
+    if not isinstance(group, str) or group not in names:
+        raise ModelError(
+            f"{owner}: group is {show(group)}, but joint '{joint.name}' ({joint.type}) can be coupled by: "
+            f"{', '.join(names) or 'nothing; use a joint with a slide or an angle'}"
+        )
+    return group

@@ -1,0 +1,287 @@
+"""The parts of a model: what an author says of each, checked field by field.
+
+Symbols of a joint as in `joints`: F on its first body P, M on its second C. Points and frames are stored in
+the frames of the bodies; a body's frame B has its origin at the centre of mass.
+"""
+
+import math
+import unicodedata
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+
+import numpy as np
+
+from impulsar.author.checks import not_negative, number, ordered_pair, positive, show, vector, weight
+from impulsar.author.errors import ModelError
+from impulsar.author.joints import CATALOGUE, Group, JointType
+from impulsar.author.profiles import Value, scalar_profiles
+from impulsar.author.rotations import rotation_matrix, unit_quaternion
+from impulsar.author.shapes import Shape, inertia_tensor, shape_list
+
+LONGEST_NAME = 128  # characters; with a signal's suffix it still fits a message of the studio
+UNPRINTABLE = ("Cc", "Cs", "Zl", "Zp")  # control characters, half pairs, separators of lines and paragraphs
+RESERVED = {  # names that stand for something else
+    "ground": "the world",
+    **dict.fromkeys(("edits", "clamps", "released hands", "removed parts"), "an entry of the energy books"),
+}
+
+
+def check_name(kind: str, name: object) -> str:
+    """The name of a part, hand or model, if it can be printed, written to a file and looked up again."""
+    if not isinstance(name, str) or not name:
+        raise ModelError(f"{kind} {show(name)}: name is {show(name)}, expected a string that is not empty")
+    if len(name) > LONGEST_NAME:
+        start = f"{kind} {name[:20]!r}...: name has {len(name)} characters"
+        raise ModelError(f"{start}, expected at most {LONGEST_NAME}; shorten it")
+    wrong = [] if name.isprintable() else [x for x in name if unicodedata.category(x) in UNPRINTABLE]
+    if wrong:
+        raise ModelError(f"{kind} {name!r}: name holds {wrong[0]!r}, which cannot be printed; leave it out")
+    return name
+
+
+@dataclass(eq=False)
+class Body:
+    """A rigid body. Its frame B has the origin at the centre of mass."""
+
+    name: str
+    mass: float  # [kg]; ground has 0 and is never integrated
+    inertia: np.ndarray  # (3, 3) about the centre of mass, body axes [kg m²]
+    position: np.ndarray  # p_WB [m]
+    orientation: np.ndarray  # q_WB, unit, xyzw
+    velocity: np.ndarray  # v_WB [m/s]
+    angular_velocity: np.ndarray  # w_WB, world axes [rad/s]
+    shapes: list[Shape] = field(default_factory=list)
+
+    def check(self) -> None:
+        """Raise `ModelError` at the first wrong field; make arrays of sequences."""
+        owner = f"body '{check_name('body', self.name)}'"
+        self.mass = weight(owner, self.mass)
+        self.inertia = inertia_tensor(owner, self.inertia)
+        self.position = vector(owner, "position", self.position, "m")
+        self.orientation = unit_quaternion(owner, "orientation", self.orientation)
+        self.velocity = vector(owner, "velocity", self.velocity, "m/s")
+        self.angular_velocity = vector(owner, "angular_velocity", self.angular_velocity, "rad/s")
+        self.shapes = shape_list(owner, self.shapes)
+
+    def point(self, p_WQ: np.ndarray) -> np.ndarray:
+        """p_BQ [m] of a world point at the authored pose."""
+        return rotation_matrix(self.orientation).T @ (p_WQ - self.position)
+
+    def world_point(self, p_BQ: np.ndarray) -> np.ndarray:
+        """p_WQ [m] of a point of the body at the authored pose."""
+        return self.position + rotation_matrix(self.orientation) @ p_BQ
+
+
+@dataclass(eq=False)
+class Motor:
+    """Drives one group of a joint by exactly one of speed [rad/s, m/s], position [rad, m] or torque
+    [N m, N], never with more than `max_torque`. On a ball, speed and torque are 3-vectors along F."""
+
+    speed: Value | None = None
+    position: Value | None = None
+    torque: Value | None = None
+    max_torque: float = math.inf
+
+    def __post_init__(self) -> None:
+        self.check("motor", None)
+
+    def check(self, owner: str, group: Group | None) -> None:
+        """Raise `ModelError` if this motor cannot drive `group` (None: not yet in a joint)."""
+        given = {k: v for k in ("speed", "position", "torque") if (v := getattr(self, k)) is not None}
+        if len(given) != 1:
+            got = ", ".join(f"{what}={show(value)}" for what, value in given.items()) or "none"
+            raise ModelError(f"{owner}: got {got}; give a motor exactly one of speed, position and torque")
+        expected = "a number >= 0 [N m or N], or inf"
+        self.max_torque = number(owner, "max_torque", self.max_torque, expected, lambda x: x >= 0)
+        if group is None:
+            return
+        ((what, value),) = given.items()
+        if group.is_ball and what == "position":
+            raise ModelError(
+                f"{owner}: motor position is {show(value)}, but the ball '{group.name}' has no such motor; "
+                "give speed or torque as 3 numbers"
+            )
+        _value(owner, f"motor {what}", value, 3 if group.is_ball else 1)
+
+
+@dataclass(eq=False)
+class Features:
+    """What acts on one group of a joint. Units: m and N for a slide, rad and N m otherwise.
+
+    Of a ball, `limits` is the range of the twist about M's z and `swing` the half angle of the cone
+    that z may fill; the spring acts on the rotation vector.
+    """
+
+    limits: tuple[float, float] | None = None  # lower, upper
+    swing: float | None = None  # [rad]
+    restitution: float = 0.0  # of the limits
+    friction: float = 0.0  # Coulomb bound [N, N m]
+    viscous: float = 0.0  # [N s/m, N m s/rad]
+    motor: Motor | None = None
+    stiffness: float = 0.0  # [N/m, N m/rad]
+    damping: float = 0.0  # [N s/m, N m s/rad]
+    rest: float = 0.0  # coordinate where the spring is free [m, rad]
+
+    def check(self, owner: str, group: Group) -> None:
+        """Raise `ModelError` at the first feature that `group` cannot have."""
+        unit, force = group.unit, group.force_unit
+        if self.limits is not None:
+            self.limits = ordered_pair(owner, "limits", self.limits, unit)
+        if self.swing is not None:
+            if not group.is_ball:
+                raise ModelError(f"{owner}: swing is {show(self.swing)}, but this is no ball; give limits")
+            self.swing = number(owner, "swing", self.swing, "a half angle > 0 [rad]", lambda x: x > 0)
+        fraction, is_fraction = "a number from 0 to 1", lambda x: 0 <= x <= 1
+        self.restitution = number(owner, "limit_restitution", self.restitution, fraction, is_fraction)
+        self.friction = not_negative(owner, "friction", self.friction, force)
+        self.viscous = not_negative(owner, "viscous", self.viscous, f"{force} s/{unit}")
+        self.stiffness = not_negative(owner, "stiffness", self.stiffness, f"{force}/{unit}")
+        self.damping = not_negative(owner, "damping", self.damping, f"{force} s/{unit}")
+        self.rest = number(owner, "rest", self.rest, f"a finite number [{unit}]")
+        if group.is_ball and self.rest != 0:
+            raise ModelError(f"{owner}: rest is {show(self.rest)}, but a ball's spring rests at 0; give 0")
+        if self.motor is not None:
+            if not isinstance(self.motor, Motor):
+                raise ModelError(f"{owner}: motor is {show(self.motor)}, expected a Motor(speed=...)")
+            self.motor.check(owner, group)
+
+
+def _value(owner: str, what: str, value: Value, size: int) -> None:
+    try:
+        scalar_profiles(value, size)
+    except ValueError as error:
+        raise ModelError(f"{owner}: {what}: {error}") from error
+
+
+@dataclass(eq=False)
+class Joint:
+    """A joint between frame F on `first` and frame M on `second`."""
+
+    name: str
+    type: str  # a key of joints.CATALOGUE
+    first: str
+    second: str
+    p_PF: np.ndarray  # [m]
+    q_PF: np.ndarray
+    p_CM: np.ndarray  # [m]
+    q_CM: np.ndarray
+    length: float | None = None  # of a distance joint [m]
+    pitch: float | None = None  # of a screw joint [m/rad]
+    loop: bool | None = None  # True: the author cuts the loop here; None: the builder chooses
+    features: dict[str, Features] = field(default_factory=dict)  # by group, one for every group
+
+    @property
+    def kind(self) -> JointType:
+        """This joint's line of the catalogue."""
+        return CATALOGUE[self.type]
+
+    def check(self) -> None:
+        """Raise `ModelError` at the first wrong field; make arrays of sequences."""
+        owner = f"joint '{check_name('joint', self.name)}'"
+        joint_type_of(owner, self.type)
+        for frame, p, q in (("frame_a", "p_PF", "q_PF"), ("frame_b", "p_CM", "q_CM")):
+            setattr(self, p, vector(owner, f"position of {frame}", getattr(self, p), "m"))
+            setattr(self, q, unit_quaternion(owner, f"orientation of {frame}", getattr(self, q)))
+        for what, only in (("length", "distance"), ("pitch", "screw")):
+            value = getattr(self, what)
+            if self.type != only and value is not None:
+                raise ModelError(f"{owner}: {what} is {show(value)}, but only {only} joints have one; remove it")
+        if self.type == "distance":
+            self.length = positive(owner, "length from at to at_b", self.length, "m")
+        if self.type == "screw":
+            expected = "a finite number other than 0 [m/rad]; for 0 use a revolute joint"
+            self.pitch = number(owner, "pitch", self.pitch, expected, lambda x: x != 0 and math.isfinite(x))
+        if not (self.loop is None or isinstance(self.loop, bool)):
+            raise ModelError(f"{owner}: loop is {show(self.loop)}, expected True, False or None")
+        names = [group.name for group in self.kind.groups]
+        if sorted(self.features) != sorted(names):
+            got = ", ".join(self.features) or "none"
+            raise ModelError(f"{owner}: features of {got}, expected those of {', '.join(names) or 'none'}")
+        for group in self.kind.groups:
+            self.features[group.name].check(f"{owner} {group.name}", group)
+
+
+@dataclass(eq=False)
+class Spring:
+    """A spring-damper along the line from a point of `first` to a point of `second`."""
+
+    name: str
+    first: str
+    second: str
+    p_PQ: np.ndarray  # the end on `first`, in its frame [m]
+    p_CQ: np.ndarray  # the end on `second`, in its frame [m]
+    stiffness: float  # [N/m]
+    damping: float  # [N s/m]
+    free_length: float  # [m]
+
+    def check(self) -> None:
+        """Raise `ModelError` at the first wrong field; make arrays of sequences."""
+        owner = f"spring '{check_name('spring', self.name)}'"
+        self.p_PQ = vector(owner, "at_a", self.p_PQ, "m")
+        self.p_CQ = vector(owner, "at_b", self.p_CQ, "m")
+        self.stiffness = not_negative(owner, "stiffness", self.stiffness, "N/m")
+        self.damping = not_negative(owner, "damping", self.damping, "N s/m")
+        self.free_length = not_negative(owner, "free_length", self.free_length, "m")
+
+
+@dataclass(eq=False)
+class Load:
+    """A force [N] at a point of a body and a torque [N m], along world or body axes."""
+
+    name: str
+    body: str
+    force: Value
+    torque: Value
+    p_BQ: np.ndarray  # where the force acts [m]
+    frame: str = "world"
+
+    def check(self) -> None:
+        """Raise `ModelError` at the first wrong field; make arrays of sequences."""
+        owner = f"load '{check_name('load', self.name)}'"
+        self.p_BQ = vector(owner, "at", self.p_BQ, "m")
+        _value(owner, "force", self.force, 3)
+        _value(owner, "torque", self.torque, 3)
+        if not isinstance(self.frame, str) or self.frame not in ("world", "body"):
+            raise ModelError(f"{owner}: frame is {show(self.frame)}, expected 'world' or 'body'")
+
+
+@dataclass(eq=False)
+class Probe:
+    """A point of a body, to be traced."""
+
+    name: str
+    body: str
+    p_BQ: np.ndarray  # [m]
+
+    def check(self) -> None:
+        """Raise `ModelError` at a wrong field; make arrays of sequences."""
+        owner = f"probe '{check_name('probe', self.name)}'"
+        self.p_BQ = vector(owner, "at", self.p_BQ, "m")
+
+
+@dataclass(eq=False)
+class Coupling:
+    """Keeps coordinate b = ratio · coordinate a: gear, repeater; rack and pinion with a slide."""
+
+    name: str
+    joint_a: str
+    group_a: str
+    joint_b: str
+    group_b: str
+    ratio: float  # unit of b per unit of a
+
+    def check(self) -> None:
+        """Raise `ModelError` at a wrong field."""
+        owner = f"coupling '{check_name('coupling', self.name)}'"
+        expected = "a finite number other than 0"
+        self.ratio = number(owner, "ratio", self.ratio, expected, lambda x: x != 0 and math.isfinite(x))
+        if (self.joint_a, self.group_a) == (self.joint_b, self.group_b):
+            raise ModelError(f"{owner}: couples {self.group_a} of '{self.joint_a}' to itself; give another")
+
+
+def joint_type_of(owner: str, type: object) -> JointType:
+    if not isinstance(type, str) or type not in CATALOGUE:
+        close = get_close_matches(type[:100] if isinstance(type, str) else "", list(CATALOGUE), n=1)
+        hint = f"did you mean '{close[0]}'? " if close else ""
+        raise ModelError(f"{owner}: no joint type {show(type)}; {hint}types are: {', '.join(CATALOGUE)}")
+    return CATALOGUE[type]

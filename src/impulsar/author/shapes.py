@@ -1,0 +1,240 @@
+"""Shapes and mass properties; before them the checks of authored values and the rotations that
+`model` shares."""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from impulsar.author.checks import LARGEST
+
+from .checks import TINY, Vector, as_objects, positive, sequence, show, vector, weight
+from .errors import ModelError
+from .rotations import rotation_matrix, unit_quaternion
+
+
+@dataclass(frozen=True, eq=False)
+class Shape:
+    """Where a shape's frame S lies in its body's frame B: `offset` [m], `orientation` (xyzw)."""
+
+    offset: Vector = field(default=(0.0, 0.0, 0.0), kw_only=True)
+    orientation: Vector = field(default=(0.0, 0.0, 0.0, 1.0), kw_only=True)
+
+    def __post_init__(self) -> None:
+        owner = type(self).__name__
+        object.__setattr__(self, "offset", vector(owner, "offset", self.offset, "m"))
+        object.__setattr__(self, "orientation", unit_quaternion(owner, "orientation", self.orientation))
+        self._check(owner)
+
+    def _check(self, owner: str) -> None:
+        for what in ("radius", "length"):
+            if hasattr(self, what):
+                object.__setattr__(self, what, positive(owner, what, getattr(self, what), "m"))
+
+    @property
+    def volume(self) -> float:
+        """Volume [m³]."""
+        raise NotImplementedError
+
+    @property
+    def center(self) -> np.ndarray:
+        """Centroid in the shape's frame [m]."""
+        return np.zeros(3)
+
+    def unit_inertia(self) -> np.ndarray:
+        """Inertia of unit mass about the centroid, along the shape's axes [m²]."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, eq=False)
+class Box(Shape):
+    """A box of edge lengths `size` along x, y, z [m]."""
+
+    size: Vector
+
+    def _check(self, owner: str) -> None:
+        size = vector(owner, "size", self.size, "m")
+        if size.min() <= 0:
+            raise ModelError(f"{owner}: size is {show(size)}, expected 3 numbers > 0 [m]")
+        object.__setattr__(self, "size", size)
+
+    @property
+    def volume(self) -> float:
+        return float(np.prod(self.size))
+
+    def unit_inertia(self) -> np.ndarray:
+        a, b, c = np.square(self.size)
+        return np.diag([b + c, a + c, a + b]) / 12
+
+
+@dataclass(frozen=True, eq=False)
+class Sphere(Shape):
+    """A ball of `radius` [m]."""
+
+    radius: float
+
+    @property
+    def volume(self) -> float:
+        return 4 / 3 * math.pi * self.radius**3
+
+    def unit_inertia(self) -> np.ndarray:
+        return 0.4 * self.radius**2 * np.eye(3)
+
+
+@dataclass(frozen=True, eq=False)
+class Cylinder(Shape):
+    """A cylinder along z of `radius` and `length` [m]."""
+
+    radius: float
+    length: float
+
+    @property
+    def volume(self) -> float:
+        return math.pi * self.radius**2 * self.length
+
+    def unit_inertia(self) -> np.ndarray:
+        across = self.radius**2 / 4 + self.length**2 / 12
+        return np.diag([across, across, self.radius**2 / 2])
+
+
+@dataclass(frozen=True, eq=False)
+class Capsule(Shape):
+    """A cylinder along z of `radius` and `length` [m], closed by two half balls beyond `length`."""
+
+    radius: float
+    length: float
+
+    @property
+    def volume(self) -> float:
+        return math.pi * self.radius**2 * (self.length + 4 / 3 * self.radius)
+
+    def unit_inertia(self) -> np.ndarray:
+        r, length = self.radius, self.length
+        tube = length / (length + 4 / 3 * r)  # share of the mass
+        caps = 1 - tube
+        across = tube * (r**2 / 4 + length**2 / 12) + caps * (0.4 * r**2 + length**2 / 4 + 3 / 8 * length * r)
+        return np.diag([across, across, tube * r**2 / 2 + caps * 0.4 * r**2])
+
+
+@dataclass(frozen=True, eq=False)
+class ConvexHull(Shape):
+    """The convex hull of `points` (n, 3) [m]."""
+
+    points: np.ndarray | Sequence[Vector]
+
+    def _check(self, owner: str) -> None:
+        given = sequence(owner, "points", self.points)
+        rows = [vector(owner, f"points[{i}]", point, "m") for i, point in enumerate(given)]
+        points = np.array(rows).reshape(-1, 3)
+        widths = np.linalg.svd(points - points[:1], compute_uv=False)
+        if len(points) < 4 or widths[2] <= 1e-9 * widths[0]:
+            raise ModelError(f"{owner}: {len(points)} points without volume, expected 4 or more, not flat")
+        object.__setattr__(self, "points", points)
+
+    @cached_property
+    def _moments(self) -> tuple[float, np.ndarray, np.ndarray]:
+        """Volume, centroid and second moment about the centroid, per unit volume.
+
+        Sum over tetrahedra from an inner point to the faces: with edges a, b, c from that point,
+        V = |a · b × c|/6, ∫x dV = V s/4, ∫xxᵀ dV = V (aaᵀ + bbᵀ + ccᵀ + ssᵀ)/20, s = a + b + c.
+        The inner point makes every signed volume positive, whatever the order of a face's corners.
+        """
+        from scipy.spatial import ConvexHull as Hull
+
+        points = np.asarray(self.points)
+        inner = points.mean(axis=0)
+        edges = points[Hull(points).simplices] - inner  # (face, corner, axis)
+        volumes = np.abs(np.linalg.det(edges)) / 6
+        sums = edges.sum(axis=1)
+        volume = float(volumes.sum())
+        center = volumes @ sums / (4 * volume)
+        second = np.einsum("f,fci,fcj->ij", volumes, edges, edges) + volumes * sums.T @ sums
+        return volume, inner + center, second / (20 * volume) - np.outer(center, center)
+
+    @property
+    def volume(self) -> float:
+        return self._moments[0]
+
+    @property
+    def center(self) -> np.ndarray:
+        return self._moments[1]
+
+    def unit_inertia(self) -> np.ndarray:
+        second = self._moments[2]
+        return np.trace(second) * np.eye(3) - second
+
+
+def compose(shapes: Iterable[Shape]) -> tuple[float, np.ndarray, list[Shape]]:
+    """Volume [m³] and unit inertia [m²] of a body of uniform density made of `shapes`, about its
+    centroid and along the body's axes; and the shapes with their offsets from that centroid."""
+    shapes = list(shapes)
+    rotations = [rotation_matrix(shape.orientation) for shape in shapes]
+    centers = [shape.offset + R_BS @ shape.center for shape, R_BS in zip(shapes, rotations, strict=True)]
+    volume = sum(shape.volume for shape in shapes)
+    shares = [shape.volume / volume for shape in shapes]
+    centroid = sum(share * center for share, center in zip(shares, centers, strict=True))
+    inertia = np.zeros((3, 3))
+    for shape, R_BS, center, share in zip(shapes, rotations, centers, shares, strict=True):
+        arm = center - centroid  # Steiner: I = I_c + m (|d|² 1 - ddᵀ)
+        inertia += share * (R_BS @ shape.unit_inertia() @ R_BS.T + arm @ arm * np.eye(3) - np.outer(arm, arm))
+    return volume, inertia, [replace(shape, offset=shape.offset - centroid) for shape in shapes]
+
+
+def shape_list(owner: str, shape: object) -> list[Shape]:
+    """One shape, several or None as a list."""
+    shapes: list[Any] = [] if shape is None else list(shape) if isinstance(shape, tuple | list) else [shape]
+    for item in shapes:
+        if not isinstance(item, Shape):
+            raise ModelError(f"{owner}: shape is {item!r}, expected a shape such as Box(size)")
+    return shapes
+
+
+def uniform_solid(
+    owner: str, mass: float | None, shapes: list[Shape], density: float | None
+) -> tuple[float, np.ndarray, list[Shape]]:
+    """Mass, inertia and shapes about the centre of mass of a uniform body."""
+    if not shapes or (mass is None) == (density is None):
+        got = {"mass": mass, "shape": shapes or None, "density": density}
+        given = ", ".join(what for what, value in got.items() if value is not None) or "nothing"
+        raise ModelError(f"{owner}: has {given}; give mass and inertia, or shape and density, or shape and mass")
+    volume, unit_inertia, shapes = compose(shapes)
+    if mass is None:
+        mass = positive(owner, "density", density, "kg/m³") * volume
+    mass = weight(owner, mass)
+    return mass, mass * unit_inertia, shapes
+
+
+def inertia_tensor(owner: str, value: object) -> np.ndarray:
+    """A 3x3 inertia [kg m²] from a tensor or three principal values, checked to be of a real body."""
+    array = value if type(value) is np.ndarray and value.dtype == float else as_objects(value)
+    inertia: np.ndarray
+    if array.dtype == float and array.shape == (3, 3) and (np.abs(array) <= LARGEST).all():
+        inertia = array
+    elif array.shape == (3,):
+        inertia = np.diag(vector(owner, "inertia", value, "kg m²"))
+    elif array.shape == (3, 3):
+        inertia = np.array([vector(owner, f"inertia[{i}]", row, "kg m²") for i, row in enumerate(array)])
+    else:
+        raise ModelError(f"{owner}: inertia is {show(value)}, expected 3 numbers or 3x3 numbers [kg m²]")
+    (xx, xy, xz), (yx, yy, yz), (zx, zy, zz) = inertia.tolist()  # of nine, NumPy is slower
+    if max(abs(xy - yx), abs(xz - zx), abs(yz - zy)) > 1e-9 * float(np.abs(inertia).max()):
+        raise ModelError(f"{owner}: inertia {show(inertia)} is not symmetric; give Ixy = Iyx and so on")
+    inertia = (inertia + inertia.T) / 2
+    principal, names = [xx, yy, zz], ("Ixx", "Iyy", "Izz")
+    if xy or xz or yz:
+        principal, names = np.linalg.eigvalsh(inertia).tolist(), ("I1", "I2", "I3")
+    if not min(principal) >= TINY:
+        raise ModelError(
+            f"{owner}: inertia {show(np.array(principal))} is not positive definite; give principal values > 0 [kg m²]"
+        )
+    k = principal.index(max(principal))
+    if 2 * principal[k] > sum(principal) * (1 + 1e-6):
+        a, b = (name for i, name in enumerate(names) if i != k)
+        raise ModelError(
+            f"{owner}: inertia {show(np.array(principal))} breaks the triangle inequality ({a} + {b} >= {names[k]}); "
+            "check units, expected kg m²"
+        )
+    return inertia

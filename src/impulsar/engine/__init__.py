@@ -1,0 +1,1 @@
+"""All that a kernel sees: arrays, stages, methods."""

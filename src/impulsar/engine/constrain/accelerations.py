@@ -1,0 +1,168 @@
+"""Bilateral rows at the level of accelerations: J v̇ + J̇ v = target's acceleration.
+
+With the bodies' accelerations A of some joint accelerations v̇ the row's acceleration is, for the wrench
+pair (turn, slide) at M's origin o of body b, relative to body a,
+
+    turn · (α_b - α_a) + slide · (a_b(o) - a_a(o)) + d(turn)/dt · (w_b - w_a) + d(slide)/dt · v_rel
+    a_b(o) = a_b + α_b × r_b + w_b × (w_b × r_b)               r_b = o - p_b
+    a_a(o) = a_a + α_a × r_a + w_a × (v_b(o) - v_a)            the point of a that o passes
+
+Axes of F turn with a, axes of M with b, and the line of a distance joint with its ends.
+"""
+
+import warp as wp
+
+from ...author.joints import CROSS, LENGTH, TURN_X
+from ..spatial import ZERO, angular, axis_of, f64, linear, spatial, vec3, vec6, zero3
+from ..state import StateArrays, WorkArrays
+from ..system import SystemArrays
+from ..system.channels import channel, channel_acceleration, channel_rate
+from ..system.slots import CLOSURE, COUPLING, FRICTION, MOTOR_POSITION, MOTOR_SPEED
+from .frames import Pair, body_position, coordinate, freedom_pair, joint_frames
+from .locks import closure_angle, lock
+from .rows import add_coupled, add_freedom, add_pair, clear_row, coupled_coordinate, is_spare, respond, slot_pair
+
+
+@wp.func
+def body_twist(x: wp.ref[WorkArrays], body: int, w: int) -> vec6:
+    if body < 0:
+        return vec6()
+    return x.twist[body, w]
+
+
+@wp.func
+def body_acceleration(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], body: int, w: int) -> vec6:
+    """Acceleration with gravity taken off, as the tree's outward pass leaves it."""
+    if body < 0:
+        return spatial(zero3(), -m.gravity[0, w])
+    return x.acceleration[body, w]
+
+
+@wp.func
+def pair_acceleration(
+    m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], pair: Pair, turn_rate: vec3, slide_rate: vec3, w: int
+) -> f64:
+    """Acceleration of a pair whose axes change at the given rates, at the bodies' present accelerations."""
+    V_a = body_twist(x, pair.first, w)
+    V_b = body_twist(x, pair.second, w)
+    A_a = body_acceleration(m, x, pair.first, w)
+    A_b = body_acceleration(m, x, pair.second, w)
+    w_a = angular(V_a)
+    w_b = angular(V_b)
+    r_a = pair.point - body_position(x, pair.first, w)
+    r_b = pair.point - body_position(x, pair.second, w)
+    v_b = linear(V_b) + wp.cross(w_b, r_b)
+    v_rel = v_b - linear(V_a) - wp.cross(w_a, r_a)
+    a_b = linear(A_b) + wp.cross(angular(A_b), r_b) + wp.cross(w_b, wp.cross(w_b, r_b))
+    a_a = linear(A_a) + wp.cross(angular(A_a), r_a) + wp.cross(w_a, v_b - linear(V_a))
+    return (
+        wp.dot(pair.turn, angular(A_b) - angular(A_a))
+        + wp.dot(pair.slide, a_b - a_a)
+        + wp.dot(turn_rate, w_b - w_a)
+        + wp.dot(slide_rate, v_rel)
+    )
+
+
+@wp.func(inline=False)
+def joint_acceleration(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], j: int, code: int, pair: Pair, w: int) -> f64:
+    """Acceleration of a lock or freedom of joint j."""
+    w_a = angular(body_twist(x, pair.first, w))
+    w_b = angular(body_twist(x, pair.second, w))
+    turn_rate = wp.cross(w_a, pair.turn)
+    slide_rate = wp.cross(w_a, pair.slide)
+    if code == TURN_X:
+        turn_rate = wp.cross(w_b, pair.turn)
+    elif code == CROSS:  # x_M × z_F
+        f = joint_frames(m, x, j, w)
+        x_M = wp.quat_rotate(f.q_WM, axis_of(0))
+        z_F = wp.quat_rotate(f.q_WF, axis_of(2))
+        turn_rate = wp.cross(wp.cross(w_b, x_M), z_F) + wp.cross(x_M, wp.cross(w_a, z_F))
+    elif code == LENGTH:
+        f = joint_frames(m, x, j, w)
+        d = f.p_WM - f.p_WF
+        far = wp.max(wp.length(d), f64(1e-12))
+        V_a = body_twist(x, pair.first, w)
+        V_b = body_twist(x, pair.second, w)
+        ends = linear(V_b) + wp.cross(w_b, f.p_WM - body_position(x, pair.second, w))
+        ends -= linear(V_a) + wp.cross(w_a, f.p_WF - body_position(x, pair.first, w))
+        n = d / far
+        slide_rate = (ends - wp.dot(n, ends) * n) / far
+    return pair_acceleration(m, x, pair, turn_rate, slide_rate, w)
+
+
+@wp.func
+def coupled_acceleration(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], c: int, side: int, w: int) -> f64:
+    j = m.coupled_joint[c, side]
+    code = m.coupled_code[c, side]
+    return joint_acceleration(m, x, j, code, freedom_pair(m, x, j, code, w), w)
+
+
+@wp.func
+def row_acceleration(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], r: int, pair: Pair, t: f64, w: int) -> f64:
+    """Acceleration of a bilateral row other than a coupling, less what it should be at time t."""
+    kind = m.slot_kind[r]
+    a = joint_acceleration(m, x, m.slot_part[r], m.slot_code[r], pair, w)
+    if kind == MOTOR_SPEED:
+        a -= channel_rate(m, m.slot_channel[r], t, w)
+    elif kind == MOTOR_POSITION:
+        a -= channel_acceleration(m, m.slot_channel[r], t, w)
+    return a
+
+
+@wp.func
+def row_target_rate(m: wp.ref[SystemArrays], r: int, t: f64, w: int) -> f64:
+    """What a bilateral row's velocity should be at time t."""
+    if m.slot_kind[r] == MOTOR_SPEED:
+        return channel(m, m.slot_channel[r], t, w)
+    if m.slot_kind[r] == MOTOR_POSITION:
+        return channel_rate(m, m.slot_channel[r], t, w)
+    return ZERO
+
+
+@wp.func(inline=False)
+def row_position_error(
+    m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], r: int, t: f64, w: int
+) -> f64:
+    """Position error of a bilateral row [m, rad]; a speed motor has none."""
+    kind = m.slot_kind[r]
+    part = m.slot_part[r]
+    code = m.slot_code[r]
+    if kind == CLOSURE:
+        _, error = lock(m, x, part, code, closure_angle(m, s, x, part, code, m.slot_q[r], w), w)
+        return error
+    if kind == COUPLING:
+        return coupled_coordinate(m, s, x, part, 1, w) - m.slot_b[r, w] * coupled_coordinate(m, s, x, part, 0, w)
+    if kind == MOTOR_POSITION:
+        return coordinate(m, s, x, part, code, m.slot_q[r], w) - channel(m, m.slot_channel[r], t, w)
+    return ZERO
+
+
+@wp.func(inline=False)
+def assemble_bilateral(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], t: f64, spare_too: int, w: int):
+    """J, responses and effective masses of the bilateral rows; minus their accelerations into x.multiplier."""
+    for i in range(m.bilateral.shape[0]):
+        r = m.bilateral[i]
+        kind = m.slot_kind[r]
+        part = m.slot_part[r]
+        x.solved[r, w] = int(0)
+        x.row_pseudo[r, w] = ZERO
+        x.multiplier[i, w] = ZERO
+        if kind == FRICTION or (spare_too == 0 and is_spare(m, r, w)):
+            continue
+        clear_row(m, x, r, w)
+        if kind == COUPLING:
+            ratio = m.slot_b[r, w]
+            add_coupled(m, x, r, part, 1, f64(1.0), w)
+            add_coupled(m, x, r, part, 0, -ratio, w)
+            x.multiplier[i, w] = ratio * coupled_acceleration(m, x, part, 0, w)
+            x.multiplier[i, w] = x.multiplier[i, w] - coupled_acceleration(m, x, part, 1, w)
+        else:
+            pair = slot_pair(m, x, r, w)
+            if m.slot_dof[r] >= 0:
+                add_freedom(m, x, r, part, m.slot_code[r], m.slot_dof[r], f64(1.0), w)
+            else:
+                add_pair(m, x, r, pair, f64(1.0), w)
+            x.multiplier[i, w] = -row_acceleration(m, x, r, pair, t, w)
+        if respond(m, x, r, ZERO, w):
+            x.solved[r, w] = int(1)
+        x.row_bias[r, w] = x.multiplier[i, w]

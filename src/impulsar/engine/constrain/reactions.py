@@ -1,0 +1,178 @@
+"""Reactions: all that each joint transmits to its second body over the step (Mariti 2012 eq. 24-26).
+
+A joint made of rows transmits their accumulated impulses over h. A tree joint transmits what the bodies
+beyond it need for the change of their momenta P over the step:
+
+    F_i = (P_i - P_i,old) / h - gravity - loads - rows of other joints, springs and hands
+    R_i = F_i + Σ R_child                       about the centre of mass, children carried inward
+
+so motor, friction, limit and spring torques in the joint are part of its reaction, and all reactions,
+loads and weights together are the rate of change of momentum. About an axis that the joint leaves free
+the torque is known: that of the joint's own rows, and it takes the place of the sum, which has an error
+of order h there. Wrenches are given about M's origin, in world axes.
+"""
+
+import warp as wp
+
+from ...author.joints import BALL_Z, TURN_Z
+from ..spatial import angular, carry_twist, carry_wrench, f64, linear, spatial, vec3, vec6, zero3
+from ..state import StateArrays, WorkArrays
+from ..system import SystemArrays
+from ..system.slots import COUPLING, HAND, MOTOR_TORQUE, SPRING
+from .frames import Pair, freedom_pair, point_of
+from .rows import slot_pair
+
+
+@wp.func
+def about(x: wp.ref[WorkArrays], pair: Pair, body: int, size: f64, w: int) -> vec6:
+    """size · pair as a wrench about a body's centre of mass."""
+    arm = pair.point - x.p_WB[body, w]
+    return spatial(size * (pair.turn + wp.cross(arm, pair.slide)), size * pair.slide)
+
+
+@wp.func
+def take_off(x: wp.ref[WorkArrays], pair: Pair, size: f64, w: int):
+    """Subtract a pair's wrenches from what the bodies' tree joints must transmit."""
+    if pair.second >= 0:
+        x.transmitted[pair.second, w] = x.transmitted[pair.second, w] - about(x, pair, pair.second, size, w)
+    if pair.first >= 0:
+        x.transmitted[pair.first, w] = x.transmitted[pair.first, w] + about(x, pair, pair.first, size, w)
+
+
+@wp.func
+def transmit_by_rows(x: wp.ref[WorkArrays], j: int, pair: Pair, size: f64, w: int):
+    """A row of joint j: its force goes through j, not through the tree joints."""
+    x.reaction[j, w] = x.reaction[j, w] + spatial(size * pair.turn, size * pair.slide)
+    take_off(x, pair, size, w)
+
+
+@wp.func
+def collect_row(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], r: int, h: f64, w: int):
+    """Send one row's mean force to the joint that it acts in."""
+    force = s.impulse[r, w] / h
+    kind = m.slot_kind[r]
+    part = m.slot_part[r]
+    bodies = m.parent.shape[0]
+    if kind == COUPLING:
+        for side in range(2):
+            j = m.coupled_joint[part, side]
+            pair = freedom_pair(m, x, j, m.coupled_code[part, side], w)
+            size = force
+            if side == 0:
+                size = -force * m.slot_b[r, w]
+            if j >= bodies:
+                transmit_by_rows(x, j, pair, size, w)
+            else:
+                x.own_torque[j, w] = x.own_torque[j, w] + size * pair.turn
+    elif kind == SPRING or kind == HAND:
+        take_off(x, slot_pair(m, x, r, w), force, w)
+    elif part >= bodies:
+        transmit_by_rows(x, part, slot_pair(m, x, r, w), force, w)
+    else:  # a tree joint's own rows are among what it transmits
+        pair = slot_pair(m, x, r, w)
+        x.own_torque[part, w] = x.own_torque[part, w] + force * pair.turn
+
+
+@wp.func
+def momentum(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], i: int, w: int) -> vec6:
+    """Angular momentum about the centre of mass and linear momentum."""
+    V = x.twist[i, w]
+    return spatial(x.I_W[i, w] * angular(V), m.mass[i, w] * linear(V))
+
+
+@wp.func
+def start_reactions(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], h: f64, w: int):
+    """Before the step: minus the momenta, weights and loads."""
+    for i in range(m.parent.shape[0]):
+        weight = spatial(zero3(), m.mass[i, w] * m.gravity[0, w])
+        x.own_torque[i, w] = zero3()
+        x.transmitted[i, w] = -(momentum(m, x, i, w) / h) - weight - x.wrench[i, w]
+
+
+@wp.func(inline=False)
+def collect_reactions(
+    m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], rows: int, h: f64, w: int
+):
+    """When velocities are solved: what goes through rows."""
+    for j in range(m.parent.shape[0], m.first.shape[0]):
+        x.reaction[j, w] = vec6()
+    for a in range(rows):
+        collect_row(m, s, x, x.active[a, w], h, w)
+    for r in range(m.slot_kind.shape[0]):
+        if m.slot_kind[r] == MOTOR_TORQUE:
+            collect_row(m, s, x, r, h, w)
+
+
+@wp.func(inline=False)
+def instant_reactions(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], w: int):
+    """Reactions at an instant from the accelerations x.qdd and the row forces impulse / h of a direct solve.
+
+    F_i = I_i A_i + [w × I w, 0] - applied - rows of other joints. Springs, hands and loads are in x.wrench.
+    """
+    n = m.parent.shape[0]
+    h = m.nominal_h[0]
+    for i in range(n):
+        parent = m.parent[i]
+        A = spatial(zero3(), -m.gravity[0, w])
+        if parent >= 0:
+            A = x.acceleration[parent, w]
+        A = carry_twist(A, x.r[i, w])
+        for k in range(m.dof_start[i], m.dof_start[i + 1]):
+            A += x.qdd[k, w] * x.S[k, w]
+        A += x.bias[i, w]
+        x.acceleration[i, w] = A
+        x.a_WB[i, w] = linear(A) + m.gravity[0, w]
+        I_W = x.I_W[i, w]
+        w_B = angular(x.twist[i, w])
+        torque = I_W * angular(A) + wp.cross(w_B, I_W * w_B)
+        x.transmitted[i, w] = spatial(torque, m.mass[i, w] * linear(A)) - x.wrench[i, w]
+        x.own_torque[i, w] = zero3()
+    for j in range(n, m.first.shape[0]):
+        x.reaction[j, w] = vec6()
+    for r in range(m.slot_kind.shape[0]):
+        if m.slot_kind[r] != SPRING and m.slot_kind[r] != HAND:
+            collect_row(m, s, x, r, h, w)
+    carry_inward(m, x, w)
+
+
+@wp.func
+def with_own_torque(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], i: int, torque: vec3, w: int) -> vec3:
+    """The torque of tree joint i, about its free axes that of its own rows."""
+    fixed = torque
+    for k in range(m.dof_start[i], m.dof_start[i + 1]):
+        if m.dof_kind[k] >= TURN_Z and m.dof_kind[k] <= BALL_Z:
+            e = angular(x.S[k, w])
+            fixed += (wp.dot(e, x.own_torque[i, w]) - wp.dot(e, torque)) * e
+    return fixed
+
+
+@wp.func(inline=False)
+def finish_reactions(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], h: f64, w: int):
+    """After the step: plus the momenta, then inward through the trees."""
+    for i in range(m.parent.shape[0]):
+        x.transmitted[i, w] = x.transmitted[i, w] + momentum(m, x, i, w) / h
+    carry_inward(m, x, w)
+
+
+@wp.func
+def carry_inward(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], w: int):
+    """What each tree joint transmits, from the tips to the roots, on its second body about M's origin."""
+    n = m.parent.shape[0]
+    for back in range(n):
+        i = n - 1 - back
+        R = x.transmitted[i, w]
+        parent = m.parent[i]
+        if parent >= 0:
+            x.transmitted[parent, w] = x.transmitted[parent, w] + carry_wrench(R, x.r[i, w])
+        # about M's origin, which is on the second body
+        arm = x.p_WB[i, w]
+        if m.second[i] == i:
+            arm = -wp.quat_rotate(x.q_WB[i, w], m.p_CM[i, w])
+        elif parent >= 0:
+            arm -= point_of(x, parent, m.p_CM[i, w], w)
+        else:
+            arm -= m.p_CM[i, w]
+        R = carry_wrench(R, arm)
+        if m.second[i] != i:
+            R = -R
+        x.reaction[i, w] = spatial(with_own_torque(m, x, i, angular(R), w), linear(R))

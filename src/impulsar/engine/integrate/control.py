@@ -1,0 +1,216 @@
+"""Sub-steps: a Runge-Kutta step over the stages' derivatives, its error, and the next size.
+
+State y = (q, v, books). A ball's quaternion is integrated as four numbers, q̇ = ½ (w, 0) ⊗ q, and made
+unit where it is used, so the pair keeps its order.
+
+    y_i = y₀ + h Σ a_ij k_j        y₁ = y₀ + h Σ b_j k_j        error = h Σ e_j k_j
+
+The error is measured against atol + rtol · max(|y₀|, |y₁|), root mean square over q and v; books are
+carried along and do not choose the step. Of a slide, atol is by its scale: the farthest that any slide has moved
+so far, between 1e-4 of the mechanism's size and all of it. So a watch and a bridge get the same digits.
+"""
+
+import warp as wp
+
+from ...author.joints import BALL_X, SCREW, SLIDE_Z
+from ..spatial import HALF, ONE, ZERO, angular, f64, linear, normalize_rotation, quat
+from ..state import StateArrays, WorkArrays
+from ..system import SystemArrays
+from .pairs import B_AT, E_AT, IMPLICIT, SOLVES, STAGES
+
+SAFETY = wp.constant(wp.float64(0.9))
+SHRINK = wp.constant(wp.float64(0.2))
+GROW = wp.constant(wp.float64(5.0))
+LEAST_SCALE = wp.constant(wp.float64(1e-4))  # of slides, of the mechanism's size
+TINY_ENERGY = wp.constant(wp.float64(1e-300))
+TINY_ERROR = wp.constant(wp.float64(1e-12))
+
+
+@wp.func
+def save_start(s: wp.ref[StateArrays], x: wp.ref[WorkArrays], w: int):
+    for k in range(s.q.shape[0]):
+        x.q_start[k, w] = s.q[k, w]
+    for k in range(s.v.shape[0]):
+        x.v_start[k, w] = s.v[k, w]
+    for k in range(s.loop_q.shape[0]):
+        x.loop_start[k, w] = s.loop_q[k, w]
+
+
+@wp.func
+def return_to_start(s: wp.ref[StateArrays], x: wp.ref[WorkArrays], w: int):
+    for k in range(s.q.shape[0]):
+        s.q[k, w] = x.q_start[k, w]
+    for k in range(s.v.shape[0]):
+        s.v[k, w] = x.v_start[k, w]
+    for k in range(s.loop_q.shape[0]):  # a wild stage may have counted a turn
+        s.loop_q[k, w] = x.loop_start[k, w]
+
+
+@wp.func(inline=False)
+def keep_derivatives(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], stage: int, w: int):
+    """Put q̇ and v̇ of the present state into a stage."""
+    at_q = stage * s.q.shape[0]
+    at_v = stage * s.v.shape[0]
+    for k in range(s.v.shape[0]):
+        x.k_v[at_v + k, w] = x.qdd[k, w]
+    for i in range(m.parent.shape[0]):
+        c = m.coordinate_start[i]
+        for k in range(m.dof_start[i], m.dof_start[i + 1]):
+            kind = m.dof_kind[k]
+            if kind < BALL_X or kind == SCREW:
+                x.k_q[at_q + c, w] = s.v[k, w]
+                c += 1
+            elif kind == BALL_X:
+                q = quat(s.q[c, w], s.q[c + 1, w], s.q[c + 2, w], s.q[c + 3, w])
+                rate = quat(s.v[k, w], s.v[k + 1, w], s.v[k + 2, w], ZERO) * q
+                for j in range(4):
+                    x.k_q[at_q + c + j, w] = HALF * rate[j]
+                c += 4
+
+
+@wp.func
+def reuse_last_stage(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], last: int, w: int):
+    """The last stage was evaluated at the end of the step: it is the first of the next."""
+    n_q = s.q.shape[0]
+    n_v = s.v.shape[0]
+    n_book = 3 * m.slot_kind.shape[0] + m.load_body.shape[0]
+    for k in range(n_q):
+        x.k_q[k, w] = x.k_q[last * n_q + k, w]
+    for k in range(n_v):
+        x.k_v[k, w] = x.k_v[last * n_v + k, w]
+    for k in range(n_book):
+        x.k_book[k, w] = x.k_book[last * n_book + k, w]
+
+
+@wp.func(inline=False)
+def set_stage(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], stage: int, h: f64, w: int):
+    """Put the state of a stage in place, from the derivatives of those before it."""
+    n_q = s.q.shape[0]
+    n_v = s.v.shape[0]
+    for k in range(n_q):
+        sum_q = ZERO
+        for j in range(stage):
+            sum_q += m.tableau[stage * STAGES + j] * x.k_q[j * n_q + k, w]
+        s.q[k, w] = x.q_start[k, w] + h * sum_q
+    for k in range(n_v):
+        sum_v = ZERO
+        for j in range(stage):
+            sum_v += m.tableau[stage * STAGES + j] * x.k_v[j * n_v + k, w]
+        s.v[k, w] = x.v_start[k, w] + h * sum_v
+    make_unit(m, s, w)
+
+
+@wp.func
+def make_unit(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], w: int):
+    """Normalize the quaternions of balls."""
+    for i in range(m.parent.shape[0]):
+        c = m.coordinate_start[i]
+        for k in range(m.dof_start[i], m.dof_start[i + 1]):
+            kind = m.dof_kind[k]
+            if kind < BALL_X or kind == SCREW:
+                c += 1
+            elif kind == BALL_X:
+                q = normalize_rotation(quat(s.q[c, w], s.q[c + 1, w], s.q[c + 2, w], s.q[c + 3, w]))
+                for j in range(4):
+                    s.q[c + j, w] = q[j]
+                c += 4
+
+
+@wp.func
+def slide_scale(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], w: int) -> f64:
+    """Length by which errors of slides are measured [m]."""
+    return wp.clamp(s.reach[0, w], LEAST_SCALE * m.size[0], m.size[0])
+
+
+@wp.func
+def keep_reach(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], w: int):
+    """Remember how far slides have moved."""
+    for k in range(s.q.shape[0]):
+        if m.coordinate_slides[k] != 0:
+            s.reach[0, w] = wp.max(s.reach[0, w], wp.abs(s.q[k, w] - m.home[k]))
+
+
+@wp.func(inline=False)
+def step_error(
+    m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], h: f64, rtol: f64, atol: f64, w: int
+) -> f64:
+    """Error of the step in units of its tolerance, root mean square."""
+    total = ZERO
+    n_q = s.q.shape[0]
+    n_v = s.v.shape[0]
+    slide = slide_scale(m, s, w) * atol
+    for k in range(n_q):
+        e = ZERO
+        for j in range(STAGES):
+            e += m.tableau[E_AT + j] * x.k_q[j * n_q + k, w]
+        least = atol
+        if m.coordinate_slides[k] != 0:
+            least = slide
+        ratio = h * e / (least + rtol * wp.max(wp.abs(x.q_start[k, w]), wp.abs(s.q[k, w])))
+        total += ratio * ratio
+    for k in range(n_v):
+        e = ZERO
+        for j in range(STAGES):
+            e += m.tableau[E_AT + j] * x.k_v[j * n_v + k, w]
+        least = atol
+        if m.dof_kind[k] <= SLIDE_Z:
+            least = slide
+        ratio = h * e / (least + rtol * wp.max(wp.abs(x.v_start[k, w]), wp.abs(s.v[k, w])))
+        total += ratio * ratio
+    return wp.sqrt(total / f64(n_q + n_v))
+
+
+@wp.func(inline=False)
+def work_error(
+    m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], h: f64, rtol: f64, w: int
+) -> f64:
+    """Error of the motors' work in units of its tolerance, of the energy there is.
+
+    A motor that prescribes the motion leaves no error in it, and near a singular position its torque is not smooth.
+    """
+    size = 3 * m.slot_kind.shape[0] + m.load_body.shape[0]
+    energy = ZERO
+    for i in range(m.parent.shape[0]):
+        V = x.twist[i, w]
+        energy += m.mass[i, w] * wp.dot(linear(V), linear(V)) + wp.dot(angular(V), x.I_W[i, w] * angular(V))
+    error = ZERO
+    for r in range(m.slot_kind.shape[0]):
+        if m.slot_channel[r] >= 0:
+            e = ZERO
+            for j in range(STAGES):
+                e += m.tableau[E_AT + j] * x.k_book[j * size + r, w]
+            error += wp.abs(h * e)
+    return error / (rtol * energy + TINY_ENERGY)
+
+
+@wp.func
+def next_size(h: f64, error: f64, order: f64) -> f64:
+    """The step that would just keep the tolerance, within bounds of change; `order` of the error in h."""
+    return h * wp.clamp(SAFETY * wp.pow(wp.max(error, TINY_ERROR), -ONE / order), SHRINK, GROW)
+
+
+@wp.func(inline=False)
+def keep_books(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], pair: int, h: f64, w: int):
+    """Integrate the powers of the stages into the books of the state."""
+    stages = STAGES
+    if pair == IMPLICIT:
+        stages = SOLVES
+    slots = m.slot_kind.shape[0]
+    loads = m.load_body.shape[0]
+    size = 3 * slots + loads
+    first = int(0)
+    if m.live_slots[0] == 0:  # nothing was evaluated but loads
+        first = 3 * slots
+    for k in range(first, size):
+        gain = ZERO
+        for j in range(stages):
+            gain += m.tableau[pair + B_AT + j] * x.k_book[j * size + k, w]
+        gain *= h
+        if k < slots:
+            s.work[k, w] = s.work[k, w] + gain
+        elif k < 2 * slots:
+            s.loss[k - slots, w] = s.loss[k - slots, w] + gain
+        elif k < 3 * slots:
+            s.viscous_loss[k - 2 * slots, w] = s.viscous_loss[k - 2 * slots, w] + gain
+        else:
+            s.load_work[k - 3 * slots, w] = s.load_work[k - 3 * slots, w] + gain

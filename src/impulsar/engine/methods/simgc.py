@@ -1,0 +1,114 @@
+"""SIMGC: sequential impulses in generalized coordinates (Mikhaylyuk 2017, algorithm of eight steps).
+
+Order 1: semi-implicit Euler (eq. 7, 9). The tree by the articulated-body method, everything else by
+impulses. Where we depart from the paper: effective masses come before the warm start (they do not
+depend on velocities); responses M⁻¹Jᵀ are computed once a step and reused (the result is the same);
+spherical and free joints are native, by quaternion; friction rows that stick are solved directly after
+the sweep, because a sweep alone creeps; velocity products are left out and the bodies' momenta carried
+over the drift instead (`engine/integrate/inertial.py`), but for planar trees without rows in fine steps.
+"""
+
+from dataclasses import dataclass
+
+import warp as wp
+
+from ..constrain.frames import follow_loops
+from ..constrain.reactions import collect_reactions, finish_reactions, start_reactions
+from ..constrain.rows import advance_clock, assemble
+from ..coordinates.tree import drift, kick, kinematics
+from ..forces.loads import apply_loads, book_loads
+from ..forces.motor_torques import apply_motor_torques
+from ..integrate.books import book_rows, measure_energy
+from ..integrate.inertial import before_drift, drift_carefully, leave_out_products
+from ..report import check_finite, report_step, start_report
+from ..solve.sticking import stick
+from ..solve.sweep import share_ball_mass, start_pseudo, sweep, warm_start
+from ..spatial import ONE
+from ..state import StateArrays, WorkArrays
+from ..system import SystemArrays
+
+EPSILON, LIMIT, WARM_START, SPLIT_IMPULSES, STICK = 0, 1, 2, 3, 4  # places in SystemArrays.options
+
+
+@dataclass(frozen=True)
+class Simgc:
+    """Options of SIMGC."""
+
+    epsilon: float = 1e-6  # largest impulse increment of the last sweep [N s, N m s]
+    iterations: int = 1000  # limit of sweeps in a step
+    warm_start: bool = True
+    split_impulses: bool = True  # remove position errors by pseudo-velocities
+    stick: bool = True  # solve sticking friction directly after the sweep
+    max_step: float = 0.01  # a longer step is divided [s]
+
+    name = "simgc"
+    order = 1
+    coordinates = ("generalized",)
+
+    @property
+    def kernel(self) -> wp.Kernel:
+        return simgc_kernel
+
+    def check(self) -> None:
+        """Raise ValueError at a wrong option."""
+        if not self.epsilon >= 0.0:
+            raise ValueError(f"simgc: epsilon is {self.epsilon!r}, expected an impulse >= 0 [N s]")
+        if not (isinstance(self.iterations, int) and self.iterations >= 1):
+            raise ValueError(f"simgc: iterations is {self.iterations!r}, expected an integer >= 1")
+        if not self.max_step > 0.0:
+            raise ValueError(f"simgc: max_step is {self.max_step!r}, expected a time > 0 [s]")
+
+    def pack(self) -> list[float]:
+        """The options as the kernel reads them."""
+        return [self.epsilon, self.iterations, self.warm_start, self.split_impulses, self.stick]
+
+
+@wp.func
+def step(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], is_last: bool, w: int):
+    """One step of one world."""
+    h = m.h[0]
+    t = s.time[0, w]
+    limit = int(m.options[LIMIT])
+    rows = int(0)
+    iterations = int(0)
+    apply_loads(m, x, t, w)
+    apply_motor_torques(m, s, x, t, h, w)
+    book_loads(m, s, x, t, h, w)
+    if is_last:
+        start_reactions(m, x, h, w)
+    leave_out_products(m, x, ONE, w)
+    kick(m, s, x, h, w)  # 1-3
+    leave_out_products(m, x, -ONE, w)
+    if m.live_slots[0] > 0:
+        rows = assemble(m, s, x, t, h, w)  # 5
+        share_ball_mass(m, x, rows, w)
+        warm_start(m, s, x, rows, h, m.options[WARM_START], w)  # 4
+        start_pseudo(x, w)  # 6
+        iterations = sweep(m, s, x, rows, h, m.options[EPSILON], limit, int(m.options[SPLIT_IMPULSES]), 0, w)  # 7
+        if int(m.options[STICK]) != 0:
+            stick(m, s, x, rows, w)
+        book_rows(m, s, x, rows, t, h, w)
+    if is_last:
+        collect_reactions(m, s, x, rows, h, w)
+    report_step(m, x, s, rows, iterations, limit, w)
+    if before_drift(m, s, x, rows, h, w):
+        drift_carefully(m, s, x, rows, h, w)  # 8
+    else:
+        drift(m, s, x, h, w)
+        kinematics(m, s, x, ONE / h, w)
+    follow_loops(m, s, x, w)
+    if is_last:
+        finish_reactions(m, x, h, w)
+    book_loads(m, s, x, t, h, w)
+    advance_clock(m, s, h, w)
+
+
+@wp.kernel(enable_backward=False)
+def simgc_kernel(m: SystemArrays, s: StateArrays, x: WorkArrays):
+    """Many steps of many worlds: a thread runs a world."""
+    w = wp.tid()
+    start_report(x, w)
+    for k in range(m.steps[0]):
+        step(m, s, x, k == m.steps[0] - 1, w)
+    measure_energy(m, s, x, w)
+    check_finite(x, w)

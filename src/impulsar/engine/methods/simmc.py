@@ -1,0 +1,117 @@
+"""SIMMC: sequential impulses in maximal coordinates (Mariti 2012 §4).
+
+Order 1. Free bodies move tentatively (eq. 14-16, corrected: the old values are added), then impulses
+are applied joint by joint, the closures of a joint solved together (eq. 17-23), until no impulse
+changes by more than epsilon or the iterations are spent. Position errors are fed back into the
+velocities (eq. 27 with the sign corrected, ψ_q q̇ + ψ_t + β/h ψ = 0), or, as an option, removed by split
+impulses. Reactions are the accumulated impulses over the step (eq. 24-26).
+
+Beyond the paper: limits, friction, motors, couplings and compliant rows, warm start, and angular
+momentum kept exactly between impulses.
+"""
+
+from dataclasses import dataclass
+
+import warp as wp
+
+from ..constrain.frames import follow_loops
+from ..constrain.reactions import collect_reactions, finish_reactions, start_reactions
+from ..constrain.rows import advance_clock, assemble, feed_back_errors
+from ..coordinates.tree import drift, kick, kinematics
+from ..forces.loads import apply_loads, book_loads
+from ..forces.motor_torques import apply_motor_torques
+from ..integrate.books import book_rows, measure_energy
+from ..report import check_finite, report_step, start_report
+from ..solve.blocks import factor_blocks
+from ..solve.sticking import stick
+from ..solve.sweep import share_ball_mass, start_pseudo, sweep, warm_start
+from ..spatial import ONE
+from ..state import StateArrays, WorkArrays
+from ..system import SystemArrays
+
+EPSILON, LIMIT, WARM_START, SPLIT_IMPULSES, STICK, BETA = 0, 1, 2, 3, 4, 5  # places in SystemArrays.options
+
+
+@dataclass(frozen=True)
+class Simmc:
+    """Options of SIMMC."""
+
+    epsilon: float = 1e-6  # largest impulse increment of the last sweep [N s, N m s]
+    iterations: int = 1000  # limit of sweeps in a step
+    beta: float = 0.2  # part of the position error fed back per step (eq. 27), 0 to 1
+    warm_start: bool = True
+    split_impulses: bool = False  # remove position errors by pseudo-velocities instead of beta
+    stick: bool = True  # solve sticking friction directly after the sweep
+    max_step: float = 0.01  # a longer step is divided [s]
+
+    name = "simmc"
+    order = 1
+    coordinates = ("maximal",)
+
+    @property
+    def kernel(self) -> wp.Kernel:
+        return simmc_kernel
+
+    def check(self) -> None:
+        """Raise ValueError at a wrong option."""
+        if not self.epsilon >= 0.0:
+            raise ValueError(f"simmc: epsilon is {self.epsilon!r}, expected an impulse >= 0 [N s]")
+        if not (isinstance(self.iterations, int) and self.iterations >= 1):
+            raise ValueError(f"simmc: iterations is {self.iterations!r}, expected an integer >= 1")
+        if not 0.0 <= self.beta <= 1.0:
+            raise ValueError(f"simmc: beta is {self.beta!r}, expected a number from 0 to 1")
+        if not self.max_step > 0.0:
+            raise ValueError(f"simmc: max_step is {self.max_step!r}, expected a time > 0 [s]")
+
+    def pack(self) -> list[float]:
+        """The options as the kernel reads them."""
+        beta = 0.0 if self.split_impulses else self.beta
+        return [self.epsilon, self.iterations, self.warm_start, self.split_impulses, self.stick, beta]
+
+
+@wp.func
+def step(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], is_last: bool, w: int):
+    """One step of one world."""
+    h = m.h[0]
+    t = s.time[0, w]
+    limit = int(m.options[LIMIT])
+    rows = int(0)
+    iterations = int(0)
+    apply_loads(m, x, t, w)
+    apply_motor_torques(m, s, x, t, h, w)
+    book_loads(m, s, x, t, h, w)
+    if is_last:
+        start_reactions(m, x, h, w)
+    kick(m, s, x, h, w)  # eq. 14, 15
+    if m.live_slots[0] > 0:
+        rows = assemble(m, s, x, t, h, w)
+        feed_back_errors(x, rows, h, m.options[BETA], w)  # eq. 27
+        factor_blocks(m, x, w)
+        share_ball_mass(m, x, rows, w)
+        warm_start(m, s, x, rows, h, m.options[WARM_START], w)
+        start_pseudo(x, w)
+        iterations = sweep(m, s, x, rows, h, m.options[EPSILON], limit, int(m.options[SPLIT_IMPULSES]), 1, w)
+        if int(m.options[STICK]) != 0:
+            stick(m, s, x, rows, w)
+        book_rows(m, s, x, rows, t, h, w)
+    if is_last:
+        collect_reactions(m, s, x, rows, h, w)  # eq. 24-26
+    report_step(m, x, s, rows, iterations, limit, w)
+    drift(m, s, x, h, w)  # eq. 16
+    kinematics(m, s, x, ONE / h, w)
+    follow_loops(m, s, x, w)
+    if is_last:
+        finish_reactions(m, x, h, w)
+    book_loads(m, s, x, t, h, w)
+    advance_clock(m, s, h, w)
+
+
+@wp.kernel(enable_backward=False)
+def simmc_kernel(m: SystemArrays, s: StateArrays, x: WorkArrays):
+    """Many steps of many worlds: a thread runs a world."""
+    w = wp.tid()
+    start_report(x, w)
+    for k in range(m.steps[0]):
+        step(m, s, x, k == m.steps[0] - 1, w)
+    measure_energy(m, s, x, w)
+    check_finite(x, w)

@@ -1,0 +1,134 @@
+"""Direct solves: sticking friction rows, all at once after a sweep.
+
+A sweep leaves every row an error of the size of its tolerance, and a mechanism held by friction then
+creeps. The rows that stick (impulse inside its bound) are solved together, A Δp = -J v with
+A = J M⁻¹ Jᵀ, by LDLᵀ; a row whose impulse would leave its bound slides and is taken out.
+"""
+
+import warp as wp
+
+from ..coordinates.tree import apply_impulse, row_response, row_velocity
+from ..spatial import ONE, ZERO, f64
+from ..state import StateArrays, WorkArrays
+from ..system import SystemArrays
+from ..system.slots import FRICTION
+
+DEPENDENT = wp.constant(wp.float64(1e-12))  # pivot of a row that others already hold, of its diagonal
+INSIDE = wp.constant(wp.float64(1e-12))  # nearer to its bound than this part of it, a row slides
+
+
+@wp.func
+def friction_size(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], r: int, w: int) -> f64:
+    """Size of a friction impulse: of a ball, of the vector of its three rows."""
+    if m.slot_group[r] != 3:
+        return wp.abs(s.impulse[r, w])
+    px = s.impulse[r, w]
+    py = s.impulse[r + 1, w]
+    pz = s.impulse[r + 2, w]
+    return wp.sqrt(px * px + py * py + pz * pz)
+
+
+@wp.func
+def collect_sticking(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], rows: int, w: int) -> int:
+    """List the friction rows whose impulse is inside its bound."""
+    count = int(0)
+    inside = int(0)
+    ball = int(0)
+    for a in range(rows):
+        r = x.active[a, w]
+        if m.slot_kind[r] == FRICTION:
+            if ball == 0:
+                ball = m.slot_group[r]
+                inside = int(0)
+                if friction_size(m, s, x, r, w) < (ONE - INSIDE) * x.row_high[r, w]:
+                    inside = int(1)
+            ball -= 1
+            if inside != 0 and x.row_mass[r, w] > ZERO:
+                x.sticking[count, w] = r
+                count += 1
+    return count
+
+
+@wp.func
+def solve_sticking(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], n: int, w: int):
+    """Δp of the sticking rows into stick_rhs, by LDLᵀ of their A; dependent rows get none."""
+    size = x.sticking.shape[0]
+    for i in range(n):
+        r = x.sticking[i, w]
+        x.stick_rhs[i, w] = -(row_velocity(m, x, s.v, r, w) + x.row_bias[r, w])
+        for j in range(i + 1):
+            x.stick_matrix[i * size + j, w] = row_response(m, x, r, x.sticking[j, w], w)
+    # factor: L below the diagonal, 1/D on it
+    for j in range(n):
+        full = x.stick_matrix[j * size + j, w]
+        d = full
+        for k in range(j):
+            l_jk = x.stick_matrix[j * size + k, w]
+            inverse = x.stick_matrix[k * size + k, w]
+            if inverse > ZERO:
+                d -= l_jk * l_jk / inverse
+        d_inv = ZERO
+        if d > DEPENDENT * full:
+            d_inv = ONE / d
+        for i in range(j + 1, n):
+            value = x.stick_matrix[i * size + j, w]
+            for k in range(j):
+                inverse = x.stick_matrix[k * size + k, w]
+                if inverse > ZERO:
+                    value -= x.stick_matrix[i * size + k, w] * x.stick_matrix[j * size + k, w] / inverse
+            x.stick_matrix[i * size + j, w] = value * d_inv
+        x.stick_matrix[j * size + j, w] = d_inv
+    for i in range(n):
+        value = x.stick_rhs[i, w]
+        for k in range(i):
+            value -= x.stick_matrix[i * size + k, w] * x.stick_rhs[k, w]
+        x.stick_rhs[i, w] = value
+    for back in range(n):
+        i = n - 1 - back
+        value = x.stick_rhs[i, w] * x.stick_matrix[i * size + i, w]
+        for k in range(i + 1, n):
+            value -= x.stick_matrix[k * size + i, w] * x.stick_rhs[k, w]
+        if x.stick_matrix[i * size + i, w] == ZERO:
+            value = ZERO
+        x.stick_rhs[i, w] = value
+
+
+@wp.func
+def stick(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], rows: int, w: int):
+    """Solve the sticking friction rows; rows that cannot hold slide, at most one round each."""
+    n = collect_sticking(m, s, x, rows, w)
+    rounds = n
+    while n > 0 and rounds > 0:
+        solve_sticking(m, s, x, n, w)
+        for i in range(n):
+            r = x.sticking[i, w]
+            s.impulse[r, w] = s.impulse[r, w] + x.stick_rhs[i, w]
+            apply_impulse(m, x, s.v, r, x.stick_rhs[i, w], w)
+        slid = clip_sticking(m, s, x, rows, w)
+        rounds -= 1
+        if slid == 0:
+            n = int(0)
+        else:
+            n = collect_sticking(m, s, x, rows, w)
+
+
+@wp.func
+def clip_sticking(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], rows: int, w: int) -> int:
+    """Bring friction impulses that left their bounds back to them; returns how many did."""
+    slid = int(0)
+    ball = int(0)
+    for a in range(rows):
+        r = x.active[a, w]
+        if m.slot_kind[r] == FRICTION:
+            if ball == 0:
+                ball = m.slot_group[r]
+                size = friction_size(m, s, x, r, w)
+                bound = x.row_high[r, w]
+                if size > bound:
+                    slid += 1
+                    for k in range(ball):
+                        p = s.impulse[r + k, w]
+                        s.impulse[r + k, w] = p * (bound / size)
+                        apply_impulse(m, x, s.v, r + k, p * (bound / size) - p, w)
+            ball -= 1
+    return slid

@@ -1,0 +1,175 @@
+"""Sequential impulses: projected Gauss-Seidel over the rows (Mikhaylyuk 2017 eq. 3, 8, clipping).
+
+    Δp = -(J v + bias + softness p) m_eff      p ← clip(p + Δp)      v ← v + M⁻¹ Jᵀ Δp
+
+and the same for pseudo-impulses, which move positions only. Three friction or motor rows of a ball are bounded
+together: the vector of their impulses stays in a ball of radius `high`, and they share one effective
+mass so that friction opposes slip.
+"""
+
+import warp as wp
+
+from ..coordinates.tree import apply_impulse, row_velocity
+from ..spatial import INFINITY, ONE, UNLIMITED, ZERO, f64, vec3
+from ..state import StateArrays, WorkArrays
+from ..system import SystemArrays
+from .blocks import push_block, push_block_pseudo
+
+
+@wp.func
+def warm_start(
+    m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], rows: int, h: f64, keep: f64, w: int
+):
+    """Apply the last step's accumulated impulses, scaled to this step, within this step's bounds."""
+    scale = ZERO
+    if s.last_h[0, w] > ZERO:
+        scale = keep * h / s.last_h[0, w]
+    for a in range(rows):
+        r = x.active[a, w]
+        p = wp.clamp(scale * s.impulse[r, w], x.row_low[r, w], x.row_high[r, w])
+        s.impulse[r, w] = p
+        if p != ZERO:
+            apply_impulse(m, x, s.v, r, p, w)
+    s.last_h[0, w] = h
+
+
+@wp.func
+def start_pseudo(x: wp.ref[WorkArrays], w: int):
+    """Pseudo-velocities start at zero; without slots they are never written."""
+    if x.row_bias.shape[0] > 0:
+        for k in range(x.v_pseudo.shape[0]):
+            x.v_pseudo[k, w] = ZERO
+
+
+@wp.func
+def share_ball_mass(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], rows: int, w: int):
+    """Give the three rows of a ball the effective mass of their sum: 1 / Σ 1/m."""
+    for a in range(rows):
+        r = x.active[a, w]
+        if m.slot_group[r] == 3:
+            own = ZERO
+            for k in range(3):
+                if x.row_mass[r + k, w] > ZERO:
+                    own += ONE / x.row_mass[r + k, w]
+            for k in range(3):
+                if x.row_mass[r + k, w] > ZERO:
+                    x.row_mass[r + k, w] = ONE / own
+
+
+@wp.func
+def push(
+    m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], r: int, low: f64, high: f64, w: int
+) -> f64:
+    """One row's impulse within its bounds; returns its increment."""
+    p = s.impulse[r, w]
+    u = row_velocity(m, x, s.v, r, w) + x.row_bias[r, w] + x.row_softness[r, w] * p
+    new = wp.clamp(p - u * x.row_mass[r, w], low, high)
+    s.impulse[r, w] = new
+    apply_impulse(m, x, s.v, r, new - p, w)
+    return new - p
+
+
+@wp.func
+def push_pseudo(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], r: int, h: f64, w: int) -> f64:
+    """One row's pseudo-impulse; returns its increment."""
+    low = ZERO
+    if x.row_low[r, w] < ZERO:
+        low = -INFINITY
+    p = x.row_pseudo[r, w]
+    u = row_velocity(m, x, x.v_pseudo, r, w) + x.row_error[r, w] / h
+    new = wp.max(p - u * x.row_mass[r, w], low)
+    x.row_pseudo[r, w] = new
+    apply_impulse(m, x, x.v_pseudo, r, new - p, w)
+    return new - p
+
+
+@wp.func
+def corrects(x: wp.ref[WorkArrays], r: int, w: int) -> int:
+    """1 where a row corrects positions: bilateral rigid rows, and limits that were passed."""
+    if x.row_softness[r, w] != ZERO:
+        return 0
+    if x.row_low[r, w] <= -UNLIMITED and x.row_high[r, w] >= UNLIMITED:
+        return 1
+    if x.row_low[r, w] == ZERO:
+        return 1
+    return 0
+
+
+@wp.func
+def push_ball(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], r: int, w: int) -> f64:
+    """Impulses of the three friction or motor rows r, r+1, r+2 in their ball; returns the largest change.
+
+    p ← proj(p - u m_eff), all three from the same velocity: where it slides, p is then along -u. With
+    the velocity updated between the rows friction would not oppose slip.
+    """
+    before = vec3(s.impulse[r, w], s.impulse[r + 1, w], s.impulse[r + 2, w])
+    after = before
+    for k in range(3):
+        u = row_velocity(m, x, s.v, r + k, w) + x.row_bias[r + k, w]
+        after[k] = before[k] - u * x.row_mass[r + k, w]
+    size = wp.length(after)
+    bound = x.row_high[r, w]
+    if size > bound:
+        after = after * (bound / size)
+    change = after - before
+    for k in range(3):
+        s.impulse[r + k, w] = after[k]
+        apply_impulse(m, x, s.v, r + k, change[k], w)
+    return wp.max(wp.max(wp.abs(change[0]), wp.abs(change[1])), wp.abs(change[2]))
+
+
+@wp.func(inline=False)
+def sweep_once(
+    m: wp.ref[SystemArrays],
+    s: wp.ref[StateArrays],
+    x: wp.ref[WorkArrays],
+    rows: int,
+    h: f64,
+    correct: int,  # 1: remove position errors by pseudo-impulses
+    blocks: int,  # 1: solve the closures of a joint together
+    w: int,
+) -> f64:
+    """Push every row once, but for those that a direct solve takes; returns the largest increment."""
+    worst = ZERO
+    skip = int(0)  # rows done together with the one before
+    for a in range(rows):
+        r = x.active[a, w]
+        if skip > 0:
+            skip -= 1
+        elif x.solved[r, w] != 0:
+            skip = 0
+        elif m.slot_group[r] == 3:
+            worst = wp.max(worst, push_ball(m, s, x, r, w))
+            skip = 2
+        elif blocks != 0 and m.slot_block[r] > 0:
+            worst = wp.max(worst, push_block(m, s, x, r, m.slot_block[r], w))
+            if correct != 0:
+                worst = wp.max(worst, push_block_pseudo(m, x, r, m.slot_block[r], h, w))
+            skip = m.slot_block[r] - 1
+        else:
+            worst = wp.max(worst, wp.abs(push(m, s, x, r, x.row_low[r, w], x.row_high[r, w], w)))
+            if correct != 0 and corrects(x, r, w) != 0:
+                worst = wp.max(worst, wp.abs(push_pseudo(m, x, r, h, w)))
+    return worst
+
+
+@wp.func
+def sweep(
+    m: wp.ref[SystemArrays],
+    s: wp.ref[StateArrays],
+    x: wp.ref[WorkArrays],
+    rows: int,
+    h: f64,
+    epsilon: f64,
+    limit: int,
+    correct: int,
+    blocks: int,
+    w: int,
+) -> int:
+    """Sweep until no increment exceeds epsilon [N s, N m s] or the limit is reached; returns iterations."""
+    iterations = int(0)
+    worst = INFINITY
+    while iterations < limit and worst > epsilon:
+        worst = sweep_once(m, s, x, rows, h, correct, blocks, w)
+        iterations += 1
+    return iterations

@@ -1,0 +1,1 @@
+"""What a system needs before its first step."""

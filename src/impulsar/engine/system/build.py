@@ -1,0 +1,648 @@
+"""Model → System: the arrays on a device, and the names that lead back from them."""
+
+import itertools
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cached_property
+
+import numpy as np
+import warp as wp
+
+from ...author.errors import ModelError
+from ...author.joints import (
+    BALL,
+    BALL_X,
+    LENGTH,
+    LOCK_X,
+    LOCK_Y,
+    LOCK_Z,
+    SCREW,
+    SLIDE_X,
+    SLIDE_Y,
+    SLIDE_Z,
+    THREAD,
+    TURN_X,
+    TURN_Z,
+)
+from ...author.model import Model
+from ...author.parts import Joint
+from ...author.profiles import Scalar, scalar_profiles
+from ...author.rotations import conjugate, multiply, multiply_all, rotate_all, rotation_matrices, rotation_matrix
+from ..spatial import f64, mat33, quat, vec3
+from ..state import Counts
+from .arrays import ADD, ALONE, FOLLOW, HELD, JOINED, KEEP, LEVEL, ON_BALL, STORE, WHOLE, SystemArrays
+from .channels import Channels
+from .slots import BILATERAL, CLOSURE, COUPLING, FRICTION, HAND, IDLE, SOFT, SPRING, Slot, SlotBuilder
+from .tree import GROUND, Tree, scatter, span
+
+METRES = (SLIDE_X, SLIDE_Y, SLIDE_Z, LOCK_X, LOCK_Y, LOCK_Z, THREAD, LENGTH)  # codes of rows in metres
+EMPTY = -2  # body of a hand or load that is not in use
+OPTIONS = 16
+TOPOLOGY_OF_EDITS = ("hand_body", "load_body", "load_in_body", "slot_trees")  # what hands and loads change
+ROUNDING = 1e-15  # of the entries of rotation matrices
+PARALLEL = 1e-6  # hinge axes that lean less are parallel [rad]
+SPATIAL = (TURN_X, *BALL)  # freedoms whose axis turns
+ROW_CAPACITY = 2**28  # float64 of J in all worlds: 2 GiB
+GRAM_CAPACITY = 2**26  # entries in all worlds beyond which rows are not chosen anew at weak poses
+FACTOR_CAPACITY = 2**22  # entries beyond which compliant rows are left out of the direct solve
+
+
+class System:
+    """A model built: arrays on a device, counts, and the index of every name."""
+
+    def __init__(
+        self,
+        model: Model,
+        worlds: int = 1,
+        device: str = "cpu",
+        coordinates: str = "generalized",
+        hands: int = 1,
+        loads: int = 0,
+        check_meeting: bool = True,
+        checked: bool = False,  # the model has been checked: an edit checks what it changes
+    ):
+        if not checked:
+            model.check(check_meeting)
+        self.model = model
+        self.device = device
+        self.coordinates = coordinates
+        self.tree = scatter(model) if coordinates == "maximal" else span(model)
+        self.body_index = {name: i for i, name in enumerate(self.tree.bodies)}
+        self.joints: list[Joint] = [*self.tree.carriers, *self.tree.loops]
+        self.joint_index = {joint.name: i for i, joint in enumerate(self.joints)}
+        self.arrays = SystemArrays()
+        self._worlds = worlds
+        self._bases: dict[str, wp.array] = {}  # what stride-0 views look at
+        self.places: dict[str, list[tuple[str, int]]] = {}  # where parameters set by edits are kept
+        self.locked_motors: dict[int, str] = {}  # by slot, what holds its joint: see engine/start/locked.py
+        self._springs = list(model.springs.values())
+        self._couplings = list(model.couplings.values())
+
+        self.length = characteristic_length(model)
+        self.size = extent(model) + self.length
+        self.redundancy = 0.0  # by which rows were left out; see engine/start/redundancy.py
+        self._number_freedoms()
+        builder = SlotBuilder(self.joint_index, self.coordinate, self.dof)
+        for joint in self.tree.loops:
+            builder.add_closures(joint)
+        for joint in model.joints.values():
+            builder.add_features(joint)
+        builder.add_couplings(model)
+        builder.add_springs(model)
+        builder.add_hands(hands)
+        self.slots: list[Slot] = builder.slots
+        self.load_names: list[str | None] = [*model.loads, *[None] * loads]
+        channels: list[Scalar] = builder.channels
+        hand_channel = self._hand_channel = len(channels)
+        channels += [0.0] * (3 * hands)
+        load_channel = self._load_channel = len(channels)
+        for load in model.loads.values():
+            channels += [*scalar_profiles(load.force, 3), *scalar_profiles(load.torque, 3)]
+        channels += [0.0] * (6 * loads)
+
+        self._place_rows()
+        self.counts = Counts(
+            bodies=len(self.tree.bodies),
+            joints=len(self.joints),
+            dofs=self._dofs,
+            coordinates=self._coordinates,
+            loop_freedoms=len(self._loop_freedoms),
+            slots=len(self.slots),
+            row_entries=self._slot_row[-1],
+            bilaterals=len(self._bilateral),
+            solvables=len(self._solvable),
+            spares=0,
+            envelope=self._envelope_row[-1],
+            frictions=sum(slot.kind == FRICTION for slot in self.slots),
+            springs=len(model.springs),
+            hands=hands,
+            loads=len(self.load_names),
+            channels=len(channels),
+            worlds=worlds,
+        )
+        if self.counts.row_entries * worlds > ROW_CAPACITY:
+            raise ModelError(
+                f"model '{model.name}': {self.counts.slots} rows over {self.counts.dofs} freedoms in {worlds} worlds "
+                "do not fit the row store; leave out features of joints or take fewer worlds"
+            )
+        self._write_tree()
+        self._write_bodies()
+        self._write_joints()
+        self._write_slots()
+        self._write_couplings()
+        self._write_springs()
+        self._write_hands(hand_channel)
+        self._write_loads(load_channel)
+        self.channels = Channels(channels, worlds, device, self.channel_owner)
+        self.channels.write(self.arrays)
+        self.arrays.h = wp.zeros(1, dtype=f64, device=device)
+        self.arrays.nominal_h = wp.zeros(1, dtype=f64, device=device)
+        self.arrays.steps = wp.zeros(1, dtype=wp.int32, device=device)
+        self.arrays.live_slots = wp.zeros(1, dtype=wp.int32, device=device)
+        self.count_live_slots()
+        self.arrays.spares = wp.zeros(1, dtype=wp.int32, device=device)
+        self.arrays.tableau = wp.zeros(1, dtype=f64, device=device)  # a method that has one fills it
+        self.arrays.options = wp.zeros(OPTIONS, dtype=f64, device=device)
+
+    def _number_freedoms(self) -> None:
+        """Where each freedom's velocity and coordinate are; tree joints in q, v, loops in loop_q."""
+        self.coordinate: dict[tuple[str, int], int] = {}
+        self.dof: dict[tuple[str, int], int] = {}
+        self._dofs = self._coordinates = 0
+        self._dof_start, self._coordinate_start, self._dof_kind = [0], [0], []
+        for joint in self.tree.carriers:
+            for code in joint.kind.freedoms:
+                self.dof[joint.name, code] = self._dofs
+                self.coordinate[joint.name, code] = self._coordinates
+                self._dof_kind.append(code)
+                self._dofs += 1
+                if not BALL_X < code < SCREW:  # the quaternion is counted at BALL_X
+                    self._coordinates += 4 if code == BALL_X else 1
+            self._dof_start.append(self._dofs)
+            self._coordinate_start.append(self._coordinates)
+        self._loop_freedoms: list[tuple[str, int]] = []
+        for joint in self.tree.loops:
+            for code in joint.kind.freedoms:
+                self.coordinate[joint.name, code] = -1 - len(self._loop_freedoms)
+                self._loop_freedoms.append((joint.name, code))
+
+    def count_live_slots(self) -> None:
+        """Tell the kernels whether there are rows to look for; to be called when a hand takes or lets go."""
+        held = sum(name is not None for name in self.hand_names)
+        self.arrays.live_slots.fill_(self.counts.slots - 3 * (self.counts.hands - held))
+
+    def _place_rows(self) -> None:
+        """Which trees each slot's row touches, and where in J and Y it is kept."""
+        self._tree_of: list[int] = []
+        self._tree_body: list[int] = []
+        for i, parent in enumerate(self.tree.parents):
+            if parent < 0:
+                self._tree_body.append(i)
+            self._tree_of.append(len(self._tree_body) - 1)
+        self._tree_body.append(len(self._tree_of))
+        self._tree_dof = [self._dof_start[body] for body in self._tree_body]
+        sizes = np.diff(self._tree_dof).tolist()
+        largest = max(sizes)  # a hand may take any body: room for the largest tree
+        touched_by: dict[tuple[int, int], tuple[list[int], int]] = {}  # slots of one part touch the same trees
+        self._slot_trees: list[list[int]] = []
+        lengths: list[int] = []
+        for slot in self.slots:
+            part = (slot.kind if slot.kind in (HAND, SPRING, COUPLING) else CLOSURE), slot.part
+            if part not in touched_by:
+                touched = sorted({self._tree_of[b] for b in self._slot_bodies(slot)})
+                touched_by[part] = touched, largest if slot.kind == HAND else sum(sizes[tree] for tree in touched)
+            touched, length = touched_by[part]
+            self._slot_trees.append(touched)
+            lengths.append(length)
+        self._slot_row = [0, *np.cumsum(lengths, dtype=int).tolist()]
+
+        self._order_bilateral()
+
+    def _order_bilateral(self) -> None:
+        """The rows of a direct solve, and which of them may respond to each other."""
+        # in the order of the trees, so that the factor of a chain of free bodies has a narrow band
+        self._bilateral = sorted(
+            (r for r, slot in enumerate(self.slots) if slot.kind in BILATERAL),
+            key=lambda r: (self._slot_trees[r][-1] if self._slot_trees[r] else 0, r),
+        )
+        self._envelope_start, self._envelope_row = [], [0]
+        first: dict[int, int] = {}  # tree -> first bilateral row that touches it
+        soft = [r for r, slot in enumerate(self.slots) if slot.kind in SOFT]
+        self._solvable = [*self._bilateral, *soft]
+        for b, r in enumerate(self._solvable):
+            start = b
+            for tree in self._slot_trees[r]:
+                start = min(start, first.setdefault(tree, b))
+            if self.slots[r].kind == HAND:  # it may take any body
+                start = 0
+            self._envelope_start.append(start)
+            self._envelope_row.append(self._envelope_row[-1] + b - start + 1)
+        if soft and self._envelope_row[-1] > FACTOR_CAPACITY:
+            n = len(self._bilateral)
+            del self._solvable[n:], self._envelope_start[n:], self._envelope_row[n + 1 :]
+
+    def drop_rows(self, idle: Sequence[int]) -> None:
+        """Take locks that the tree satisfies by itself out of the rows."""
+        if not len(idle):
+            return
+        for r in idle:
+            self.slots[r].kind = IDLE
+        self._order_bilateral()
+        self._fixed(
+            slot_kind=[slot.kind for slot in self.slots],
+            slot_block=joint_blocks(self.slots),
+            bilateral=self._bilateral,
+            solvable=self._solvable,
+            envelope_start=self._envelope_start,
+            envelope_row=self._envelope_row,
+        )
+
+    def scaled_rows(self, J: np.ndarray, slots: Sequence[int]) -> np.ndarray:
+        """Dense rows of some slots in rad and sizes, as engine/system/rank.py takes them."""
+        row, dof = self.arrays.slot_weight.numpy()[slots], self.arrays.dof_weight.numpy()
+        return np.sqrt(row)[:, None] * J * np.sqrt(dof)
+
+    def spare_rows(self, basis: np.ndarray, rank: np.ndarray, slack: np.ndarray) -> None:
+        """Say which closures and couplings hold the mechanism [slot, 1 or world], and how many there are [1 or world].
+
+        The others are spare: a method may leave them out, or choose among all by their strength at a pose. slack is
+        the error that this may mean for those that hold it [1 or world].
+        """
+        self.replace_parameter("slack", np.reshape(slack, (1, -1)))
+        self.replace_parameter("basis", basis.astype(float))
+        self.replace_parameter("rank", np.reshape(rank, (1, -1)).astype(float))
+        n = len(self._bilateral)
+        fits = n * n * self._worlds <= GRAM_CAPACITY
+        self.counts = replace(self.counts, bilaterals=n, spares=int(fits and not basis[self._bilateral].all()))
+
+    def _slot_bodies(self, slot: Slot) -> list[int]:
+        """The bodies that a slot's row touches; of a hand none until it holds one."""
+        if slot.kind == HAND:
+            return []
+        if slot.kind == SPRING:
+            spring = self._springs[slot.part]
+            names = [spring.first, spring.second]
+        elif slot.kind == COUPLING:
+            coupling = self._couplings[slot.part]
+            joints = self.model.joints
+            names = [n for j in (coupling.joint_a, coupling.joint_b) for n in (joints[j].first, joints[j].second)]
+        else:
+            names = [self.joints[slot.part].first, self.joints[slot.part].second]
+        return [self.body_index[name] for name in names if name != GROUND]
+
+    def dense_rows(self, entries: np.ndarray, worlds: Sequence[int] | None = None) -> np.ndarray:
+        """J or Y of the first world [slot, dof], or of some [world, slot, dof], from the packed entries."""
+        chosen = [0] if worlds is None else list(worlds)
+        dense = np.zeros((len(chosen), len(self.slots), self._dofs))
+        for r, touched in enumerate(self.arrays.slot_trees.numpy()):
+            at = self._slot_row[r]
+            for tree in touched[touched >= 0]:
+                dofs = slice(self._tree_dof[tree], self._tree_dof[tree + 1])
+                size = dofs.stop - dofs.start
+                dense[:, r, dofs] = entries[at : at + size, chosen].T
+                at += size
+        return dense[0] if worlds is None else dense
+
+    # arrays ---------------------------------------------------------------------------------------
+
+    def _fixed(self, **values: object) -> None:
+        """Topology: one value per part."""
+        for name, value in values.items():
+            array = np.array(value, np.int32)
+            setattr(self.arrays, name, self._array(array, wp.int32, array.shape))
+
+    def _shared(self, dtype: type, **values: object) -> None:
+        """Parameters: one value per part, seen by all worlds through stride 0."""
+        for name, value in values.items():
+            shape = {f64: (), vec3: (3,), quat: (4,), mat33: (3, 3)}[dtype]
+            data = np.array(value, float).reshape(-1, 1, *shape)
+            self._set_base(name, self._array(data, dtype, data.shape[:2]))
+
+    def _array(self, data: np.ndarray, dtype: type, shape: tuple[int, ...]) -> wp.array:
+        """An array on the device; on the CPU it takes the data over, which is four times as fast as a copy."""
+        return wp.array(data, dtype=dtype, device=self.device, shape=shape, copy=self.device != "cpu" or not data.size)
+
+    def _set_base(self, name: str, base: wp.array) -> None:
+        """Put an array [part, 1 or world] where the kernels see [part, world]."""
+        self._bases[name] = base
+        view = base
+        if base.shape[1] == 1 and self._worlds > 1:
+            shape, strides = (base.shape[0], self._worlds), (base.strides[0], 0)
+            view = wp.array(
+                ptr=base.ptr, dtype=base.dtype, shape=shape, strides=strides, device=self.device, capacity=base.capacity
+            )
+        setattr(self.arrays, name, view)
+
+    @property
+    def parameters(self) -> list[str]:
+        """Names of the parameter arrays."""
+        return list(self._bases)
+
+    def replace_parameter(self, name: str, values: np.ndarray) -> None:
+        """Put back a parameter array [part, 1 or world, ...]."""
+        base = self._bases[name]
+        if base.shape[:2] == values.shape[:2]:
+            if base.device.is_cpu:
+                base.numpy()[...] = values
+            else:
+                base.assign(values)
+        else:
+            self._set_base(name, wp.array(values, dtype=base.dtype, device=self.device, shape=values.shape[:2]))
+
+    def parameter(self, name: str) -> np.ndarray:
+        """Values of a parameter array [part, 1 or world, ...] on the host, a copy."""
+        return self._bases[name].numpy().copy()
+
+    def width(self, name: str) -> tuple[int, ...]:
+        """Shape of one value of a parameter array."""
+        return self._bases[name].numpy().shape[2:]
+
+    def set_parameter(self, name: str, part: int, values: np.ndarray | float) -> bool:
+        """Write one part's value, or one per world. True: the kernels' arrays were replaced."""
+        base = self._bases[name]
+        data = base.numpy()  # on the CPU a view
+        per_world = np.ndim(values) > data.ndim - 2
+        if per_world and data.shape[1] == 1 and self._worlds > 1:
+            data = np.repeat(data, self._worlds, axis=1)
+            data[part] = values
+            self._set_base(name, wp.array(data, dtype=base.dtype, device=self.device, shape=data.shape[:2]))
+            return True
+        data[part] = values
+        if not base.device.is_cpu:
+            base.assign(data)
+        return False
+
+    @cached_property
+    def slot_values(self) -> np.ndarray:
+        """What a, b, c and d of every slot were built with [slot, 4]."""
+        return np.array([(slot.a, slot.b, slot.c, slot.d) for slot in self.slots]).reshape(-1, 4)
+
+    @cached_property
+    def slots_of(self) -> dict[str, list[int]]:
+        """Slots of each part by name, without the hands'."""
+        found: dict[str, list[int]] = {}
+        for r, slot in enumerate(self.slots):
+            if slot.kind != HAND:
+                found.setdefault(slot.name, []).append(r)
+        return found
+
+    def channel_owner(self, channel: int) -> str:
+        """What an input channel is of, in words."""
+        if channel >= self._load_channel:
+            load, k = divmod(channel - self._load_channel, 6)
+            return f"load '{self.load_names[load]}' {'force' if k < 3 else 'torque'}"
+        if channel >= self._hand_channel:
+            return f"hand '{self.hand_names[(channel - self._hand_channel) // 3]}'"
+        return f"motor of joint '{next(slot.name for slot in self.slots if slot.channel == channel)}'"
+
+    def _write_tree(self) -> None:
+        parents = self.tree.parents
+        n = len(parents)
+        children: dict[int, list[int]] = {}
+        for i, parent in enumerate(parents):
+            children.setdefault(parent, []).append(i)
+        over, gathers = [KEEP] * n, [0] * n
+        for parent, own in children.items():
+            if parent >= 0:
+                apart = [i for i in own if i != parent + 1]
+                gathers[parent] = int(bool(apart))
+                for i in own:
+                    over[i] = FOLLOW if i == parent + 1 else STORE if i == apart[-1] else ADD
+        spins = [
+            int(
+                joint.type == "free"
+                and joint.first == GROUND
+                and not np.any(joint.p_CM)
+                and not np.any(joint.q_PF[:3])
+                and i not in children
+            )
+            for i, joint in enumerate(self.tree.carriers)
+        ]
+        held = {name for joint in self.tree.loops for name in (joint.first, joint.second)}
+        self._fixed(
+            parent=parents,
+            dof_start=self._dof_start,
+            coordinate_start=self._coordinate_start,
+            dof_kind=self._dof_kind,
+            hand_over=over,
+            gathers=gathers,
+            tree_of=self._tree_of,
+            tree_body=self._tree_body,
+            tree_dof=self._tree_dof,
+            spins_free=spins,
+            tree_motion=[
+                self._motion_of(range(start, end), bool(spins[start]), held)
+                for start, end in itertools.pairwise(self._tree_body)
+            ],
+        )
+
+    def _motion_of(self, bodies: range, spins: bool, held: set[str]) -> int:
+        """How a tree moves by inertia: LEVEL if it turns about parallel axes only, whatever its pose."""
+        if spins:
+            return HELD if self.tree.bodies[bodies[0]] in held else ALONE
+        carriers = [self.tree.carriers[i] for i in bodies]
+        if all(code not in SPATIAL for joint in carriers for code in joint.kind.freedoms):
+            axes = self._turning_axes(bodies)
+            if not axes or np.linalg.norm(np.cross(axes, axes[0]), axis=1).max() < PARALLEL:
+                return LEVEL
+        root = carriers[0]
+        if root.first == GROUND and root.type in ("free", "spherical"):
+            return WHOLE if root.type == "free" else ON_BALL
+        return JOINED
+
+    def _turning_axes(self, bodies: range) -> list[np.ndarray]:
+        """World directions of a tree's hinges at zero coordinates: parallel there, parallel everywhere."""
+        carriers = self.tree.carriers
+        q_PF, q_CM = (np.array([getattr(carriers[i], name) for i in bodies]) for name in ("q_PF", "q_CM"))
+        axes, q_WB = [], {GROUND: np.array([0.0, 0.0, 0.0, 1.0])}
+        for i, F, M in zip(bodies, q_PF, q_CM, strict=True):
+            joint, name = carriers[i], self.tree.bodies[i]
+            forward = joint.second == name
+            q_WF = multiply(q_WB[joint.first], F) if forward else multiply(q_WB[joint.second], M)
+            q_WB[name] = multiply(q_WF, conjugate(M if forward else F))
+            if any(code in (TURN_Z, SCREW) for code in joint.kind.freedoms):
+                axes.append(rotation_matrix(q_WF)[:, 2])
+        return axes
+
+    def _write_bodies(self) -> None:
+        bodies = [self.model.bodies[name] for name in self.tree.bodies]
+        self._shared(f64, mass=[body.mass for body in bodies])
+        self._shared(mat33, inertia=[body.inertia for body in bodies])
+        self._shared(vec3, gravity=[self.model.gravity])
+
+    def _body(self, name: str) -> int:
+        return -1 if name == GROUND else self.body_index[name]
+
+    def _write_joints(self) -> None:
+        joints = self.joints
+        self._fixed(
+            first=[self._body(joint.first) for joint in joints],
+            second=[self._body(joint.second) for joint in joints],
+            loop_joint=[self.joint_index[name] for name, _ in self._loop_freedoms],
+            loop_code=[code for _, code in self._loop_freedoms],
+        )
+        p_PF, q_PF, p_CM, q_CM = (
+            np.reshape([getattr(joint, name) for joint in joints], (len(joints), size))
+            for name, size in (("p_PF", 3), ("q_PF", 4), ("p_CM", 3), ("q_CM", 4))
+        )
+        self._shared(vec3, p_PF=p_PF, p_CM=p_CM)
+        self._shared(quat, q_PF=q_PF, q_CM=q_CM)
+        self._shared(mat33, R_PF=exact_axes(q_PF), R_CM=exact_axes(q_CM))
+        self._shared(quat, q_zero=self.zero_orientations(q_PF, q_CM))
+        self._shared(f64, pitch=[joint.pitch or 0.0 for joint in joints])
+        self._shared(f64, length=[joint.length or 0.0 for joint in joints])
+
+    def zero_orientations(self, q_PF: np.ndarray, q_CM: np.ndarray) -> np.ndarray:
+        """Orientation of every body in its parent at zero coordinates, from joint frames [joint, ..., 4]."""
+        n = len(self.tree.bodies)
+        q = multiply_all(q_PF[:n], conjugate(q_CM[:n]))
+        backward = [joint.second != name for joint, name in zip(self.tree.carriers, self.tree.bodies, strict=True)]
+        q[backward] = conjugate(q[backward])
+        q[np.abs(q) < ROUNDING] = 0.0
+        return q / np.linalg.norm(q, axis=-1, keepdims=True)
+
+    def _write_slots(self) -> None:
+        slots = self.slots
+        self._fixed(
+            slot_kind=[slot.kind for slot in slots],
+            slot_part=[slot.part for slot in slots],
+            slot_code=[slot.code for slot in slots],
+            slot_q=[slot.q for slot in slots],
+            slot_dof=[slot.dof for slot in slots],
+            slot_trees=np.reshape([[*touched, -1, -1, -1, -1][:4] for touched in self._slot_trees], (-1, 4)),
+            slot_row=self._slot_row,
+            slot_group=[slot.group for slot in slots],
+            slot_block=joint_blocks(slots),
+            bilateral=self._bilateral,
+            solvable=self._solvable,
+            envelope_start=self._envelope_start,
+            envelope_row=self._envelope_row,
+            slot_channel=[slot.channel for slot in slots],
+        )
+        largest = 1e300  # stands for no bound
+        self._shared(f64, slot_a=[min(slot.a, largest) for slot in slots], slot_b=[slot.b for slot in slots])
+        self._shared(f64, slot_c=[slot.c for slot in slots], slot_d=[slot.d for slot in slots])
+        self._shared(f64, basis=np.ones(len(slots)), rank=[len(self._bilateral)], slack=[0.0])
+        in_metres = [(slot.kind != COUPLING and slot.code in METRES) or self._couples_slides(slot) for slot in slots]
+        slides = [code <= SLIDE_Z for code in self._dof_kind]
+        in_slides = np.zeros(self._coordinates, np.int32)
+        in_slides[[c for (_, code), c in self.coordinate.items() if code <= SLIDE_Z and c >= 0]] = 1
+        self._fixed(coordinate_slides=in_slides)
+        for name, weight in (
+            ("home", self.start_coordinates()),
+            ("size", np.array([self.size])),
+            ("slot_weight", np.where(in_metres, self.size**-2, 1.0)),
+            ("dof_weight", np.where(slides, self.size**2, 1.0)),
+        ):
+            setattr(self.arrays, name, self._array(weight, f64, weight.shape))
+
+    def _couples_slides(self, slot: Slot) -> bool:
+        if slot.kind != COUPLING:
+            return False
+        coupling = self._couplings[slot.part]
+        return self.model.joints[coupling.joint_b].kind.group(coupling.group_b).is_slide
+
+    def _write_couplings(self) -> None:
+        sides = [[(c.joint_a, c.group_a), (c.joint_b, c.group_b)] for c in self._couplings]
+        freedom = {
+            (joint.name, group.name): group.freedoms[0]
+            for joint in self.model.joints.values()
+            for group in joint.kind.groups
+        }
+        ends = [(joint, freedom[joint, group]) for side in sides for joint, group in side]
+        self._fixed(
+            coupled_joint=np.reshape([self.joint_index[joint] for joint, _ in ends], (-1, 2)),
+            coupled_code=np.reshape([code for _, code in ends], (-1, 2)),
+            coupled_q=np.reshape([self.coordinate[end] for end in ends], (-1, 2)),
+            coupled_dof=np.reshape([self.dof.get(end, -1) for end in ends], (-1, 2)),
+        )
+
+    def _write_springs(self) -> None:
+        springs = self._springs
+        self._fixed(
+            spring_first=[self._body(spring.first) for spring in springs],
+            spring_second=[self._body(spring.second) for spring in springs],
+        )
+        self._shared(vec3, spring_p_first=[spring.p_PQ for spring in springs])
+        self._shared(vec3, spring_p_second=[spring.p_CQ for spring in springs])
+
+    def _write_hands(self, channel: int) -> None:
+        n = self.counts.hands
+        self.hand_names: list[str | None] = [None] * n
+        self._fixed(hand_body=[EMPTY] * n, hand_channel=[channel + 3 * k for k in range(n)])
+        self._shared(vec3, hand_point=np.zeros((n, 3)))
+
+    def _write_loads(self, channel: int) -> None:
+        loads = list(self.model.loads.values())
+        spare = self.counts.loads - len(loads)
+        self._fixed(
+            load_body=[self.body_index[load.body] for load in loads] + [EMPTY] * spare,
+            load_in_body=[int(load.frame == "body") for load in loads] + [0] * spare,
+            load_channel=[channel + 6 * k for k in range(len(loads) + spare)],
+        )
+        self._shared(vec3, load_point=[*[load.p_BQ for load in loads], *[np.zeros(3)] * spare])
+
+    # start ----------------------------------------------------------------------------------------
+
+    def start_coordinates(self) -> np.ndarray:
+        """Tree coordinates at the authored pose: zero where the joint's frames coincide."""
+        bodies = {GROUND: self.model.ground, **self.model.bodies}
+        joints = self.tree.carriers
+        ends = [(bodies[joint.first], bodies[joint.second]) for joint in joints]
+        p_P, q_P = (np.array([getattr(first, name) for first, _ in ends]) for name in ("position", "orientation"))
+        p_C, q_C = (np.array([getattr(second, name) for _, second in ends]) for name in ("position", "orientation"))
+        p_PF, q_PF, p_CM, q_CM = (
+            np.array([getattr(joint, name) for joint in joints]) for name in ("p_PF", "q_PF", "p_CM", "q_CM")
+        )
+        q_FW = multiply_all(q_P, q_PF) * (-1.0, -1.0, -1.0, 1.0)
+        p_FM = rotate_all(q_FW, p_C + rotate_all(q_C, p_CM) - (p_P + rotate_all(q_P, p_PF)))
+        q_FM = multiply_all(q_FW, multiply_all(q_C, q_CM))
+        q = np.zeros(self._coordinates)
+        for i, (joint, R) in enumerate(zip(joints, rotation_matrices(q_FM), strict=True)):
+            c = self._coordinate_start[i]
+            for code in joint.kind.freedoms:
+                values = joint_coordinates(code, p_FM[i], q_FM[i], R)
+                q[c : c + len(values)] = values
+                c += len(values)
+        return q
+
+
+def characteristic_length(model: Model) -> float:
+    """Root mean square distance of joints from the centres of mass that they hold [m].
+
+    By it metres and radians are made comparable. Of ground it would depend on where the mechanism stands; bodies
+    held at their centres have their radius of gyration.
+    """
+    arms = [
+        float(p @ p)
+        for joint in model.joints.values()
+        for body, p in ((joint.first, joint.p_PF), (joint.second, joint.p_CM))
+        if body != GROUND
+    ]
+    if not any(arms):
+        arms = [np.trace(body.inertia) / 2 / body.mass for body in model.bodies.values()]
+    return math.sqrt(sum(arms) / len(arms)) if any(arms) else 1.0
+
+
+def extent(model: Model) -> float:
+    """How far a model's centres of mass are apart at the authored pose [m]."""
+    p = np.array([body.position for body in model.bodies.values()])
+    return float(np.linalg.norm(np.ptp(p, axis=0))) if len(p) else 0.0
+
+
+def joint_blocks(slots: list[Slot]) -> list[int]:
+    """At the first closure of each joint the number of its closures, elsewhere 0."""
+    sizes = [0] * len(slots)
+    first = 0
+    for r, slot in enumerate(slots):
+        if slot.kind == CLOSURE:
+            if r == 0 or slots[first].part != slot.part or slots[first].kind != CLOSURE:
+                first = r
+            sizes[first] += 1
+    return sizes
+
+
+def exact_axes(q: np.ndarray) -> np.ndarray:
+    """Rotation matrices of quaternions [..., 4], their zeros and ones freed from rounding.
+
+    So an axis along a coordinate axis is exactly that, and a planar mechanism stays planar to the last
+    bit: where planar motion is unstable in space, rounding would grow to centimetres within seconds.
+    """
+    R = rotation_matrices(q)
+    whole = np.round(R)
+    return np.where(np.abs(R - whole) < ROUNDING, whole, R)
+
+
+def joint_coordinates(code: int, p_FM: np.ndarray, q_FM: np.ndarray, R: np.ndarray) -> list[float]:
+    """Coordinates of one freedom of a joint whose frames are posed like this; R is the matrix of q_FM."""
+    if code <= SLIDE_Z:
+        return [p_FM[code]]
+    if code in (TURN_Z, SCREW):
+        return [math.atan2(R[1, 0], R[0, 0])]
+    if code == TURN_X:
+        return [math.atan2(R[2, 1], R[2, 2])]
+    return list(q_FM) if code == BALL_X else []
+
+
+__all__ = ["EMPTY", "System", "Tree"]

@@ -1,0 +1,258 @@
+"""Input channels: scalar functions of time that motors, loads and hands follow, read in the kernels."""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import warp as wp
+
+from ...author.errors import ModelError
+from ...author.profiles import Component, Harmonic, Ramp, Scalar, Table
+from ..spatial import HALF, ONE, ZERO, f64
+from .arrays import SystemArrays
+
+CONSTANT, RAMP, HARMONIC, TABLE = 0, 1, 2, 3
+CALLABLE_STEPS = 256  # a callable is sampled ahead for at most so many steps of one launch
+
+
+@wp.func(inline=False)
+def channel(m: wp.ref[SystemArrays], c: int, t: f64, w: int) -> f64:
+    """Value of channel c at time t."""
+    kind = m.channel_kind[c]
+    a = m.channel_a[c, w]
+    if kind == RAMP:  # from a to b over c .. d
+        t0 = m.channel_c[c, w]
+        u = wp.clamp((t - t0) / (m.channel_d[c, w] - t0), ZERO, ONE)
+        return (ONE - u) * a + u * m.channel_b[c, w]
+    if kind == HARMONIC:  # a + b sin(c t + d)
+        return a + m.channel_b[c, w] * wp.sin(m.channel_c[c, w] * t + m.channel_d[c, w])
+    if kind == TABLE:
+        low = m.table_start[c]
+        high = m.table_end[c] - 1
+        if t < m.table_time[low]:
+            return m.table_value[low]
+        if t >= m.table_time[high]:
+            return m.table_value[high]
+        while high - low > 1:  # time[low] <= t < time[high]
+            middle = (low + high) // 2
+            if m.table_time[middle] <= t:
+                low = middle
+            else:
+                high = middle
+        u = (t - m.table_time[low]) / (m.table_time[high] - m.table_time[low])
+        return (ONE - u) * m.table_value[low] + u * m.table_value[high]
+    return a
+
+
+@wp.func
+def channel_rate(m: wp.ref[SystemArrays], c: int, t: f64, w: int) -> f64:
+    """Rate of change of channel c after time t."""
+    kind = m.channel_kind[c]
+    if kind == RAMP:
+        t0 = m.channel_c[c, w]
+        t1 = m.channel_d[c, w]
+        if t >= t0 and t < t1:
+            return (m.channel_b[c, w] - m.channel_a[c, w]) / (t1 - t0)
+    if kind == HARMONIC:
+        omega = m.channel_c[c, w]
+        return m.channel_b[c, w] * omega * wp.cos(omega * t + m.channel_d[c, w])
+    if kind == TABLE:
+        for k in range(m.table_start[c], m.table_end[c] - 1):
+            if t >= m.table_time[k] and t < m.table_time[k + 1]:
+                return (m.table_value[k + 1] - m.table_value[k]) / (m.table_time[k + 1] - m.table_time[k])
+    return ZERO
+
+
+@wp.func
+def channel_acceleration(m: wp.ref[SystemArrays], c: int, t: f64, w: int) -> f64:
+    """Second derivative of channel c: only a harmonic has one, ramps and tables are pieces of lines."""
+    if m.channel_kind[c] == HARMONIC:
+        omega = m.channel_c[c, w]
+        return -m.channel_b[c, w] * omega * omega * wp.sin(omega * t + m.channel_d[c, w])
+    return ZERO
+
+
+@wp.func
+def just_before(t: f64) -> f64:
+    """The last instant before t: what bends or jumps at t has its old rate and value there."""
+    return t - f64(4e-16) * wp.abs(t)
+
+
+@wp.func
+def table_mean(m: wp.ref[SystemArrays], c: int, start: f64, end: f64) -> f64:
+    """Mean of a table over start .. end: each piece of a line has the mean of its middle."""
+    first = m.table_start[c]
+    last = m.table_end[c] - 1
+    at = start
+    total = ZERO
+    if at < m.table_time[first]:
+        stop = wp.min(m.table_time[first], end)
+        total += (stop - at) * m.table_value[first]
+        at = stop
+    for k in range(first, last):
+        stop = wp.min(m.table_time[k + 1], end)
+        if stop > at:
+            u = (HALF * (at + stop) - m.table_time[k]) / (m.table_time[k + 1] - m.table_time[k])
+            total += (stop - at) * ((ONE - u) * m.table_value[k] + u * m.table_value[k + 1])
+            at = stop
+    return (total + (end - at) * m.table_value[last]) / (end - start)
+
+
+@wp.func(inline=False)
+def channel_mean(m: wp.ref[SystemArrays], c: int, t: f64, h: f64, w: int) -> f64:
+    """Mean of channel c over t .. t + h, exact across bends and jumps; its value at t where h = 0."""
+    kind = m.channel_kind[c]
+    a = m.channel_a[c, w]
+    end = t + h
+    if kind == CONSTANT:
+        return a
+    if end <= t:
+        return channel(m, c, t, w)
+    if kind == HARMONIC:
+        half = HALF * m.channel_c[c, w] * h
+        part = ONE - half * half / f64(6.0)  # sin(half) / half
+        if wp.abs(half) > f64(1e-4):
+            part = wp.sin(half) / half
+        return a + m.channel_b[c, w] * part * wp.sin(m.channel_c[c, w] * (t + HALF * h) + m.channel_d[c, w])
+    if kind == RAMP:
+        rise = wp.clamp(m.channel_c[c, w], t, end)
+        rest = wp.clamp(m.channel_d[c, w], t, end)
+        total = (rise - t) * a + (rest - rise) * channel(m, c, HALF * (rise + rest), w)
+        return (total + (end - rest) * m.channel_b[c, w]) / (end - t)
+    return table_mean(m, c, t, end)
+
+
+@wp.func(inline=False)
+def next_knot(m: wp.ref[SystemArrays], t: f64, end: f64, w: int) -> f64:
+    """The first time in (t, end) at which a ramp or table bends or jumps, else end."""
+    knot = end
+    least = t + f64(1e-9) * (end - t)
+    for c in range(m.channel_kind.shape[0]):
+        kind = m.channel_kind[c]
+        if kind == RAMP:
+            for bend in range(2):
+                at = m.channel_c[c, w]
+                if bend == 1:
+                    at = m.channel_d[c, w]
+                if at > least and at < knot:
+                    knot = at
+        elif kind == TABLE:
+            for k in range(m.table_start[c], m.table_end[c]):
+                at = m.table_time[k]
+                if at > least and at < knot:
+                    knot = at
+    return knot
+
+
+@wp.func(inline=False)
+def snap_to_knot(m: wp.ref[SystemArrays], t: f64, reach: f64, w: int) -> f64:
+    """A bend or jump within reach of time t, else t: a summed clock may stop just short of it."""
+    knot = next_knot(m, t - reach, t + reach, w)
+    if knot < t + reach:
+        return knot
+    return t
+
+
+class InputError(ModelError):
+    """A callable of time that raised, or gave something else than finite numbers: whose, when and what."""
+
+
+class Channels:
+    """The channels of a system on the host, written to the device when they change."""
+
+    def __init__(self, items: Sequence[Scalar], worlds: int, device: str, owner: Callable[[int], str]):
+        self.items: list[Scalar] = list(items)
+        self.owner = owner  # what a channel is of, in words
+        self.worlds = worlds
+        self.device = device
+        self.callables: list[tuple[int, Component]] = []
+
+    def write(self, arrays: SystemArrays) -> None:
+        """Encode every channel into fresh device arrays."""
+        n = len(self.items)
+        kind = np.zeros(n, np.int32)
+        start, end = np.zeros(n, np.int32), np.zeros(n, np.int32)
+        numbers = np.zeros((4, n, self.worlds))
+        times: list[float] = []
+        values: list[float] = []
+        self.callables = []
+        for c, item in enumerate(self.items):
+            if isinstance(item, Ramp):
+                kind[c] = RAMP
+                numbers[:, c, :] = np.array([item.start, item.end, item.t0, item.t1], float)[:, None]
+            elif isinstance(item, Harmonic):
+                kind[c] = HARMONIC
+                numbers[:, c, :] = np.array([item.mean, item.amplitude, item.omega, item.phase], float)[:, None]
+            elif isinstance(item, Table | Component):
+                kind[c] = TABLE
+                start[c] = len(times)
+                if isinstance(item, Component):
+                    self.callables.append((c, item))
+                    times += [0.0] * (CALLABLE_STEPS + 1)
+                    values += [0.0] * (CALLABLE_STEPS + 1)
+                else:
+                    times += item.times
+                    values += [float(value) for value in item.values]  # type: ignore[arg-type]
+                end[c] = len(times)
+            else:
+                numbers[0, c, :] = item
+        device = self.device
+        arrays.channel_kind = wp.array(kind, dtype=wp.int32, device=device)
+        for name, block in zip(("channel_a", "channel_b", "channel_c", "channel_d"), numbers, strict=True):
+            setattr(arrays, name, wp.array(block, dtype=f64, device=device))
+        arrays.table_start = wp.array(start, dtype=wp.int32, device=device)
+        arrays.table_end = wp.array(end, dtype=wp.int32, device=device)
+        arrays.table_time = wp.array(np.array(times or [0.0]), dtype=f64, device=device)
+        arrays.table_value = wp.array(np.array(values or [0.0]), dtype=f64, device=device)
+
+    def rewrite(self, arrays: SystemArrays, first: int, ramps: Sequence[Ramp]) -> bool:
+        """Put ramps in the place of ramps, in the arrays that are there; False where there are none."""
+        rows = slice(first, first + len(ramps))
+        if (arrays.channel_kind.numpy()[rows] != RAMP).any():
+            return False
+        self.items[rows] = ramps
+        numbers = np.array([[item.start, item.end, item.t0, item.t1] for item in ramps], float)
+        for name, column in zip(("channel_a", "channel_b", "channel_c", "channel_d"), numbers.T, strict=True):
+            array = getattr(arrays, name)
+            data = array.numpy()
+            data[rows] = column[:, None]
+            if not array.device.is_cpu:
+                array.assign(data)
+        return True
+
+    def sample(self, c: int, function: Component, t: float) -> float:
+        """What a channel's callable gives at a time [s], or an InputError that says whose it is."""
+        told = "{}: its callable {} at t = {:.9g} s; correct it, or replace or remove it by an edit"
+        try:
+            given = function.function(float(t))
+        except Exception as error:
+            raised = f"raised {type(error).__name__}: {error}"
+            raise InputError(told.format(self.owner(c), raised, t)) from error
+        try:
+            return function.read(given)
+        except ValueError as error:
+            raise InputError(told.format(self.owner(c), error, t)) from error
+
+    def silence(self, first: int, count: int) -> bool:
+        """Put 0 in the place of callables, which nobody is to call any more; True if there was one."""
+        found = [c for c in range(first, first + count) if isinstance(self.items[c], Component)]
+        for c in found:
+            self.items[c] = 0.0
+        return bool(found)
+
+    def sample_callables(self, arrays: SystemArrays, t: float, h: float, steps: int) -> None:
+        """Evaluate the callables at the ends of the next steps; between them they are linear."""
+        time, value = arrays.table_time.numpy(), arrays.table_value.numpy()
+        start = arrays.table_start.numpy()
+        # t, t + h, ... added up as the kernel does it; the last sample is held to the end of the table
+        at = np.cumsum([t, *[h] * steps])
+        if steps > CALLABLE_STEPS:  # one nominal step of very many: evenly spread, the end among them
+            at = at[np.linspace(0, steps, CALLABLE_STEPS + 1).astype(int)]
+        held = CALLABLE_STEPS + 1 - len(at)
+        for c, function in self.callables:
+            samples = [self.sample(c, function, ti) for ti in at]
+            rows = slice(start[c], start[c] + CALLABLE_STEPS + 1)
+            time[rows] = [*at, *[at[-1]] * held]
+            value[rows] = [*samples, *[samples[-1]] * held]
+        if not arrays.table_time.device.is_cpu:
+            arrays.table_time.assign(time)
+            arrays.table_value.assign(value)

@@ -1,0 +1,17 @@
+"""Rows of what steps measure."""
+
+# Of WorkArrays.energy.
+KINETIC, POTENTIAL, ELASTIC = 0, 1, 2
+
+# Of WorkArrays.report, over the steps of one launch.
+ITERATIONS, TOTAL_ITERATIONS, MOST_ITERATIONS = 0, 1, 2
+ENDED_BY_LIMIT = 3  # steps that the iteration limit ended
+POSITION_RESIDUAL, POSITION_SLOT = 4, 5  # worst bilateral row before the last step's correction
+VELOCITY_RESIDUAL, VELOCITY_SLOT = 6, 7  # worst bilateral row after the last step's solve
+ROWS = 8  # in the last step
+BROKEN = 9  # 0, or why the step could not be taken:
+NOT_FINITE, FORCES, UNDERFLOW, WORK, TORN = 1, 2, 3, 4, 5
+SUB_STEPS = 10  # of an error-controlled method
+COARSE = 11  # tolerance of what was left of steps that the limit of work ended; infinity: by impulses
+IMBALANCE = 12  # of the books, of all energy that was turned over
+FASTEST = 13  # spin of a body at the end [rad/s]

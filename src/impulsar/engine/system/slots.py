@@ -1,0 +1,150 @@
+"""Slots: every row that a model may ever ask for, in a fixed order.
+
+A slot is a place for one row. Whether it is a row in a given step (a limit that is far away is not) is
+decided in the step, and its accumulated impulse stays with the slot: that is the warm start.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...author.joints import CATALOGUE, SWING, TWIST, Group
+from ...author.model import Model
+from ...author.parts import Features, Joint
+from ...author.profiles import Scalar, scalar_profiles
+
+CLOSURE = 0  # a lock of a joint that closes a loop
+LIMIT_LOW, LIMIT_HIGH = 1, 2
+FRICTION = 3  # Coulomb
+MOTOR_SPEED, MOTOR_POSITION = 4, 5
+MOTOR_TORQUE = 6  # a force, never a row: the slot keeps its books
+COMPLIANCE = 7  # spring, damper and viscous friction in a joint
+SPRING = 8  # between two points
+HAND = 9
+COUPLING = 10
+IDLE = 11  # a lock that the tree satisfies by itself: out of the plane of a planar mechanism
+# What a direct solve may take: equations, motors while they are strong enough, friction while it sticks.
+BILATERAL = (CLOSURE, MOTOR_SPEED, MOTOR_POSITION, COUPLING, FRICTION)
+SOFT = (COMPLIANCE, SPRING, HAND)  # what the linearly implicit pair takes with them
+MOTORS = (MOTOR_SPEED, MOTOR_POSITION, MOTOR_TORQUE)
+
+
+@dataclass
+class Slot:
+    """One slot; what a, b, c, d mean is said in SystemArrays."""
+
+    name: str
+    kind: int
+    part: int
+    code: int = 0
+    q: int = 0
+    dof: int = -1
+    group: int = 1
+    channel: int = -1
+    a: float = 0.0
+    b: float = 0.0
+    c: float = 0.0
+    d: float = 0.0
+
+
+class SlotBuilder:
+    """Walks the model and lists its slots and the channels of its motors."""
+
+    def __init__(
+        self,
+        joint_index: dict[str, int],
+        coordinate: dict[tuple[str, int], int],
+        dof: dict[tuple[str, int], int],
+    ):
+        self.joint_index = joint_index
+        self.dof = dof  # (joint, freedom) -> velocity of a tree joint
+        self.coordinate = coordinate  # (joint, freedom) -> where its coordinate is, as Slot.q
+        self.slots: list[Slot] = []
+        self.channels: list[Scalar] = []
+
+    def add_closures(self, joint: Joint) -> None:
+        """A row for each lock of a joint that closes a loop."""
+        part = self.joint_index[joint.name]
+        for lock in CATALOGUE[joint.type].locks:
+            angle = self.coordinate.get((joint.name, CATALOGUE[joint.type].freedoms[0]), 0) if joint.pitch else 0
+            self.slots.append(Slot(joint.name, CLOSURE, part, lock, q=angle))
+
+    def add_features(self, joint: Joint) -> None:
+        """Rows for the features of a joint's freedoms, whether it is a tree joint or closes a loop."""
+        for group in CATALOGUE[joint.type].groups:
+            features = joint.features.get(group.name)
+            if features is not None:
+                self.slots += self._motor(joint, group, features)
+                self.slots += self._compliance(joint, group, features)
+                self.slots += self._friction(joint, group, features)
+                self.slots += self._limits(joint, group, features)
+
+    def _at(self, joint: Joint, code: int) -> dict:
+        return {
+            "name": joint.name,
+            "part": self.joint_index[joint.name],
+            "code": code,
+            "q": self.coordinate.get((joint.name, code), 0),
+            "dof": self.dof.get((joint.name, code), -1),
+        }
+
+    def _motor(self, joint: Joint, group: Group, features: Features) -> Iterator[Slot]:
+        motor = features.motor
+        if motor is None:
+            return
+        kind, value = next(
+            (kind, value)
+            for kind, value in (
+                (MOTOR_SPEED, motor.speed),
+                (MOTOR_POSITION, motor.position),
+                (MOTOR_TORQUE, motor.torque),
+            )
+            if value is not None
+        )
+        for k, item in enumerate(scalar_profiles(value, len(group.freedoms))):
+            self.channels.append(item)
+            size = len(group.freedoms) if k == 0 and kind == MOTOR_SPEED else 1  # rows of a ball, bounded together
+            where = self._at(joint, group.freedoms[k])
+            yield Slot(**where, kind=kind, group=size, channel=len(self.channels) - 1, a=motor.max_torque)
+
+    def _compliance(self, joint: Joint, group: Group, features: Features) -> Iterator[Slot]:
+        if features.stiffness or features.damping or features.viscous:
+            for code in group.freedoms:
+                yield Slot(
+                    **self._at(joint, code),
+                    kind=COMPLIANCE,
+                    a=features.stiffness,
+                    b=features.damping,
+                    c=features.rest,
+                    d=features.viscous,
+                )
+
+    def _friction(self, joint: Joint, group: Group, features: Features) -> Iterator[Slot]:
+        if features.friction:
+            for k, code in enumerate(group.freedoms):
+                size = len(group.freedoms) if k == 0 else 1
+                yield Slot(**self._at(joint, code), kind=FRICTION, group=size, a=features.friction)
+
+    def _limits(self, joint: Joint, group: Group, features: Features) -> Iterator[Slot]:
+        code = TWIST if group.is_ball else group.freedoms[0]
+        if features.limits is not None:
+            for kind, bound in zip((LIMIT_LOW, LIMIT_HIGH), features.limits, strict=True):
+                if np.isfinite(bound):
+                    yield Slot(**self._at(joint, code), kind=kind, a=bound, b=features.restitution)
+        if features.swing is not None:
+            yield Slot(**self._at(joint, SWING), kind=LIMIT_HIGH, a=features.swing, b=features.restitution)
+
+    def add_couplings(self, model: Model) -> None:
+        for part, coupling in enumerate(model.couplings.values()):
+            self.slots.append(Slot(coupling.name, COUPLING, part, b=coupling.ratio))
+
+    def add_springs(self, model: Model) -> None:
+        for part, spring in enumerate(model.springs.values()):
+            self.slots.append(
+                Slot(spring.name, SPRING, part, a=spring.stiffness, b=spring.damping, c=spring.free_length)
+            )
+
+    def add_hands(self, hands: int) -> None:
+        for part in range(hands):
+            self.slots += [Slot(f"hand {part}", HAND, part, code) for code in range(3)]

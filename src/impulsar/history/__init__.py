@@ -1,0 +1,1 @@
+"""Undo, seek and replay: what happened to a world, on a timeline and in a journal."""

@@ -1,0 +1,195 @@
+"""What a journal brings in, looked through before any kernel sees it: kernels index without looking.
+
+A right crc is no passport, since anyone can compute it. What a snapshot could lead a kernel with, which
+body, tree, slot or channel, is compared with the system that its model gives, and nothing is built before
+the file is known to hold as many numbers as it claims.
+"""
+
+import inspect
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..author.checks import is_number
+from ..author.errors import FileError
+from ..author.model import Model
+from ..author.profiles import Component, Harmonic, Ramp, Table
+from ..edits.refusal import MOST_WORK
+from ..engine.methods import METHODS
+from ..engine.state import state_blocks
+from ..engine.system import EMPTY, TOPOLOGY_OF_EDITS, System
+from ..engine.system.slots import CLOSURE, HAND, IDLE
+from ..io.codec import FREE
+from ..io.kinds import BOOLEAN, INTEGER, NUMBER, TEXT, Kind, Optional, wrong
+from ..world.snapshot import Snapshot
+from .callables import Recorded
+from .journal import Entry, read_method
+
+if TYPE_CHECKING:
+    from ..world.world import World
+
+NOT_OPTIONS = ("model", "rtol", "atol", "substeps", "redundancy", "budget")  # of World: they are in the method
+OPTIONS: dict[str, Kind] = {  # of World, as a header has them
+    "coordinates": Optional(TEXT),
+    "dt": Optional(NUMBER),
+    "worlds": INTEGER,
+    "device": TEXT,
+    "strict": BOOLEAN,
+    "max_speed": Optional(NUMBER),
+    "max_hand_force": Optional(NUMBER),
+}
+FIELDS = {  # of a snapshot
+    **{"model": Model, "state": np.ndarray, "acceleration": np.ndarray, "coordinates": str, "idle": tuple},
+    **{"parameters": dict, "topology": dict, "channels": list, "hands": list, "loads": list, "paused": bool},
+    **{"work_limit": int, "steps": int, "script_position": int, "clock": float, "dt": float},
+}
+ROWS_OF_HAND = 15  # of the state: three slots of four numbers each, and a target
+
+
+def options_of(world_class: type) -> list[str]:
+    """Names of the arguments that make a world of its model."""
+    return [name for name in inspect.signature(world_class).parameters if name not in NOT_OPTIONS]
+
+
+def read_options(options: Any, world_class: type) -> dict[str, Any]:
+    """The arguments of a world, from a header."""
+    known = options_of(world_class)
+    if not isinstance(options, dict) or not set(options) <= set(known):
+        raise wrong("world", options, f"an object with {', '.join(known)}")
+    given = {name: OPTIONS.get(name, FREE).read(value, name) for name, value in options.items() if name != "method"}
+    if "method" in options:
+        given["method"] = read_method(options["method"], "method")
+    return given
+
+
+def check_room(options: dict[str, Any], first: Entry) -> None:
+    """Refuse more worlds than the first snapshot has numbers for, before memory is taken for them."""
+    worlds = options.get("worlds", 1)
+    snapshot = first.data.get("snapshot")
+    state = snapshot.get("state") if isinstance(snapshot, dict) else None
+    shape = state.get("shape") if isinstance(state, dict) else None
+    if not isinstance(shape, list) or len(shape) != 2 or shape[1] != worlds or isinstance(worlds, bool):
+        raise wrong("worlds", worlds, f"as many as the first snapshot has, whose state has shape {shape}")
+    if not isinstance(shape[0], int) or not 0 < 8 * shape[0] * worlds <= len(first.arrays):
+        raise wrong("worlds", worlds, f"no more than the {len(first.arrays)} bytes of the first snapshot hold")
+
+
+def check_snapshot(world: "World", snapshot: Snapshot) -> None:
+    """Refuse a snapshot from a file that does not fit the system of its model."""
+    _check_fields(world, snapshot)
+    model, hands, loads = snapshot.model, len(snapshot.hands), len(snapshot.loads)
+    spare = loads - len(model.loads)
+    system = System(model, world.worlds, world.device, snapshot.coordinates, hands, spare, checked=True)
+    locks = {r for r, slot in enumerate(system.slots) if slot.kind == CLOSURE}
+    if any(isinstance(r, bool) or not isinstance(r, int) or r not in locks for r in snapshot.idle):
+        raise wrong("snapshot.idle", snapshot.idle, "slots of joints that close loops")
+    system.drop_rows(list(snapshot.idle))
+    if len(snapshot.channels) != system.counts.channels:
+        raise wrong("snapshot.channels", len(snapshot.channels), str(system.counts.channels))
+    for c, item in enumerate(snapshot.channels):
+        _check_channel(f"snapshot.channels[{c}]", item, world.worlds)
+    _check_arrays(world, snapshot, system)
+    _check_topology(snapshot, system)
+
+
+def _check_fields(world: "World", snapshot: Snapshot) -> None:
+    """Everything but arrays and channels, and that there are numbers for as many hands and loads as are claimed."""
+    for name, kind in FIELDS.items():
+        value = getattr(snapshot, name)
+        if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
+            raise wrong(f"snapshot.{name}", value, f"a {kind.__name__}")
+    if type(snapshot.method) not in METHODS.values() or snapshot.coordinates not in snapshot.method.coordinates:
+        raise wrong("snapshot.coordinates", snapshot.coordinates, "coordinates of the method")
+    if not 1 <= snapshot.work_limit <= MOST_WORK:
+        raise wrong("snapshot.work_limit", snapshot.work_limit, f"from 1 to {MOST_WORK}")
+    if not 0 <= snapshot.script_position <= len(world._script):
+        raise wrong("snapshot.script_position", snapshot.script_position, f"from 0 to {len(world._script)}")
+    if not math.isfinite(snapshot.clock) or snapshot.steps < 0:
+        raise wrong("snapshot.clock and steps", (snapshot.clock, snapshot.steps), "a time [s] and a number >= 0")
+    if not snapshot.model.bodies:
+        raise wrong("snapshot.model", snapshot.model.name, "a model with bodies")
+    hands, loads, own = len(snapshot.hands), len(snapshot.loads), list(snapshot.model.loads)
+    if hands < 1 or snapshot.loads[: len(own)] != own:
+        raise wrong("snapshot.loads", snapshot.loads, f"those of the model, {own}, first; and at least one hand")
+    rows = ROWS_OF_HAND * hands + loads
+    if 3 * hands + 6 * loads > len(snapshot.channels) or rows * world.worlds > snapshot.state.size:
+        raise wrong("snapshot.hands and loads", (hands, loads), "no more than there are channels and rows for")
+    for what in ("hands", "loads"):
+        names = [name for name in getattr(snapshot, what) if name is not None]
+        for name in names:
+            TEXT.read(name, f"snapshot.{what}")
+        if len(set(names)) < len(names) or "" in names:
+            raise wrong(f"snapshot.{what}", names, "names, each once")
+
+
+def _check_channel(place: str, item: Any, worlds: int) -> None:
+    """What a motor, a load or a hand follows: of one component."""
+    if isinstance(item, Component):
+        fits = isinstance(item.function, Recorded) and type(item.index) is int and 0 <= item.index < 3
+    elif isinstance(item, Ramp | Harmonic | Table):
+        fits = item.size == 1 and not (isinstance(item, Ramp) and item.start is None)
+    elif isinstance(item, np.ndarray):
+        fits = item.shape == (worlds,) and item.dtype == np.float64 and bool(np.isfinite(item).all())
+    else:
+        fits = is_number(item) and math.isfinite(item)
+    if not fits:
+        raise wrong(place, item, "a finite number, one per world, a profile or a callable's record, of one component")
+
+
+def _check_arrays(world: "World", snapshot: Snapshot, system: System) -> None:
+    """Shapes, kinds and finiteness of all arrays."""
+    worlds = world.worlds
+    shapes: dict[str, tuple[Any, tuple[int, ...], type]] = {
+        "state": (snapshot.state, (sum(state_blocks(system.counts).values()), worlds), np.float64),
+        "acceleration": (snapshot.acceleration, (system.counts.bodies, worlds, 3), np.float64),
+    }
+    if snapshot.reaction is not None:
+        shapes["reaction"] = snapshot.reaction, (system.counts.joints, worlds, 6), np.float64
+    for name, values in snapshot.parameters.items():
+        if name not in system.parameters:
+            raise FileError(f"snapshot: no parameter {name!r}; the journal is of another version")
+        have = system.parameter(name).shape
+        each = isinstance(values, np.ndarray) and values.shape[1:2] == (worlds,)
+        shapes[name] = values, (have[0], worlds if each else 1, *have[2:]), np.float64
+    for name in snapshot.topology:
+        if name not in TOPOLOGY_OF_EDITS:
+            raise FileError(f"snapshot: no array {name!r}; the journal is of another version")
+    for name in TOPOLOGY_OF_EDITS:
+        shapes[name] = snapshot.topology.get(name), getattr(system.arrays, name).numpy().shape, np.int32
+    for name, (values, shape, dtype) in shapes.items():
+        if not isinstance(values, np.ndarray) or values.dtype != dtype:
+            raise wrong(f"snapshot: {name}", values, f"an array of {np.dtype(dtype)}")
+        if values.shape != shape:
+            raise FileError(f"snapshot: {name} has shape {values.shape}, expected {shape}")
+        if not np.isfinite(values).all():
+            raise FileError(f"snapshot: {name} holds a number that is not finite")
+    bare = [r for r, slot in enumerate(system.slots) if slot.kind in (CLOSURE, IDLE)]  # nothing of theirs can be set
+    for name in {"slot_a", "slot_b", "slot_c", "slot_d"} & set(snapshot.parameters):
+        if (snapshot.parameters[name][bare] != system.parameter(name)[bare]).any():
+            raise FileError(f"snapshot: {name} has values for joints that close loops, which have none")
+
+
+def _check_topology(snapshot: Snapshot, system: System) -> None:
+    """Bodies, trees and flags that kernels index and branch by."""
+    n, topology = system.counts.bodies, snapshot.topology
+    for name, names in (("hand_body", snapshot.hands), ("load_body", snapshot.loads)):
+        bodies = topology[name]
+        if not ((bodies == EMPTY) | ((bodies >= 0) & (bodies < n))).all():
+            raise FileError(f"snapshot: {name} names bodies that are not there")
+        if any(body != EMPTY and name_ is None for body, name_ in zip(bodies, names, strict=True)):
+            raise FileError(f"snapshot: {name} has a body where there is no name")
+    held = topology["hand_body"]
+    if any(body == EMPTY and name is not None for body, name in zip(held, snapshot.hands, strict=True)):
+        raise FileError("snapshot: hand_body has a name where there is no body")
+    if not np.isin(topology["load_in_body"], (0, 1)).all():
+        raise FileError("snapshot: load_in_body is neither 0 nor 1")
+    trees, built = topology["slot_trees"], system.arrays.slot_trees.numpy()
+    tree_of = system.arrays.tree_of.numpy()
+    for r, slot in enumerate(system.slots):
+        touched = built[r].copy()
+        if slot.kind == HAND:  # of an empty one what it last held, which nothing reads
+            body = held[slot.part]
+            touched[0] = tree_of[body] if body != EMPTY else np.clip(trees[r, 0], -1, tree_of.max())
+        if not np.array_equal(trees[r], touched):
+            raise FileError(f"snapshot: slot_trees names trees that '{slot.name}' does not touch")

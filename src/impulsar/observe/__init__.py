@@ -1,0 +1,1 @@
+"""Readings of a running system on the host."""

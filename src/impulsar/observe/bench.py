@@ -1,0 +1,34 @@
+"""A system with its state and work arrays: what readings are taken of and edits work on."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from ..engine.state import State, WorkArrays
+from ..engine.system import System
+from ..engine.system.slots import CLOSURE, COUPLING, IDLE
+from .readout import Readout
+
+
+@dataclass
+class Bench:
+    """What edits work on: a system with its state and work arrays."""
+
+    system: System
+    state: State
+    work: WorkArrays
+
+    @cached_property
+    def readout(self) -> Readout:
+        """Reads joint coordinates and constraint errors."""
+        return Readout(self.system, self.state, self.work)
+
+    @property
+    def has_rows(self) -> bool:
+        """Whether joints are closed by rows: those of a tree alone are by themselves."""
+        return any(slot.kind in (CLOSURE, IDLE, COUPLING) for slot in self.system.slots)
+
+    def worst_lock(self) -> float:
+        """Largest position error of a joint that rows close [m, rad]."""
+        return float(np.abs(self.readout.lock_errors()).max(initial=0.0)) if self.has_rows else 0.0

@@ -1,0 +1,93 @@
+"""The energy books: what is stored, what was put in and what was lost, by part."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ..engine.state import State, WorkArrays
+from ..engine.system import System
+from ..engine.system.slots import COMPLIANCE, FRICTION, HAND, LIMIT_HIGH, LIMIT_LOW, MOTORS, SPRING
+
+Joules = Any  # a float, or an array of one per world
+
+
+@dataclass
+class Books:
+    """Energy books [J] (Mariti 2012 eq. 28); arrays per world in a batch."""
+
+    kinetic: Joules
+    potential: Joules
+    elastic: Joules
+    start: Joules
+    work: dict[str, Joules] = field(default_factory=dict)  # by hand, motor, load: done on the mechanism
+    losses: dict[str, Joules] = field(default_factory=dict)  # by damper, friction, limit
+
+    @property
+    def total(self):
+        """Energy of the mechanism now."""
+        return self.kinetic + self.potential + self.elastic
+
+    @property
+    def imbalance(self):
+        """What the books are out by: the error of the integration."""
+        return self.total - self.start - sum(self.work.values()) + sum(self.losses.values())
+
+    @classmethod
+    def read(cls, system: System, state: State, work: WorkArrays) -> "Books":
+        """Collect the entries of all slots under their parts' names."""
+        energy = work.energy.numpy()
+        one = system.counts.worlds == 1
+
+        def out(values: np.ndarray):
+            return float(values[0]) if one else values.copy()
+
+        kinetic, potential, elastic = (out(energy[k]) for k in range(3))
+        books = cls(kinetic, potential, elastic, out(state.read("start_energy")[0]))
+        done, loss, viscous = (state.read(name) for name in ("work", "loss", "viscous_loss"))
+        for r, slot in enumerate(system.slots):
+            if slot.kind == HAND:
+                name = system.hand_names[slot.part]
+                if name:
+                    _add(books.work, name, out(done[r]))
+                    _add(books.losses, f"{name} damper", out(loss[r]))
+            elif slot.kind in MOTORS:
+                _add(books.work, f"{slot.name} motor", out(done[r]))
+            elif slot.kind == FRICTION:
+                _add(books.losses, f"{slot.name} friction", -out(done[r]))
+            elif slot.kind in (LIMIT_LOW, LIMIT_HIGH):
+                _add(books.losses, f"{slot.name} limit", -out(done[r]))
+            elif slot.kind in (SPRING, COMPLIANCE):
+                if slot.b or loss[r].any():
+                    _add(books.losses, f"{slot.name} damper", out(loss[r]))
+                if slot.d or viscous[r].any():
+                    _add(books.losses, f"{slot.name} viscous", out(viscous[r]))
+        for k, name in enumerate(system.load_names):
+            if name:
+                _add(books.work, name, out(state.read("load_work")[k]))
+        past = state.read("past_hands")
+        if past.any():
+            _add(books.work, "released hands", out(past[0]))
+            _add(books.losses, "released hands' dampers", out(past[1]))
+        removed = state.read("past_parts")
+        if removed.any():
+            _add(books.work, "removed parts", out(removed[0]))
+            _add(books.losses, "removed parts", out(removed[1]))
+        put_in = state.read("edits")
+        if put_in.any():
+            _add(books.work, "edits", out(put_in[0]))
+        if state.read("clamped").any():
+            _add(books.losses, "clamps", out(state.read("clamped")[0]))
+        return books
+
+    def __str__(self) -> str:
+        rows = [("kinetic", self.kinetic), ("potential", self.potential), ("elastic", self.elastic)]
+        rows += [(f"work of {name}", value) for name, value in self.work.items()]
+        rows += [(f"loss in {name}", value) for name, value in self.losses.items()]
+        rows += [("start", self.start), ("imbalance", self.imbalance)]
+        width = max(len(name) for name, _ in rows) + 2
+        return "\n".join(f"{name:<{width}}{np.mean(value):>14.6e} J" for name, value in rows)
+
+
+def _add(entries: dict, name: str, value) -> None:
+    entries[name] = entries.get(name, 0.0) + value

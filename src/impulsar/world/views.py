@@ -1,0 +1,137 @@
+"""What a user holds of a world: a hand on it, a body or a joint to read from."""
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from .. import edits
+from ..author.checks import show, vector
+from ..author.errors import ModelError
+from ..author.profiles import Value
+from ..author.rotations import conjugate
+
+if TYPE_CHECKING:
+    from .world import World
+
+
+class Reaction(NamedTuple):
+    """What a joint transmits to its second body, at the joint, world axes."""
+
+    force: np.ndarray  # [N]
+    torque: np.ndarray  # [N m]
+
+
+class Hand:
+    """A hold on a body."""
+
+    def __init__(self, world: "World", name: str):
+        self.world, self.name = world, name
+
+    def move(self, target: Value) -> edits.Answer:
+        """Go to a world point [m], or along a profile."""
+        return self.world.apply(edits.Move(self.name, tuple(target) if isinstance(target, list) else target))
+
+    def release(self) -> edits.Answer:
+        """Let go."""
+        return self.world.apply(edits.Release(self.name))
+
+    @property
+    def force(self) -> np.ndarray:
+        """Force on the body over the last step [N]."""
+        return self.world.hand_forces()[self.name]
+
+
+class BodyView:
+    """What a body does now; arrays get a leading world dimension in a batch."""
+
+    def __init__(self, world: "World", index: int):
+        self._world, self._index = world, index
+
+    def _read(self, name: str, columns: slice = slice(None)) -> np.ndarray:
+        return self._world._out(getattr(self._world._work, name).numpy()[self._index][:, columns])
+
+    @property
+    def position(self) -> np.ndarray:
+        """Of the centre of mass [m]."""
+        return self._read("p_WB")
+
+    @property
+    def orientation(self) -> np.ndarray:
+        """Quaternion xyzw, body to world."""
+        return self._read("q_WB")
+
+    @property
+    def velocity(self) -> np.ndarray:
+        """Of the centre of mass [m/s]."""
+        return self._read("twist", slice(3, 6))
+
+    @property
+    def angular_velocity(self) -> np.ndarray:
+        """In world axes [rad/s]."""
+        return self._read("twist", slice(0, 3))
+
+    @property
+    def acceleration(self) -> np.ndarray:
+        """Of the centre of mass, mean over the last step [m/s²]."""
+        return self._read("a_WB")
+
+    def point(self, at=(0.0, 0.0, 0.0)) -> np.ndarray:
+        """World place of a point given in the body's frame [m]."""
+        at = vector("point", "at", at, "m")
+        return self.position + edits.rotate(self.orientation, at)
+
+
+class JointView:
+    """What a joint does now: a number for a joint with one freedom, an array for more."""
+
+    def __init__(self, world: "World", name: str):
+        self._world, self._name = world, name
+        self._rows = world.readout.rows[name]
+        self._index = list(world.model.joints).index(name)
+
+    @property
+    def reaction(self) -> Reaction:
+        """All that the joint transmits to its second body, at the joint, world axes.
+
+        At an instant for `direct`, the mean over the last step for impulsive methods. Where redundant
+        constraints leave a choice it is that of least norm.
+        """
+        wrench = self._world._out(self._world.reactions()[0][self._index])
+        return Reaction(force=wrench[..., 3:], torque=wrench[..., :3])
+
+    @property
+    def reaction_determinate(self) -> bool | np.ndarray:
+        """False where redundant constraints make the reaction a choice."""
+        determinate = self._world.reactions()[1][self._index]
+        return bool(determinate[0]) if self._world.worlds == 1 else determinate.copy()
+
+    def reaction_in(self, frame: str) -> Reaction:
+        """The reaction along "world" axes or the axes of the "joint" (frame F on the first body)."""
+        if not isinstance(frame, str) or frame not in ("world", "joint"):
+            raise ModelError(f"joint '{self._name}': frame is {show(frame)}, expected 'world' or 'joint'")
+        force, torque = self.reaction
+        if frame == "world":
+            return self.reaction
+        joint = self._world.model.joints[self._name]
+        for q in (*([] if joint.first == "ground" else [self._world.body(joint.first).orientation]), joint.q_PF):
+            force, torque = edits.rotate(conjugate(q), force), edits.rotate(conjugate(q), torque)
+        return Reaction(force, torque)
+
+    def _values(self, values: np.ndarray):
+        chosen = values[self._rows]  # [freedom, world]
+        return self._world._out(chosen[0] if len(self._rows) == 1 else chosen.T)
+
+    @property
+    def position(self):
+        """Coordinates [m, rad]; of a ball its rotation vector."""
+        return self._values(self._world.readout.freedoms()[0])
+
+    @property
+    def velocity(self):
+        """Rates [m/s, rad/s]; of a ball its angular velocity along the axes of F."""
+        return self._values(self._world.readout.freedoms()[1])
+
+    @property
+    def motor_torque(self):
+        """Mean over the last step [N m, N]; 0 without a motor."""
+        return self._values(self._world.motor_torques())
