@@ -20,27 +20,22 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 _LATER = {  # imported when first asked for: kernels take a second
+    ".author.errors": ("StepError",),
     ".edits": ("ApplyLoad", "EditError", "Grab", "Move", "Release", "RemoveLoad", "SetParameter", "SetStep"),
-    ".edits.history": ("History",),
+    ".engine.methods": ("METHODS", "Direct", "Simgc", "Simmc"),
+    ".history": ("History",),
     ".io": ("load_model", "save_model"),
-    ".methods": ("METHODS", "Direct", "Simgc", "Simmc"),
-    ".reports": ("StepError",),
     ".scenes": ("SCENES", "scene"),
     ".world": ("World",),
 }
-_MODULES = (
-    "analysis",
-    "edits",
-    "io",
-    "methods",
-    "render",
-    "reports",
-    "results",
-    "scenes",
-    "studio",
-    "validate",
-    "world",
-)
+_MODULES = {
+    **{
+        name: f".{name}"
+        for name in ("analysis", "edits", "io", "render", "results", "scenes", "studio", "validate", "world")
+    },
+    "methods": ".engine.methods",
+    "reports": ".world.reports",
+}
 
 __all__ = [
     "METHODS",
@@ -78,7 +73,7 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     if name in _MODULES:
-        return import_module(f".{name}", __name__)
+        return import_module(_MODULES[name], __name__)
     for module, names in _LATER.items():
         if name in names:
             globals()[name] = value = getattr(import_module(module, __name__), name)
