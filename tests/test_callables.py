@@ -234,5 +234,5 @@ def test_a_step_of_very_many_parts(method):
     model.joint("axle", "revolute", "ground", "wheel", at=(0, 0, 0), axis=(0, 0, 1), motor=im.Motor(torque=lambda t: t))
     world = im.World(model, method, dt=5.0)
     world.step()
-    assert world._substeps > 256
+    assert world.runner.substeps > 256
     assert world.joint("axle").velocity == pytest.approx(12.5, abs=5.0 * 0.01)

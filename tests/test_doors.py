@@ -45,7 +45,7 @@ def test_integers_of_any_kind(kind, method, coordinates):
     world = im.World(pendulum(), method, coordinates, dt=0.01)
     report = world.step(kind(7))
     assert world.time == pytest.approx(0.07, abs=1e-15)
-    assert report.steps == 7 * world._substeps
+    assert report.steps == 7 * world.runner.substeps
 
 
 @pytest.mark.parametrize(("method", "coordinates"), PAIRS)
@@ -53,7 +53,7 @@ def test_slices_are_one_call(method, coordinates, monkeypatch):
     """Steps in several launches have the bits, the time and the report's sums of steps in one."""
     one, many = (im.World(pendulum(), method, coordinates, dt=0.01) for _ in range(2))
     whole = one.step(100)
-    monkeypatch.setattr("impulsar.world.world.LARGEST_SLICE", 7)
+    monkeypatch.setattr("impulsar.world.runner.LARGEST_SLICE", 7)
     many._slice = 7
     parts = many.step(100)
     assert many.hash() == one.hash()
@@ -69,7 +69,7 @@ def test_more_substeps_than_an_int32_are_counted_in_slices():
         asked.append(int(world.system.arrays.steps.numpy()[0]))
         raise KeyboardInterrupt
 
-    world._launch = launch
+    world.runner.launch = launch
     with pytest.raises(KeyboardInterrupt):
         world.step(2**31 - 1)
     assert len(asked) == 1 and 1 <= asked[0] <= 10**4

@@ -20,6 +20,7 @@ from .author.model import Model
 from .author.parts import Body, Joint
 from .author.rotations import rotation_matrix
 from .author.shapes import Box, Capsule, ConvexHull, Cylinder, Shape, Sphere
+from .observe.running import Running
 from .results import (
     COLOURS,
     INK,
@@ -38,7 +39,6 @@ if TYPE_CHECKING:
     import xarray as xr
     from matplotlib.axes import Axes
 
-    from .world.world import World
 
 FLAT = 0.02  # motion thinner than this share of its largest extent is drawn in its plane
 ELEVATION, AZIMUTH = math.radians(20.0), math.radians(28.0)  # of the eye, off the broadside
@@ -162,9 +162,9 @@ def motion(
     _draw_poses(ax, model, shown, lambda view: _draw_traces(ax, part, view))
 
 
-def pose_now(world: "World") -> Pose:
+def pose_now(world: Running) -> Pose:
     """Where every body of the first world is now."""
-    p, q = world._work.p_WB.numpy()[:, 0], world._work.q_WB.numpy()[:, 0]
+    p, q = world.runner.work.p_WB.numpy()[:, 0], world.runner.work.q_WB.numpy()[:, 0]
     index = world.system.body_index
     p_WB = {name: p[index[name]].copy() for name in world.model.bodies} | {"ground": np.zeros(3)}
     R_WB = {name: rotation_matrix(q[index[name]]) for name in world.model.bodies} | {"ground": np.eye(3)}

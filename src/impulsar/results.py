@@ -30,14 +30,13 @@ from .author.checks import file_path, flag, positive, show
 from .author.errors import ModelError, StepError
 from .author.files import write_file
 from .edits import rotate
-from .world.reports import StepReport
+from .observe.running import Running
 
 if TYPE_CHECKING:
     import xarray as xr
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from .world.world import World
 
 MOST_SAMPLES = 10**8  # of one run: a time alone is then 0.8 GB
 KINDS = ("kinetic", "potential", "elastic", "work", "loss", "imbalance")
@@ -67,7 +66,7 @@ PER_COORDINATE = {  # units of what is measured along a slide and about an angle
 }
 
 
-def record(world: "World", duration: float, every: float | None = None, progress: bool | None = None) -> "xr.Dataset":
+def record(world: Running, duration: float, every: float | None = None, progress: bool | None = None) -> "xr.Dataset":
     """Step `world` for `duration` [s], to the nearest step, and sample at the start and after each `every` [s].
 
     `every` is a whole multiple of dt, by default one step; the end is sampled in any case. `progress`:
@@ -86,7 +85,7 @@ def record(world: "World", duration: float, every: float | None = None, progress
         try:
             while (left := round((start + duration - world.time) / world.dt)) > 0:
                 report = world.step(min(left, _stride(every, world.dt)))
-                report.check(world.strict)
+                world.check(report)
                 samples.take(report)
                 show_time(world.time)
         except KeyboardInterrupt:
@@ -127,7 +126,7 @@ def _stride(every: float | None, dt: float) -> int:
 class Samples:
     """Buffers [world, sample, ...] of one run, allocated for the samples expected."""
 
-    def __init__(self, world: "World", expected: int):
+    def __init__(self, world: Running, expected: int):
         self.world = world
         self.count = 0
         self.names = list(world.model.bodies)
@@ -147,12 +146,12 @@ class Samples:
         self.buffers = {name: np.zeros((world.worlds, expected, *shape)) for name, shape in shapes.items()}
         self.hands: dict[str, np.ndarray] = {}  # by name, in order of appearance
 
-    def take(self, report: StepReport | None) -> None:
+    def take(self, report: Any) -> None:
         """Sample the world as it is now; `report` is that of the steps since the last sample."""
         world, k = self.world, self.count
         if k == len(self.time):
             self._double()
-        work, buffers = world._work, self.buffers
+        work, buffers = world.runner.work, self.buffers
         self.time[k] = self._time()
         twist = work.twist.numpy()[self.order].swapaxes(0, 1)  # [world, body, 6]
         buffers["position"][:, k] = work.p_WB.numpy()[self.order].swapaxes(0, 1)

@@ -6,7 +6,6 @@ import threading
 
 import numpy as np
 import pytest
-from impulsar.world.world.reports import StepReport
 
 import impulsar as im
 from impulsar.author.errors import ModelError
@@ -70,7 +69,7 @@ def test_seek_finds_every_moment_forward_and_back():
         clock, expected = seen[k]
         history.seek(clock)
         assert world.hash() == expected
-        assert world._clock == pytest.approx(clock, abs=1e-9)
+        assert world.runner.clock == pytest.approx(clock, abs=1e-9)
 
 
 def test_after_seek_steps_follow_the_recording_to_its_end_and_beyond():
@@ -148,7 +147,7 @@ def test_reset_is_an_edit_like_others():
     history.undo()
     assert world.hash() == moved
     history.redo()
-    assert world._clock == pytest.approx(0.05)
+    assert world.runner.clock == pytest.approx(0.05)
 
 
 def test_a_pause_is_not_on_the_timeline():
@@ -211,14 +210,14 @@ def test_a_break_that_is_told_late_leaves_history_where_the_world_is(monkeypatch
 
     def late(n=1):
         with monkeypatch.context() as unchecked:
-            unchecked.setattr(StepReport, "check", lambda *_: None)
-            return world._many_steps(n)
+            unchecked.setattr(world.runner, "check", lambda *_: None)
+            return world.runner.step(n)
 
     monkeypatch.setattr(world, "step", late)
     with pytest.raises(im.StepError):
         history.step(1000)
-    assert history.count == history._last == world._count
-    assert not world._work.report.numpy()[measure.BROKEN].any()
+    assert history.count == history._last == world.runner.count
+    assert not world.runner.work.report.numpy()[measure.BROKEN].any()
     here = world.hash()
     history.undo()
     history.redo()
@@ -232,7 +231,7 @@ def test_seek_over_a_change_of_method_and_of_the_model():
     history.step(150)
     history.apply(SetMethod("direct"))
     history.step(250)
-    expected, clock = world.hash(), world._clock
+    expected, clock = world.hash(), world.runner.clock
     history.step(50)
     history.apply(Add("body", "extra", {"mass": 1.0, "inertia": (1, 1, 1)}))
     history.step(10)
@@ -271,7 +270,7 @@ def test_samples_of_callables_are_bounded(monkeypatch):
     seen = {}
     for _ in range(50):
         history.step(10)
-        seen[world._clock] = world.hash()
+        seen[world.runner.clock] = world.hash()
     (recorded,) = history._recorder.items
     assert len(recorded.values) <= 2 * 60 + 1
     first, _ = history.span
@@ -293,7 +292,7 @@ def test_callables_are_asked_once():
     world = im.World(model)
     history = History(world)
     history.step(30)
-    middle, clock = world.hash(), world._clock
+    middle, clock = world.hash(), world.runner.clock
     history.step(30)
     end, count = world.hash(), len(asked)
     history.seek(clock)
@@ -332,7 +331,7 @@ def test_marks_are_spread_evenly_and_the_last_closely(monkeypatch):
         assert len(history._marks) <= module.MOST_MARKS
         assert max(gaps(history)) <= history._last / 20
         assert max(gaps(history)[-10:]) <= 2 * module.MARK_STEPS
-    end, clock = history.world.hash(), history.world._clock
+    end, clock = history.world.hash(), history.world.runner.clock
     history.seek(0.4 * clock)
     history.seek(clock)
     assert history.world.hash() == end
@@ -348,7 +347,7 @@ def test_a_seek_begins_from_a_snapshot_in_the_journal(tmp_path, monkeypatch):
     seen = {}
     for _ in range(40):
         history.step(100)
-        seen[history.world._clock] = history.world.hash()
+        seen[history.world.runner.clock] = history.world.hash()
     for again in (history, None):
         if again is None:
             history.close()
@@ -373,7 +372,7 @@ def test_snapshots_in_the_journal_outlive_a_new_file(tmp_path, monkeypatch):
     for k in range(120):
         history.step(50)
         history.apply(SetParameter("link1.mass", 0.1 + 0.0001 * k))
-        seen[history.world._clock] = history.world.hash()
+        seen[history.world.runner.clock] = history.world.hash()
     first, _ = history.span
     assert first > 0  # it was written anew
     assert max(gaps(history)) <= 130

@@ -5,11 +5,11 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from impulsar.world.world.reports import Books
 
 import impulsar as im
 from impulsar.engine.methods import METHODS, Direct, Simgc, Simmc
 from impulsar.engine.system.slots import COMPLIANCE, FRICTION, HAND, MOTOR_TORQUE, SPRING
+from impulsar.world.reports import Books
 
 SOLVED = [
     Simgc(epsilon=1e-13, iterations=20_000),

@@ -20,7 +20,7 @@ def momenta(world: World) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     centre = mass @ p / mass.sum()
     L = (mass[:, None] * np.cross(p - centre, v)).sum(axis=0)
     for name, body in zip(world.model.bodies, bodies, strict=True):
-        I_W = world._work.I_W.numpy()[world.system.body_index[name], 0]
+        I_W = world.runner.work.I_W.numpy()[world.system.body_index[name], 0]
         L = L + I_W @ body.angular_velocity
     return mass @ v, L, centre
 
@@ -246,6 +246,6 @@ def test_a_residual_that_is_no_number_is_infinite(device):
     q = world.state.read("q").copy()
     q[0] = np.nan
     world.state.write("q", q)
-    world._refresh()
-    world._launch()
-    assert world._work.report.numpy()[measure.POSITION_RESIDUAL, 0] == math.inf
+    world.runner.refresh()
+    world.runner.launch()
+    assert world.runner.work.report.numpy()[measure.POSITION_RESIDUAL, 0] == math.inf

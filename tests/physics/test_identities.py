@@ -41,7 +41,7 @@ def double_pendulum() -> Model:
 def test_mass_matrix_of_a_double_pendulum(device: str) -> None:
     """M and the torques that hold it, with l = 0.2, c = 0.1, m = 0.5, J = 2e-3, stretched out level."""
     world = World(double_pendulum(), device=device)
-    parts = world.system, world.state, world._work
+    parts = world.system, world.state, world.runner.work
     own, far, near = 2e-3 + 0.5 * 0.1**2, 2e-3 + 0.5 * 0.3**2, 2e-3 + 0.5 * 0.1 * 0.3
     assert mass_matrix(*parts)[0] == pytest.approx(np.array([[own + far, near], [near, own]]), rel=1e-12)
     # gravity turns a level link about +y

@@ -20,7 +20,7 @@ from impulsar.studio.client import StudioClient
 from impulsar.studio.mailbox import Mailbox
 from impulsar.studio.publisher import Client
 from impulsar.studio.session import Asked, Session
-from impulsar.world.world import world
+from impulsar.world import runner
 
 SOON = 0.5  # wall time within which a control is answered [s]
 
@@ -35,7 +35,7 @@ def seconds_for(do: Callable[[], dict]) -> tuple[float, dict]:
 def slow_launches(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """Launches that take so much longer for each of their steps, whatever that is set to [s]."""
     each = [0.0]
-    real = world.record_launch
+    real = runner.record_launch
 
     def record(kernel: object, worlds: int, inputs: list, device: str) -> Callable[[], None]:
         launch, steps = real(kernel, worlds, inputs, device), inputs[0].steps
@@ -47,7 +47,7 @@ def slow_launches(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 
         return slowly
 
-    monkeypatch.setattr(world, "record_launch", record)
+    monkeypatch.setattr(runner, "record_launch", record)
     return each
 
 
@@ -165,7 +165,7 @@ def test_a_long_way_through_the_history_is_ended_by_what_comes_next(
         ask(edits.SetParameter("link2.mass", 0.3))
         here = ask(control("hash"))
     slow_launches[0] = 0.03
-    session.call(session.world._forget).result(10)  # so that launches are slow ones
+    session.call(session.world.runner.forget).result(10)  # so that launches are slow ones
     going = ask(wanted, wait=False)["id"]
     wall.sleep(0.4)
     took, reply = seconds_for(lambda: ask(control("speed", 3.0)))  # does not touch the world
@@ -187,7 +187,7 @@ def test_a_step_that_takes_long_is_ended_too(begun, slow_launches: list[float]) 
     session, _, ask = begun()
     assert ask(edits.SetStep(3.0))["ok"]
     slow_launches[0] = 0.1  # each of its 30 pieces
-    session.call(session.world._forget).result(10)
+    session.call(session.world.runner.forget).result(10)
     before = ask(control("hash"))
     single = ask(control("step", 1), wait=False)["id"]
     wall.sleep(1.5)
@@ -256,8 +256,8 @@ def test_slices_leave_no_trace(method: str, dt: float, monkeypatch: pytest.Monke
         return running.hash(), float(np.max(report.iterations))
 
     whole = run()
-    monkeypatch.setattr(world, "SLICE", 0.0)
-    monkeypatch.setattr(world, "FIRST_SLICE", 1)
+    monkeypatch.setattr(runner, "SLICE", 0.0)
+    monkeypatch.setattr(runner, "FIRST_SLICE", 1)
     assert run() == whole
 
 

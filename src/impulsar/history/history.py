@@ -133,7 +133,7 @@ class History:
         self.journal: Journal | None = None
         self.lost: Exception | None = None  # what ended the journal before its time
         self.hash_steps, self.largest = hash_steps, largest
-        self._lag = -world._count
+        self._lag = -world.runner.count
         self._events: list[Event] = []
         self._first = 0  # position of the first of _events
         self._last = 0  # step where the timeline ends
@@ -197,7 +197,7 @@ class History:
         if limit != self.world.work_limit:
             self._cut()
             self._set_limit(limit)
-            self._record_event(Event(self.count, Limit(limit), limit, self.world._clock, self.world.dt))
+            self._record_event(Event(self.count, Limit(limit), limit, self.world.runner.clock, self.world.dt))
 
     def step(self, n: int = 1) -> StepReport:
         """Take n steps, along the recording where it goes on.
@@ -222,7 +222,7 @@ class History:
                 left -= part
                 self._record_step()
         except StepError:
-            good, position = self.world._count + self._lag, self.position
+            good, position = self.world.runner.count + self._lag, self.position
             with self._kept():
                 self._restore_nearest(good, position)
                 self._run(good, position)
@@ -297,7 +297,7 @@ class History:
         from .vetting import read_options
 
         options = read_options(write_options(self.world), type(self.world))
-        world = empty_world(options, self.world._script)
+        world = empty_world(options, self.world.runner.script)
         world.restore(self.world.snapshot())
         return History(world, path, self.hash_steps, self.largest)
 
@@ -473,11 +473,11 @@ class History:
         self._advance_to(step)
 
     def _advance_to(self, step: int) -> None:
-        self.world.hear()
+        self.world.runner.hear()
         while self.count < step:
             self._advance(min(step - self.count, MARK_STEPS))
             self._mark_when_due()
-            self.world.hear()
+            self.world.runner.hear()
 
     def _follow(self, n: int) -> int:
         """Take at most n steps along the recording, and the edits at the end of them; how many are left."""
@@ -507,14 +507,14 @@ class History:
 
     def _set_limit(self, limit: int) -> None:
         with self._door() as world:
-            world._write_options(limit)
-            world._forget()
+            world.runner.write_options(limit)
+            world.runner.forget()
 
     def _change(self, edit: edits.Edit) -> Answer:
-        before = self.world._count
+        before = self.world.runner.count
         with self._door() as world:
             answer = world.apply(edit)
-        self._lag += before - self.world._count
+        self._lag += before - self.world.runner.count
         return answer
 
     def _advance(self, n: int) -> StepReport:
@@ -524,9 +524,9 @@ class History:
             try:
                 with self._door() as world:
                     report = world.step(part)
-                    report.check(world.strict)  # on a GPU a step does not wait to know
+                    world.check(report)  # on a GPU a step does not wait to know
             finally:  # a script's edit may be refused on the way
-                self.count = self.world._count + self._lag
+                self.count = self.world.runner.count + self._lag
         return report
 
     def _apply(self, edit: edits.Edit, reverts: int | None = None) -> Answer:
@@ -544,7 +544,7 @@ class History:
         answer = self._change(edit)
         self._cut()
         world = self.world
-        event = Event(self.count, edit, world.work_limit, world._clock, world.dt, answer.inverse, reverts)
+        event = Event(self.count, edit, world.work_limit, world.runner.clock, world.dt, answer.inverse, reverts)
         if self.position > self._first and _goes_on(event, self._event(self.position - 1)):
             event.inverse = None
         self._record_event(event, written)
@@ -621,7 +621,7 @@ class History:
         if model_holds_callable(model):
             callables = self._recorder.callables
             model = model_from_json(model_to_json(model, callables), callables, most=math.inf)
-            world._script = sorted(model.script, key=lambda entry: entry[0])
+            world.runner.script = sorted(model.script, key=lambda entry: entry[0])
         items = [
             replace(item, function=self._recorder.recorded(item.function)) if isinstance(item, Component) else item
             for item in before.channels

@@ -103,8 +103,8 @@ def _check_fields(world: "World", snapshot: Snapshot) -> None:
         raise wrong("snapshot.coordinates", snapshot.coordinates, "coordinates of the method")
     if not 1 <= snapshot.work_limit <= MOST_WORK:
         raise wrong("snapshot.work_limit", snapshot.work_limit, f"from 1 to {MOST_WORK}")
-    if not 0 <= snapshot.script_position <= len(world._script):
-        raise wrong("snapshot.script_position", snapshot.script_position, f"from 0 to {len(world._script)}")
+    if not 0 <= snapshot.script_position <= len(world.runner.script):
+        raise wrong("snapshot.script_position", snapshot.script_position, f"from 0 to {len(world.runner.script)}")
     if not math.isfinite(snapshot.clock) or snapshot.steps < 0:
         raise wrong("snapshot.clock and steps", (snapshot.clock, snapshot.steps), "a time [s] and a number >= 0")
     if not snapshot.model.bodies:

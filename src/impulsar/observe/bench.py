@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -32,3 +33,11 @@ class Bench:
     def worst_lock(self) -> float:
         """Largest position error of a joint that rows close [m, rad]."""
         return float(np.abs(self.readout.lock_errors()).max(initial=0.0)) if self.has_rows else 0.0
+
+
+def out(values: np.ndarray, worlds: int) -> Any:
+    """Values [world, ...]: of one world alone, or of all with the world first."""
+    values = np.array(values)
+    if worlds > 1:
+        return values
+    return float(values[0]) if values.ndim == 1 else values[0]

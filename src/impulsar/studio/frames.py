@@ -120,5 +120,5 @@ def load_now(world: World, load: int) -> np.ndarray:
     values = np.array([float(np.ravel(item(time) if callable(item) else item)[0]) for item in items])
     if not system.arrays.load_in_body.numpy()[load]:
         return values
-    q = world._work.q_WB.numpy()[int(system.arrays.load_body.numpy()[load]), 0]
+    q = world.runner.work.q_WB.numpy()[int(system.arrays.load_body.numpy()[load]), 0]
     return np.concatenate([rotate(q, values[:3]), rotate(q, values[3:])])

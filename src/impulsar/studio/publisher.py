@@ -149,7 +149,7 @@ class Publisher:
             reading,
             self.parts.generation,
             self.revision,
-            world._count,
+            world.runner.count,
             sum(ms.FLAGS[name] for name, on in flags.items() if on),
             report.substeps / report.steps if report else 0.0,
             (world.dt / clock.speed, 0.0 if world.paused else clock.factor, clock.speed),

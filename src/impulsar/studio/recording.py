@@ -70,7 +70,7 @@ class Recording:
 
     def take(self, world: World) -> None:
         """Sample the world as it is now."""
-        work = world._work
+        work = world.runner.work
         if self._base is None:
             self._base = world.snapshot()
         sample = Sample(
@@ -79,8 +79,8 @@ class Recording:
             work.a_WB.numpy().copy(),
             work.reaction.numpy().copy(),
             work.report.numpy().copy(),
-            world._clock,
-            world._count,
+            world.runner.clock,
+            world.runner.count,
         )
         self.bytes += sample.size_beside(self.samples[-1] if self.samples else None)
         self.samples.append(sample)
@@ -112,11 +112,12 @@ def dataset(samples: list[Sample], scratch: World) -> "xr.Dataset":
                 )
             )
             found.world = scratch
-        scratch.state.array.assign(sample.state)
-        scratch._refresh()
-        scratch._clock, scratch._count, scratch._reactions_at = sample.clock, sample.steps, -1
-        scratch._work.a_WB.assign(sample.acceleration)
-        scratch._work.reaction.assign(sample.reaction)
-        scratch._work.report.assign(sample.report)
+        runner = scratch.runner
+        runner.state.array.assign(sample.state)
+        runner.refresh()
+        runner.clock, runner.count = sample.clock, sample.steps
+        runner.work.a_WB.assign(sample.acceleration)
+        runner.work.reaction.assign(sample.reaction)
+        runner.work.report.assign(sample.report)
         found.take(None)
     return found.dataset({})

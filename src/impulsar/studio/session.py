@@ -328,7 +328,7 @@ class Session:
 
     def _edits_made(self) -> tuple[int, int]:
         """Edits that steps make by themselves: those of a recording that is followed, and of the model's script."""
-        return self.history.position, self.world._script_position
+        return self.history.position, self.world.runner.script_position
 
     def _break(self, error: Exception) -> None:
         """A step failed: the world stands still, at its last good moment where the state broke."""
@@ -384,12 +384,12 @@ class Session:
         except Exception as error:  # a fault of ours: it ends neither the session nor in silence
             log.exception("%s: %s %d failed", one.client.name, message.type, message.id)
             answer = self._refuse(one, f"the studio failed: {type(error).__name__}: {error}; see its log")
-        return replace(answer, step=self.world._count, time=self.world.time)
+        return replace(answer, step=self.world.runner.count, time=self.world.time)
 
     def _refuse(self, one: Asked, text: str) -> ms.Reply:
         text = text if len(text) <= LONGEST_REFUSAL else f"{text[: LONGEST_REFUSAL - 3]}..."
         log.warning("%s: refused %s %d: %s", one.client.name, one.message.type, one.message.id, text)
-        return ms.Reply(id=one.message.id, ok=False, text=text, step=self.world._count, time=self.world.time)
+        return ms.Reply(id=one.message.id, ok=False, text=text, step=self.world.runner.count, time=self.world.time)
 
     def _edit(self, client: Client, edit: edits.Edit) -> ms.Reply:
         dt, was_paused, position = self.world.dt, self.world.paused, self.history.position
@@ -541,7 +541,7 @@ class Session:
 
     def _reply(self, one: Asked, answer: ms.Reply) -> None:
         """Answer something that was asked for before this turn."""
-        answer = replace(answer, id=one.message.id, step=self.world._count, time=self.world.time)
+        answer = replace(answer, id=one.message.id, step=self.world.runner.count, time=self.world.time)
         one.client.replies.append(Written(answer))
         one.client.applied = max(one.client.applied, one.message.id)
 

@@ -53,8 +53,8 @@ class Before:
     @classmethod
     def of(cls, world: World) -> "Before":
         """The first world as it is now."""
-        w = world._work.twist.numpy()[:, 0, :3].copy()
-        return cls(world.dt, w, np.einsum("bij,bj->bi", world._work.I_W.numpy()[:, 0], w))
+        w = world.runner.work.twist.numpy()[:, 0, :3].copy()
+        return cls(world.dt, w, np.einsum("bij,bj->bi", world.runner.work.I_W.numpy()[:, 0], w))
 
 
 class Reading:
@@ -67,15 +67,15 @@ class Reading:
     @cached_property
     def positions(self) -> np.ndarray:
         """Of all bodies in the system's order [body, axis]."""
-        return self.world._work.p_WB.numpy()[:, 0]
+        return self.world.runner.work.p_WB.numpy()[:, 0]
 
     @cached_property
     def orientations(self) -> np.ndarray:
-        return self.world._work.q_WB.numpy()[:, 0]
+        return self.world.runner.work.q_WB.numpy()[:, 0]
 
     @cached_property
     def twists(self) -> np.ndarray:
-        return self.world._work.twist.numpy()[:, 0]
+        return self.world.runner.work.twist.numpy()[:, 0]
 
     @cached_property
     def energy(self) -> Books:
@@ -108,7 +108,7 @@ class Reading:
             return self.positions[body]
         if quantity in ("velocity", "angular_velocity"):
             return self.twists[body, 3:] if quantity == "velocity" else self.twists[body, :3]
-        acceleration = self.world._work.a_WB.numpy()[body, 0]
+        acceleration = self.world.runner.work.a_WB.numpy()[body, 0]
         if quantity == "acceleration":
             return acceleration
         if quantity == "force":
@@ -204,7 +204,7 @@ def _body(world: World, name: str, rest: str) -> Signal:
 
 def _kinetic_energy(r: Reading, body: int) -> float:
     w, v = r.twists[body, :3], r.twists[body, 3:]
-    return float(0.5 * (r.mass(body) * v @ v + w @ r.world._work.I_W.numpy()[body, 0] @ w))
+    return float(0.5 * (r.mass(body) * v @ v + w @ r.world.runner.work.I_W.numpy()[body, 0] @ w))
 
 
 def _joint(world: World, name: str, rest: str) -> Signal:

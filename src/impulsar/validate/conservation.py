@@ -32,7 +32,7 @@ def momentum(world: World, name: str) -> np.ndarray:
     """Linear momentum and angular momentum about the centre of mass, world axes."""
     index = world.system.body_index[name]
     body = world.body(name)
-    I_W = world._work.I_W.numpy()[index, 0]
+    I_W = world.runner.work.I_W.numpy()[index, 0]
     return np.concatenate([world.model.bodies[name].mass * body.velocity, I_W @ body.angular_velocity])
 
 

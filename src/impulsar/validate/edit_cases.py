@@ -78,7 +78,7 @@ def change_world(kind: str, coordinates: str, role: str, seed: int) -> World:
 
 def momenta(world: World) -> np.ndarray:
     """Angular and linear momentum of every body about the origin [body, 6]."""
-    work = world._work
+    work = world.runner.work
     V, p = work.twist.numpy()[:, 0], work.p_WB.numpy()[:, 0]
     linear = world.system.parameter("mass")[:, 0, None] * V[:, 3:]
     spin = np.einsum("bij,bj->bi", work.I_W.numpy()[:, 0], V[:, :3])

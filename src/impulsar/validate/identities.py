@@ -337,7 +337,7 @@ class RowRig:
         dofs = System(model).counts.dofs
         self.world = World(model, worlds=1 + dofs * len(OFFSETS), device=device)  # world 0: the pose itself
         self.world.grab("body 7", at=(0.1, -0.2, 0.3), name="hand")
-        self.system, self.state, self.work = self.world.system, self.world.state, self.world._work
+        self.system, self.state, self.work = self.world.system, self.world.state, self.world.runner.work
         self.slots = self.system.slots
         self.system.arrays.spares.fill_(0)  # every row is looked at, also those that others imply
         q = self.system.start_coordinates()

@@ -268,14 +268,14 @@ def _unbalanced(world: World) -> float:
     instant = world.method.order > 1
     masses = np.array([model.bodies[name].mass for name in system.tree.bodies])
     weight = masses.sum() * model.gravity
-    start, t = masses @ world._work.twist.numpy()[:, 0, 3:], world.time
+    start, t = masses @ world.runner.work.twist.numpy()[:, 0, 3:], world.time
     pulls = {spring.name: _pull(world, spring) for spring in model.springs.values()}
     world.step()
-    change = (masses @ world._work.twist.numpy()[:, 0, 3:] - start) / world.dt
+    change = (masses @ world.runner.work.twist.numpy()[:, 0, 3:] - start) / world.dt
     if instant:
         t = world.time
         pulls = {spring.name: _pull(world, spring) for spring in model.springs.values()}
-        change = masses @ world._work.a_WB.numpy()[:, 0]
+        change = masses @ world.runner.work.a_WB.numpy()[:, 0]
     outside = weight.copy()
     for joint in model.joints.values():
         if "ground" in (joint.first, joint.second):

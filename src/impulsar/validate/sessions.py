@@ -58,9 +58,9 @@ def session(history: History) -> list[tuple[float, str]]:
     for k, edit in enumerate(script):
         history.step(17 + 60 * (k % 3))
         history.apply(edit)
-        seen.append((history.world._clock, history.world.hash()))
+        seen.append((history.world.runner.clock, history.world.hash()))
     history.step(40)
-    seen.append((history.world._clock, history.world.hash()))
+    seen.append((history.world.runner.clock, history.world.hash()))
     return seen
 
 

@@ -19,7 +19,7 @@ from ..edits.apply import hand_slot
 from ..engine.system.channels import CONSTANT
 
 if TYPE_CHECKING:
-    from .world import World
+    from .runner import Runner
 
 
 class Clamps:
@@ -37,20 +37,20 @@ class Clamps:
     def __bool__(self) -> bool:
         return self.max_speed is not None or self.max_hand_force is not None
 
-    def before(self, world: "World") -> None:
+    def before(self, runner: "Runner") -> None:
         """Let the targets of hands slip."""
         if self.max_hand_force is None:
             return
-        for hand, name in enumerate(world.system.hand_names):
-            if name and self._slip(world, hand):
+        for hand, name in enumerate(runner.system.hand_names):
+            if name and self._slip(runner, hand):
                 self._tell(f"hand '{name}'")
 
-    def _slip(self, world: "World", hand: int) -> bool:
+    def _slip(self, runner: "Runner", hand: int) -> bool:
         """Bring a hand's target within reach of the body, now and for the step; True if it was not."""
-        system, state, work = world.system, world.state, world._work
+        system, state, work = runner.system, runner.state, runner.work
         body = int(system.arrays.hand_body.numpy()[hand])
         slot = hand_slot(system, hand)
-        k, c = (np.broadcast_to(system.parameter(n)[slot], world.worlds) for n in ("slot_a", "slot_b"))
+        k, c = (np.broadcast_to(system.parameter(n)[slot], runner.worlds) for n in ("slot_a", "slot_b"))
         arm = rotate(work.q_WB.numpy()[body], system.arrays.hand_point.numpy()[hand])
         tip, twist = work.p_WB.numpy()[body] + arm, work.twist.numpy()[body]
         speed = np.linalg.norm(twist[:, 3:] + np.cross(twist[:, :3], arm), axis=1)
@@ -59,7 +59,7 @@ class Clamps:
         now = state.read("hand_target")[3 * hand : 3 * hand + 3].T.copy()
         first = int(system.arrays.hand_channel.numpy()[hand])
         items = system.channels.items[first : first + 3]
-        wish = np.stack([self._value(world, first + k, item) for k, item in enumerate(items)], axis=1)
+        wish = np.stack([self._value(runner, first + k, item) for k, item in enumerate(items)], axis=1)
         here, there = _within(tip, now, reach), _within(tip, wish, reach)
         lost = 0.5 * k * (((now - tip) ** 2).sum(axis=1) - ((here - tip) ** 2).sum(axis=1))
         targets = state.read("hand_target").copy()
@@ -74,27 +74,27 @@ class Clamps:
             system.arrays.channel_a.assign(values)
         return bool((here != now).any() or (there != wish).any())
 
-    def _value(self, world: "World", channel: int, item: Any) -> np.ndarray:
-        """Where a channel of a hand's target will be at the end of the step, in every world."""
-        t = world.time + world.dt
+    def _value(self, runner: "Runner", channel: int, item: Any) -> np.ndarray:
+        """Where a channel of a hand's target will be at the end of the step, in every runner."""
+        t = runner.time + runner.dt
         if isinstance(item, Component):
-            item = world.system.channels.sample(channel, item, t)
-        return np.broadcast_to(np.asarray(item(t) if callable(item) else item, float).ravel(), (world.worlds,))
+            item = runner.system.channels.sample(channel, item, t)
+        return np.broadcast_to(np.asarray(item(t) if callable(item) else item, float).ravel(), (runner.worlds,))
 
-    def after(self, world: "World") -> None:
+    def after(self, runner: "Runner") -> None:
         """Scale down what is too fast."""
         if self.max_speed is None:
             return
-        speeds = np.linalg.norm(world._work.twist.numpy()[..., 3:], axis=2)  # [body, world]
+        speeds = np.linalg.norm(runner.work.twist.numpy()[..., 3:], axis=2)  # [body, world]
         fastest = speeds.max(axis=0)
         if not (fastest > self.max_speed).any():
             return
         for body in np.unique(np.argmax(speeds, axis=0)[fastest > self.max_speed]):
-            self._tell(f"speed of body '{world.system.tree.bodies[body]}'")
-        kinetic = world._work.energy.numpy()[0].copy()
-        world.state.write("v", world.state.read("v") * np.minimum(1.0, self.max_speed / np.maximum(fastest, 1e-300)))
-        world._refresh()
-        world.state.write("clamped", world.state.read("clamped") + kinetic - world._work.energy.numpy()[0])
+            self._tell(f"speed of body '{runner.system.tree.bodies[body]}'")
+        kinetic = runner.work.energy.numpy()[0].copy()
+        runner.state.write("v", runner.state.read("v") * np.minimum(1.0, self.max_speed / np.maximum(fastest, 1e-300)))
+        runner.refresh()
+        runner.state.write("clamped", runner.state.read("clamped") + kinetic - runner.work.energy.numpy()[0])
 
     def _tell(self, what: str) -> None:
         if what not in self.acted:

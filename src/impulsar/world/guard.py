@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import warp as wp
 
-from ..engine.system import measured as measure
+from ..engine.system import measured
 
 if TYPE_CHECKING:
-    from .world import World
+    from .runner import Runner
 
 KEEP = 256  # steps between copies of the state
 BEYOND = 100.0  # times all energy at the moment kept: no motion comes there by itself within KEEP steps
@@ -23,81 +23,81 @@ BEYOND = 100.0  # times all energy at the moment kept: no motion comes there by 
 class Guard:
     """Keeps the state of a world from time to time."""
 
-    def __init__(self, world: "World"):
-        self._world = world
+    def __init__(self, runner: "Runner"):
+        self._runner = runner
         self.at = 0  # step from which the state is to be kept again
         self._state: wp.array | None = None
         self._clock, self._count = 0.0, 0
 
     def keep(self) -> None:
         """Keep the state of this moment, unless it is broken already."""
-        world = self._world
-        if world.device != "cpu" and world._work.report.numpy()[measure.BROKEN].any():
+        runner = self._runner
+        if runner.device != "cpu" and runner.work.report.numpy()[measured.BROKEN].any():
             return  # there a step does not wait to know
         if self._state is None:
-            self._state = wp.zeros_like(world.state.array)
-        wp.copy(self._state, world.state.array)
-        self._clock, self._count = world._clock, world._count
-        self.at = world._count + KEEP
+            self._state = wp.zeros_like(runner.state.array)
+        wp.copy(self._state, runner.state.array)
+        self._clock, self._count = runner.clock, runner.count
+        self.at = runner.count + KEEP
 
     def go_back(self) -> str | None:
         """Bring the world to its last good step and pause it; returns the body that broke."""
-        world = self._world
+        runner = self._runner
         if self._state is None:
             return None
         suspects = self._broken_bodies()
-        last = world._count
+        last = runner.count
         self.put(self._state)
-        world._clock, world._count = self._clock, self._count
-        world._set_steps(world._substeps)
+        runner.clock, runner.count = self._clock, self._count
+        runner.set_steps(runner.substeps)
         most = BEYOND * self._energy_scale() or np.inf
         good = self._state
-        while world._count < last:
-            good = wp.clone(world.state.array)
-            world.clamps.before(world)
-            if world.system.channels.callables:
-                channels = world.system.channels
-                channels.sample_callables(world.system.arrays, world.time, world._h, world._substeps)
-            world._launch()
-            kinetic = world._work.energy.numpy()[measure.KINETIC]
-            if world._work.report.numpy()[measure.BROKEN].any() or not (kinetic <= most).all():
+        while runner.count < last:
+            good = wp.clone(runner.state.array)
+            runner.clamps.before(runner)
+            if runner.system.channels.callables:
+                channels = runner.system.channels
+                channels.sample_callables(runner.system.arrays, runner.time, runner.h, runner.substeps)
+            runner.launch()
+            kinetic = runner.work.energy.numpy()[measured.KINETIC]
+            if runner.work.report.numpy()[measured.BROKEN].any() or not (kinetic <= most).all():
                 break
-            world._clock += world.dt
-            world._count += 1
-            world.clamps.after(world)
+            runner.clock += runner.dt
+            runner.count += 1
+            runner.clamps.after(runner)
         self.put(good)
-        world.paused = True
+        runner.paused = True
         self.at = 0
         return self._suspect(suspects)
 
     def _energy_scale(self) -> float:
         """All energy that there is, and that of a fall by the mechanism's extent [J]."""
-        world = self._world
-        p, system = world._work.p_WB.numpy(), world.system
+        runner = self._runner
+        p, system = runner.work.p_WB.numpy(), runner.system
         extent = float(np.ptp(np.concatenate([p, np.zeros((1, *p.shape[1:]))]), axis=0).max())
         weight = system.parameter("mass").sum(axis=0).max() * np.abs(system.parameter("gravity")).max()
-        return float(np.abs(world._work.energy.numpy()).sum() + weight * extent)
+        return float(np.abs(runner.work.energy.numpy()).sum() + weight * extent)
 
     def put(self, state: wp.array) -> None:
         """Bring the world to a state; nothing that broke stays in what steps hand to each other."""
-        world = self._world
-        wp.copy(world.state.array, state)
-        world._work.v_pseudo.zero_()
-        world._work.a_WB.zero_()
-        world._work.report.zero_()
-        world._refresh()
+        runner = self._runner
+        wp.copy(runner.state.array, state)
+        runner.work.v_pseudo.zero_()
+        runner.work.a_WB.zero_()
+        runner.work.report.zero_()
+        runner.refresh()
 
     def _broken_bodies(self) -> list[str]:
-        work = self._world._work
+        work = self._runner.work
         finite = np.isfinite(work.twist.numpy()).all(axis=(1, 2)) & np.isfinite(work.p_WB.numpy()).all(axis=(1, 2))
-        return [name for name, good in zip(self._world.system.tree.bodies, finite, strict=True) if not good]
+        return [name for name, good in zip(self._runner.system.tree.bodies, finite, strict=True) if not good]
 
     def _suspect(self, broken: list[str]) -> str:
         """Of the bodies that broke the one that was fastest at the last good step."""
-        world = self._world
-        bodies = world.system.tree.bodies
-        V = world._work.twist.numpy()
-        inertia, mass = world._work.I_W.numpy(), world.system.parameter("mass")
+        runner = self._runner
+        bodies = runner.system.tree.bodies
+        V = runner.work.twist.numpy()
+        inertia, mass = runner.work.I_W.numpy(), runner.system.parameter("mass")
         spin = np.einsum("bwi,bwij,bwj->bw", V[..., :3], inertia, V[..., :3])
         energy = (mass * (V[..., 3:] ** 2).sum(axis=-1) + spin).max(axis=1)
         among = [i for i, name in enumerate(bodies) if name in broken] or list(range(len(bodies)))

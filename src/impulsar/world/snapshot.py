@@ -11,7 +11,7 @@ from ..engine.system import TOPOLOGY_OF_EDITS, System
 from ..engine.system.slots import IDLE
 
 if TYPE_CHECKING:
-    from .world import World
+    from .runner import Runner
 
 
 @dataclass(frozen=True)
@@ -38,53 +38,53 @@ class Snapshot:
     paused: bool
 
 
-def take(world: "World") -> Snapshot:
-    """A snapshot of a world."""
-    system = world.system
+def take(runner: "Runner") -> Snapshot:
+    """A snapshot of a runner."""
+    system = runner.system
     return Snapshot(
         system.model,
-        world.coordinates,
-        world.method,
-        world.work_limit,
+        runner.coordinates,
+        runner.method,
+        runner.work_limit,
         idle_slots(system),
-        world.state.numpy().copy(),
+        runner.state.numpy().copy(),
         {name: system.parameter(name) for name in system.parameters},
         {name: getattr(system.arrays, name).numpy().copy() for name in TOPOLOGY_OF_EDITS},
         list(system.channels.items),
         list(system.hand_names),
         list(system.load_names),
-        world._work.a_WB.numpy().copy(),
-        world._work.reaction.numpy().copy(),
-        world.dt,
-        world._clock,
-        world._count,
-        world._script_position,
-        world.paused,
+        runner.work.a_WB.numpy().copy(),
+        runner.work.reaction.numpy().copy(),
+        runner.dt,
+        runner.clock,
+        runner.count,
+        runner.script_position,
+        runner.paused,
     )
 
 
-def put_back(world: "World", snapshot: Snapshot) -> None:
+def put_back(runner: "Runner", snapshot: Snapshot) -> None:
     """Bring a world to a snapshot: stepping on gives the same bits as it did then."""
     from ..observe.bench import Bench
 
     hands, loads = len(snapshot.hands), len(snapshot.loads)
-    system = world.system
+    system = runner.system
     same = (
         system.model is snapshot.model
         and (hands, loads) == (system.counts.hands, system.counts.loads)
         and system.coordinates == snapshot.coordinates
     )
-    world.method = snapshot.method
+    runner.method = snapshot.method
     if not same:
         spare = loads - len(snapshot.model.loads)
-        system = System(snapshot.model, world.worlds, world.device, snapshot.coordinates, hands, spare, checked=True)
+        system = System(snapshot.model, runner.worlds, runner.device, snapshot.coordinates, hands, spare, checked=True)
         system.drop_rows(list(snapshot.idle))
-        system.redundancy = world.redundancy
+        system.redundancy = runner.redundancy
         kept = snapshot.parameters
         if "basis" in kept:  # not in journals of before
             system.spare_rows(kept["basis"], kept["rank"][0], kept["slack"][0])
-        work = allocate_work(system.counts, world.device)
-        world._take(Bench(system, State(system.counts, world.device), work))
+        work = allocate_work(system.counts, runner.device)
+        runner.take(Bench(system, State(system.counts, runner.device), work))
     for name, values in snapshot.parameters.items():
         system.replace_parameter(name, values)
     for name, values in snapshot.topology.items():
@@ -93,22 +93,22 @@ def put_back(world: "World", snapshot: Snapshot) -> None:
     system.channels.write(system.arrays)
     system.hand_names, system.load_names = list(snapshot.hands), list(snapshot.loads)
     system.count_live_slots()
-    world.state.array.assign(snapshot.state)
-    world._work.v_pseudo.zero_()
-    world._write_options(snapshot.work_limit)
-    world._set_dt(snapshot.dt)
-    world._clock, world._count = snapshot.clock, snapshot.steps
-    world._script_position = snapshot.script_position
-    world.paused = snapshot.paused
-    world._equip()
-    world._forget()
-    world._refresh()
-    world._work.report.zero_()  # of steps that are undone
-    world._work.a_WB.assign(snapshot.acceleration)
+    runner.state.array.assign(snapshot.state)
+    runner.work.v_pseudo.zero_()
+    runner.write_options(snapshot.work_limit)
+    runner.set_dt(snapshot.dt)
+    runner.clock, runner.count = snapshot.clock, snapshot.steps
+    runner.script_position = snapshot.script_position
+    runner.paused = snapshot.paused
+    runner.equip()
+    runner.forget()
+    runner.refresh()
+    runner.work.report.zero_()  # of steps that are undone
+    runner.work.a_WB.assign(snapshot.acceleration)
     if snapshot.reaction is None:
-        world._work.reaction.zero_()
+        runner.work.reaction.zero_()
     else:
-        world._work.reaction.assign(snapshot.reaction)
+        runner.work.reaction.assign(snapshot.reaction)
 
 
 def idle_slots(system: System) -> tuple[int, ...]:

@@ -9,6 +9,7 @@ from ..author.checks import show, vector
 from ..author.errors import ModelError
 from ..author.profiles import Value
 from ..author.rotations import conjugate
+from ..observe.bench import out
 
 if TYPE_CHECKING:
     from .world import World
@@ -48,7 +49,7 @@ class BodyView:
         self._world, self._index = world, index
 
     def _read(self, name: str, columns: slice = slice(None)) -> np.ndarray:
-        return self._world._out(getattr(self._world._work, name).numpy()[self._index][:, columns])
+        return out(getattr(self._world.runner.work, name).numpy()[self._index][:, columns], self._world.worlds)
 
     @property
     def position(self) -> np.ndarray:
@@ -96,7 +97,7 @@ class JointView:
         At an instant for `direct`, the mean over the last step for impulsive methods. Where redundant
         constraints leave a choice it is that of least norm.
         """
-        wrench = self._world._out(self._world.reactions()[0][self._index])
+        wrench = out(self._world.reactions()[0][self._index], self._world.worlds)
         return Reaction(force=wrench[..., 3:], torque=wrench[..., :3])
 
     @property
@@ -119,7 +120,7 @@ class JointView:
 
     def _values(self, values: np.ndarray):
         chosen = values[self._rows]  # [freedom, world]
-        return self._world._out(chosen[0] if len(self._rows) == 1 else chosen.T)
+        return out(chosen[0] if len(self._rows) == 1 else chosen.T, self._world.worlds)
 
     @property
     def position(self):

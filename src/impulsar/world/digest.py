@@ -1,0 +1,53 @@
+"""Digests of the bits of everything that decides a world's future."""
+
+import hashlib
+from dataclasses import fields
+
+import numpy as np
+
+from ..author.profiles import Component, Harmonic, Ramp, Scalar, Table
+from ..engine.system import TOPOLOGY_OF_EDITS
+from .runner import Runner
+
+INPUT_ARRAYS = ("parent", "dof_kind", "first", "second", "slot_kind", "slot_part", "slot_code")
+
+
+class Digest:
+    """Of state, parameters, inputs and method; what only edits change is digested once between them."""
+
+    def __init__(self, runner: Runner):
+        self._runner = runner
+        self._inputs: tuple[int, bytes] | None = None
+
+    def read(self) -> str:
+        """The digest as hexadecimal digits."""
+        if self._inputs is None or self._inputs[0] != self._runner.edition:
+            self._inputs = self._runner.edition, self._input_bits()
+        digest = hashlib.blake2b(self._inputs[1], digest_size=16)
+        digest.update(np.ascontiguousarray(self._runner.state.numpy()).data)
+        return digest.hexdigest()
+
+    def _input_bits(self) -> bytes:
+        """Digest of all that only edits change."""
+        runner, system = self._runner, self._runner.system
+        digest = hashlib.blake2b(digest_size=16)
+        for name in system.parameters:
+            digest.update(system.parameter(name).data)
+        for name in (*TOPOLOGY_OF_EDITS, *INPUT_ARRAYS):
+            digest.update(np.ascontiguousarray(getattr(system.arrays, name).numpy()).data)
+        for item in system.channels.items:
+            digest.update(_channel_bits(item, runner.worlds))
+        options = (runner.method, runner.work_limit, runner.dt, runner.coordinates, runner.script_position)
+        clamps = (runner.clamps.max_speed, runner.clamps.max_hand_force)
+        digest.update(repr((*options, *clamps, system.hand_names, system.load_names)).encode())
+        return digest.digest()
+
+
+def _channel_bits(item: Scalar, worlds: int) -> bytes:
+    """Bits of what a channel follows; of a callable there are none but which component it is."""
+    if isinstance(item, Component):
+        return f"Component {item.index}".encode()
+    if isinstance(item, Ramp | Harmonic | Table):
+        numbers = [np.ravel(getattr(item, entry.name)) for entry in fields(item)]
+        return type(item).__name__.encode() + np.concatenate(numbers).astype(float).tobytes()
+    return np.broadcast_to(np.ravel(np.asarray(item, float)), worlds).tobytes()

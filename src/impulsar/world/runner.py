@@ -1,0 +1,305 @@
+"""Runner: a system in use by a method. Its arrays, launches, clock and steps; guards and snapshots work on it.
+
+One nominal step of dt is `substeps` equal parts of h, and a call of `step` is as few launches as the script, the
+callables and the wall time that a launch may take allow.
+"""
+
+import math
+import sys
+import time as wall
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import warp as wp
+
+from ..author.checks import whole
+from ..author.errors import ModelError, StepError
+from ..author.model import Model
+from ..engine.launch import record_launch
+from ..engine.start.consistent import project_start, refresh, refresh_kernel
+from ..engine.start.locked import refuse_locked_motors
+from ..engine.start.redundancy import choose_rows
+from ..engine.state import State, allocate_work
+from ..engine.system import System, measured
+from ..engine.system.channels import CALLABLE_STEPS, InputError
+from ..engine.system.rank import PLAY
+from ..observe.bench import Bench
+from .clamps import Clamps
+from .guard import Guard
+from .options import parts_of_step
+from .reports import Facts, StepReport, broken
+
+MOST_STEPS = 2**31 - 1  # of one call
+SLICE = 0.1  # wall time that a launch of many steps should take at most [s]
+FIRST_SLICE, LARGEST_SLICE = 4, 2**20  # sub-steps of a launch, before their cost is known and at most
+
+
+class Runner:
+    """A bench, a method and a clock. What a script is due to do it hands to `carry_out`."""
+
+    system: System
+    state: State
+
+    def __init__(
+        self,
+        model: Model,
+        method: Any,
+        coordinates: str,
+        dt: float,
+        worlds: int,
+        device: str,
+        clamps: Clamps,
+        script: list,
+        carry_out: Callable[[Any], object],
+    ):
+        self.method, self.coordinates = method, coordinates
+        self.worlds, self.device, self.clamps = worlds, device, clamps
+        self.script, self.carry_out = script, carry_out
+        self.strict = self.paused = False
+        self.between: Callable[[], None] | None = None  # called between launches; what it raises ends the steps
+        self.work_limit = method.iterations
+        self.dt = dt
+        self._facts: Facts | None = None
+        self.edition = 0  # counts edits: what was derived from parameters before one is stale
+        self.start(System(model, worlds, device, coordinates))
+
+    def start(self, system: System) -> None:
+        """Take a system into use at its authored pose, with fresh books."""
+        choose_rows(system, self.redundancy)
+        bench = Bench(system, State(system.counts, self.device), allocate_work(system.counts, self.device))
+        bench.state.write("q", np.repeat(system.start_coordinates()[:, None], self.worlds, axis=1))
+        refuse_locked_motors(system, bench.state, bench.work, ModelError)
+        self.start_change = project_start(system, bench.state, bench.work)
+        self.take(bench)
+        self.go_to_start()
+        self.write_options(self.work_limit)
+        self.set_dt(self.dt)
+        self.refresh()
+        self.state.write("start_energy", self.work.energy.numpy().sum(axis=0, keepdims=True))
+
+    def go_to_start(self) -> None:
+        """Set clock, count and script back."""
+        self.script_position = 0
+        self.clock = 0.0
+        self.count = 0
+
+    # arrays and launches --------------------------------------------------------------------------
+
+    def take(self, bench: Bench) -> None:
+        """Take a system with its state into use."""
+        self.bench = bench
+        self.system, self.state, self.work = bench.system, bench.state, bench.work
+        self.coordinates = self.system.coordinates
+        self.readout = bench.readout
+        self.guard = Guard(self)
+        self.forget()
+        self.equip()
+
+    def equip(self) -> None:
+        """Give the system what the method needs, and record its launches."""
+        tableau = getattr(self.method, "tableau", None)
+        if tableau is not None:
+            self.system.arrays.tableau = wp.array(tableau, dtype=wp.float64, device=self.device)
+        self.system.arrays.spares.fill_(int(self.method.name == "direct" and self.system.counts.spares))
+        self._record()
+
+    def forget(self) -> None:
+        """Forget what was derived from parameters and state before an edit."""
+        self.edition += 1
+        self._facts = None
+        self.guard.at = 0
+        self.slice = FIRST_SLICE if self.device == "cpu" else 1000  # what a step costs now may be another
+
+    def _record(self) -> None:
+        inputs = [self.system.arrays, self.state.arrays, self.work]
+        self.launch = record_launch(self.method.kernel, self.worlds, inputs, self.device)
+        self.refresh = record_launch(refresh_kernel, self.worlds, inputs, self.device)
+        self._report = self.work.report.numpy()  # on the CPU a view
+        self._simple = self.device == "cpu" and self.worlds == 1 and not self.clamps
+
+    def record_later(self) -> None:
+        """Arrays were replaced: record the launches anew with the next step, however many edits there are before it."""
+        self.launch = self._record_and_launch
+        self.refresh = self._refresh_anew  # the recorded one reads the arrays that were replaced
+
+    def _record_and_launch(self) -> None:
+        self._record()
+        self.launch()
+
+    def _refresh_anew(self) -> None:
+        refresh(self.system, self.state, self.work)
+
+    @property
+    def redundancy(self) -> float:
+        """How far rows that others imply may be open [rad, or lengths over the mechanism's size]."""
+        return float(getattr(self.method, "redundancy", PLAY))
+
+    def write_options(self, limit: int) -> None:
+        """Give the kernel the method's options, with a limit of work in a nominal step."""
+        self.work_limit = limit
+        options = replace(self.method, iterations=limit).pack()
+        data = np.zeros(self.system.arrays.options.shape[0])
+        data[: len(options)] = options
+        self.system.arrays.options.assign(data)
+        self._facts = None
+
+    def set_dt(self, dt: float) -> None:
+        """Set the nominal step [s]."""
+        self.substeps = parts_of_step(dt, self.method)
+        self.dt = float(dt)
+        self.h = self.dt / self.substeps
+        self.system.arrays.h.fill_(self.h)
+        self.system.arrays.nominal_h.fill_(self.h)
+        self.set_steps(self.substeps)
+        self._facts = None
+
+    def set_steps(self, steps: int) -> None:
+        """Set how many sub-steps a launch takes."""
+        self._steps = steps
+        self.system.arrays.steps.fill_(steps)
+
+    @property
+    def time(self) -> float:
+        """Simulated time [s]."""
+        return float(self.state.read("time")[0, 0])
+
+    def facts(self) -> Facts:
+        """What reports are read by."""
+        if self._facts is None:
+            limit = "budget" if self.work_limit < self.method.iterations else "iterations"
+            self._facts = Facts(self.system, self.worlds, self.coordinates, self.method.order, self.h, limit)
+        return self._facts
+
+    # stepping -------------------------------------------------------------------------------------
+
+    def step(self, n: int) -> StepReport:
+        """Take n nominal steps in as few launches as the script and callables allow."""
+        is_one = type(n) is int and n == 1 and self._simple and self.substeps <= self.slice
+        if not is_one or self.script or self.system.channels.callables:
+            return self._many_steps(n)
+        if self.count >= self.guard.at:
+            self.guard.keep()
+        if self._steps != self.substeps:
+            self.set_steps(self.substeps)
+        self.launch()
+        self.clock += self.dt
+        self.count += 1
+        raw = self._report.copy()
+        report = StepReport(self, self._facts or self.facts(), self.count, self.substeps, raw)
+        if self.strict or raw.item(measured.BROKEN):  # of one world
+            self.check(report)
+        return report
+
+    def _many_steps(self, n: int) -> StepReport:
+        n = whole("step", "n", n, 1, MOST_STEPS)
+        raw = None
+        left = n
+        self.clamps.acted.clear()
+        while left > 0:
+            self._run_script()
+            part = min(left, self._steps_to_script(), max(1, self.slice // self.substeps)) if not self.clamps else 1
+            try:
+                self.clamps.before(self)
+                if self.system.channels.callables:
+                    part = min(part, max(1, CALLABLE_STEPS // self.substeps))
+                    steps = part * self.substeps
+                    if steps <= self.slice or part > 1:  # pieces sample their own
+                        self.system.channels.sample_callables(self.system.arrays, self.time, self.h, steps)
+            except InputError as error:
+                raise StepError(str(error)) from error
+            if self.count >= self.guard.at:
+                self.guard.keep()
+            if part == 1 and self.substeps > self.slice:
+                raw = self._take_pieces(raw)
+            else:
+                self._launch_timed(part * self.substeps)
+            self.clock += part * self.dt
+            self.count += part
+            left -= part
+            self.clamps.after(self)
+            raw = self._merge(raw) if left or raw is not None else raw
+            if raw is not None and self.device == "cpu" and raw[measured.BROKEN].any():
+                break  # what would come after it is of no use
+            if left:
+                self.hear()
+        report = StepReport(self, self.facts(), self.count, n * self.substeps, raw, tuple(self.clamps.acted))
+        if self.device == "cpu":
+            self.check(report)
+        return report
+
+    def _launch_timed(self, steps: int) -> None:
+        """Launch so many sub-steps, and find how many of them make a slice."""
+        if self._steps != steps:
+            self.set_steps(steps)
+        began = wall.perf_counter()
+        self.launch()
+        if self.device == "cpu":
+            each = max(wall.perf_counter() - began, 1e-9) / steps
+            self.slice = max(1, min(int(SLICE / each), max(self.slice, 2 * steps), LARGEST_SLICE))
+
+    def _take_pieces(self, raw: np.ndarray | None) -> np.ndarray | None:
+        """A nominal step too long for one launch, in several; as if nothing had been if it is ended on the way."""
+        before, left = wp.clone(self.state.array), self.substeps
+        try:
+            while True:
+                part = min(left, self.slice)
+                if self.system.channels.callables:
+                    self.system.channels.sample_callables(self.system.arrays, self.time, self.h, part)
+                self._launch_timed(part)
+                left -= part
+                if not left:
+                    return raw
+                raw = self._merge(raw)
+                self.hear()
+        except BaseException:  # Ctrl-C among them
+            self.guard.put(before)
+            raise
+
+    def hear(self) -> None:
+        """Let whoever waits for the end of something long speak."""
+        if self.between is not None:
+            self.between()
+
+    def _merge(self, raw: np.ndarray | None) -> np.ndarray:
+        """The report of several launches as that of one."""
+        new = self.work.report.numpy().copy()
+        if raw is not None:
+            for row in (measured.TOTAL_ITERATIONS, measured.SUB_STEPS, measured.ENDED_BY_LIMIT):
+                new[row] += raw[row]
+            for row in (measured.MOST_ITERATIONS, measured.BROKEN, measured.COARSE):
+                new[row] = np.maximum(new[row], raw[row])
+            for row, slot in (
+                (measured.POSITION_RESIDUAL, measured.POSITION_SLOT),
+                (measured.VELOCITY_RESIDUAL, measured.VELOCITY_SLOT),
+            ):
+                worse = raw[row] > new[row]
+                new[row, worse], new[slot, worse] = raw[row, worse], raw[slot, worse]
+        return new
+
+    def _steps_to_script(self) -> int:
+        if self.script_position >= len(self.script):
+            return sys.maxsize
+        due = self.script[self.script_position][0]
+        return max(1, math.ceil((due - self.clock) / self.dt - 1e-6))
+
+    def _run_script(self) -> None:
+        while self.script_position < len(self.script):
+            due, edit = self.script[self.script_position]
+            if due > self.clock + 1e-6 * self.dt:
+                return
+            self.script_position += 1
+            self.carry_out(edit)
+
+    def check(self, report: StepReport) -> None:
+        """Raise if a step could not be taken, after going back to the last good one, or, when strict, if there is
+        trouble."""
+        if report.raw[measured.BROKEN].any():
+            world = int(np.argmax(report.raw[measured.BROKEN]))
+            body = self.guard.go_back()
+            raise broken(self.system.model.name, report.raw, world, self.worlds, body, self.time, self.dt)
+        if self.strict and report.trouble:
+            error = StepError("; ".join(str(one) for one in report.trouble))
+            error.cause = report.trouble[0].cause
+            raise error
