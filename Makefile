@@ -7,14 +7,14 @@ STAMP := .venv/.stamp
 
 setup: $(STAMP)
 
-$(STAMP): pyproject.toml
+$(STAMP): pyproject.toml verification/pyproject.toml
 	@echo "Installing Impulsar and its tools into .venv (a minute or two the first time)"
 	@if command -v uv >/dev/null 2>&1; then \
 		uv venv --quiet --allow-existing --python '>=3.11' .venv && \
-		uv pip install --quiet --python $(BIN)/python --editable '.[dev]'; \
+		uv pip install --quiet --python $(BIN)/python --editable '.[dev]' --editable verification; \
 	else \
 		$(PYTHON) -m venv .venv && \
-		$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'; \
+		$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]' --editable verification; \
 	fi
 	@touch $@
 
@@ -31,14 +31,15 @@ test: page
 lint: setup
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy src
+	$(BIN)/mypy src verification
+	$(BIN)/lint-imports
 	$(BIN)/python hatch_build.py --check
 
 bench: setup
 	$(BIN)/impulsar bench
 
 verify: setup
-	$(BIN)/python -m impulsar.validate.verify
+	$(BIN)/python -m impulsar_verification.verify
 
 screenshots: page
 	$(BIN)/python tools/screenshots.py

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from impulsar.author.errors import ModelError
-from impulsar.validate import junk_calls
+from impulsar_verification import junk_calls
 
 
 def test_junk_calls_end_in_named_errors_or_right_results():

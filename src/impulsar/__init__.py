@@ -8,6 +8,7 @@ from .author.model import Model
 from .author.parts import Motor
 from .author.profiles import Harmonic, Ramp, Table
 from .author.shapes import Box, Capsule, ConvexHull, Cylinder, Sphere
+from .version import __version__ as __version__
 
 if TYPE_CHECKING:
     from .author.errors import StepError
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from .scenes import SCENES, scene
     from .world.world import World
 
-__version__ = "0.1.0"
 _LATER = {  # imported when first asked for: kernels take a second
     ".author.errors": ("StepError",),
     ".edits": ("ApplyLoad", "EditError", "Grab", "Move", "Release", "RemoveLoad", "SetParameter", "SetStep"),

@@ -505,9 +505,9 @@ def doctor(args: argparse.Namespace) -> int:
     import numpy as np
     import warp as wp
 
-    from . import __version__
     from .engine.machine import cpu_name
     from .engine.methods import METHODS
+    from .version import __version__
     from .world.world import DEFAULT_METHOD
 
     cache = wp.config.kernel_cache_dir

@@ -31,6 +31,7 @@ from .author.errors import ModelError, StepError
 from .author.files import write_file
 from .edits import rotate
 from .observe.running import Running
+from .version import __version__
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -220,8 +221,6 @@ class Samples:
     def dataset(self, ending: dict[str, Any]) -> "xr.Dataset":
         """What was sampled, with names, units and attributes."""
         import xarray as xr
-
-        from . import __version__
 
         world, model = self.world, self.world.model
         data = {name: values[:, : self.count] for name, values in self.buffers.items()}

@@ -7,7 +7,7 @@ import warp as wp
 import impulsar as im
 from impulsar import edits
 from impulsar.author.joints import CATALOGUE
-from impulsar.validate import edit_cases, random_edits, wrong_edits
+from impulsar_verification import edit_cases, random_edits, wrong_edits
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*start velocities changed")
 COORDINATES = ("generalized", "maximal")

@@ -11,7 +11,7 @@ import impulsar as im
 from impulsar import edits
 from impulsar.io import FileError, edit_from_json, edit_to_json, model_from_json, model_to_json, schema
 from impulsar.io.codec import EDIT, FIELDS
-from impulsar.validate.fuzz import everything
+from impulsar_verification.fuzz import everything
 
 
 def through_json(data):

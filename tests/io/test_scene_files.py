@@ -12,8 +12,8 @@ import impulsar as im
 from impulsar.cli import main
 from impulsar.io import FileError, load_model, model_to_json, save_model
 from impulsar.io.scene_files import LARGEST_FILE, parse
-from impulsar.validate import fuzz
-from impulsar.validate.fuzz import everything
+from impulsar_verification import fuzz
+from impulsar_verification.fuzz import everything
 
 
 def test_a_saved_scene_runs_to_the_same_bits(tmp_path):

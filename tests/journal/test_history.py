@@ -13,7 +13,7 @@ from impulsar.edits import Add, ChangeJoint, DragTo, EditError, HeldError, Pause
 from impulsar.engine.system import measured as measure
 from impulsar.history import history as module
 from impulsar.history.history import History
-from impulsar.validate.sessions import TIP, pendula, session
+from impulsar_verification.sessions import TIP, pendula, session
 
 
 @pytest.mark.parametrize("method", im.METHODS)

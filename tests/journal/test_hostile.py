@@ -16,9 +16,16 @@ from impulsar.history.history import History, JournalWarning, Mark
 from impulsar.history.journal import BEGIN, Entry, Journal, Reader, records_behind
 from impulsar.history.replay import Player, recover, replay
 from impulsar.io import FileError
-from impulsar.validate import hostile_journals as hostile
-from impulsar.validate.hostile_journals import BY_HAND, damaged_journals, recorded, records_of, seal, sealed_journals
-from impulsar.validate.sessions import pendula, session
+from impulsar_verification import hostile_journals as hostile
+from impulsar_verification.hostile_journals import (
+    BY_HAND,
+    damaged_journals,
+    recorded,
+    records_of,
+    seal,
+    sealed_journals,
+)
+from impulsar_verification.sessions import pendula, session
 
 
 @pytest.fixture(scope="module")

@@ -19,8 +19,8 @@ from impulsar.history.journal import FIRST_LINE, FRAME, Arrays, Journal, Packer,
 from impulsar.history.replay import replay
 from impulsar.io import FileError
 from impulsar.io.codec import model_from_json, model_to_json
-from impulsar.validate.journal_cases import KILLS, cut_at_every_byte, edits_replayed, kill_minus_nine
-from impulsar.validate.sessions import endless, pendula, session
+from impulsar_verification.journal_cases import KILLS, cut_at_every_byte, edits_replayed, kill_minus_nine
+from impulsar_verification.sessions import endless, pendula, session
 
 
 @pytest.fixture

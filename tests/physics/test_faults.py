@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from impulsar.validate.fault_ways import FAULTS
-from impulsar.validate.faults import SETUPS, SILENT, SLOW, WARNING, Fault, Trial, attempt
+from impulsar_verification.fault_ways import FAULTS
+from impulsar_verification.faults import SETUPS, SILENT, SLOW, WARNING, Fault, Trial, attempt
 
 PAGE = Path(__file__).parents[2] / "docs" / "limits.md"
 
@@ -54,7 +54,7 @@ def test_what_is_raised_or_said_counts():
 
 
 def test_page_lists_every_way_and_nothing_silent():
-    """docs/limits.md is of these ways: `python -m impulsar.validate.faults docs/limits.md` makes it anew."""
+    """docs/limits.md is of these ways: `python -m impulsar_verification.faults docs/limits.md` makes it anew."""
     assert len(FAULTS) >= 40
     assert len({fault.name for fault in FAULTS}) == len(FAULTS)
     lines = PAGE.read_text(encoding="utf-8").splitlines()

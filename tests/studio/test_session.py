@@ -511,7 +511,7 @@ def test_too_many_clients_are_refused(make_studio) -> None:
 
 def test_a_short_day_stays_small() -> None:
     """A few seconds of the eight hours that `impulsar validate session-memory` runs."""
-    from impulsar.validate.studio_cases import MEGABYTE, day
+    from impulsar_verification.studio_cases import MEGABYTE, day
 
     found = day(1 / 240)
     assert found.hours >= 1 / 240

@@ -15,6 +15,7 @@ from ..edits.refusal import MOST_WORK
 from ..engine.machine import machine_key
 from ..io.codec import FREE, edit_from_json, model_from_json
 from ..io.kinds import BOOLEAN, INTEGER, LONGEST_TEXT, NUMBER, TEXT, tell, wrong
+from ..version import __version__
 from ..world.snapshot import Snapshot
 from .callables import Recorder
 from .history import Event, History, JournalWarning, Limit, Mark
@@ -295,8 +296,6 @@ KINDS = ("edit", "limit", "hash", "snapshot", "go", "cut")
 
 def write_header(world: "World") -> dict[str, Any]:
     """The first record of a journal."""
-    from .. import __version__
-
     return {"record": "header", "program": __version__, "machine": machine_key(), "world": write_options(world)}
 
 

@@ -3,6 +3,7 @@
 import json as js
 import sys
 import time
+from importlib.metadata import entry_points
 from pathlib import Path
 
 from ..author.errors import ModelError
@@ -15,7 +16,10 @@ def cases() -> dict[str, Case]:
 
 
 def every_case() -> list[Case]:
-    """All cases, in the order in which they are listed."""
+    """All cases, in the order in which they are listed: laws, then those of installed packages.
+
+    Packages add theirs by entry points of the group `impulsar.cases`, each a list of `Case`.
+    """
     from . import (
         analysis_cases,
         conservation,
@@ -24,19 +28,13 @@ def every_case() -> list[Case]:
         determinism,
         direct_cases,
         drag_cases,
-        edit_cases,
-        faults,
         friction,
-        hostile_journals,
         identities,
         joint_matrix,
-        journal_cases,
-        junk_calls,
         reactions,
         simmc_study,
         singular_cases,
         stiff_cases,
-        studio_cases,
         table1,
         trajectory,
     )
@@ -55,17 +53,14 @@ def every_case() -> list[Case]:
         determinism,
         direct_cases,
         singular_cases,
-        faults,
         stiff_cases,
         drag_cases,
-        edit_cases,
-        journal_cases,
-        junk_calls,
-        hostile_journals,
         cost,
-        studio_cases,
     )
-    return [case for module in modules for case in module.CASES]
+    found = [case for module in modules for case in module.CASES]
+    for entry in sorted(entry_points(group="impulsar.cases"), key=lambda entry: entry.name):
+        found += entry.load()
+    return found
 
 
 def case_names() -> list[str]:

@@ -12,15 +12,16 @@ from pathlib import Path
 
 import numpy as np
 
-from ..edits import SetParameter
-from ..history.history import History
-from ..history.journal import Reader
-from ..history.replay import replay
-from ..io import load_model, save_model
-from ..scenes import SCENES, scene
-from ..world.world import World
+from impulsar.edits import SetParameter
+from impulsar.history.history import History
+from impulsar.history.journal import Reader
+from impulsar.history.replay import replay
+from impulsar.io import load_model, save_model
+from impulsar.scenes import SCENES, scene
+from impulsar.validate.case import Case
+from impulsar.world.world import World
+
 from . import fuzz
-from .case import Case
 from .edit_cases import campaign
 from .sessions import READY, endless, pendula, session
 
@@ -31,7 +32,7 @@ _killed: list[tuple[int, int]] = []  # edits acknowledged before the kill, edits
 
 def kill_once(path: Path, delay: float, after_start: bool) -> int:
     """Kill a real session by SIGKILL some time after it could start, or after its first edit; edits it printed."""
-    command = [sys.executable, "-m", "impulsar.validate.sessions", str(path)]
+    command = [sys.executable, "-m", "impulsar_verification.sessions", str(path)]
     errors = path.with_suffix(".errors")
     with errors.open("wb") as log, subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log) as process:
         assert process.stdout is not None

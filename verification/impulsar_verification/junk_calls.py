@@ -25,20 +25,21 @@ from typing import Any
 
 import numpy as np
 
-from .. import analysis, edits, io, render, results, scenes
-from ..author.errors import ModelError, StepError
-from ..author.model import Model
-from ..author.parts import Motor
-from ..author.profiles import Harmonic, Ramp, Table
-from ..author.shapes import Box, Capsule, ConvexHull, Cylinder, Sphere
-from ..engine.methods import Direct, Simgc, Simmc
-from ..history.history import History
-from ..world.world import World
-from .case import Case
+import impulsar
+from impulsar import analysis, edits, io, render, results, scenes
+from impulsar.author.errors import ModelError, StepError
+from impulsar.author.model import Model
+from impulsar.author.parts import Motor
+from impulsar.author.profiles import Harmonic, Ramp, Table
+from impulsar.author.shapes import Box, Capsule, ConvexHull, Cylinder, Sphere
+from impulsar.engine.methods import Direct, Simgc, Simmc
+from impulsar.history.history import History
+from impulsar.validate.case import Case
+from impulsar.world.world import World
 
 LONGEST = 5.0  # that a call may take of the processor [s]
 PATIENCE = 60.0  # after which one that does not come back is interrupted, others being at work on the machine [s]
-OURS = str(Path(__file__).parents[1])
+OURS = str(Path(impulsar.__file__).parent)
 I3 = (0.1, 0.1, 0.1)
 
 
@@ -138,7 +139,7 @@ class Bench:
         self.world.restore(self.start)
 
     def hand(self) -> Any:
-        from ..world.views import Hand
+        from impulsar.world.views import Hand
 
         return Hand(self.world, "held")
 

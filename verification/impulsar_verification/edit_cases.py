@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from .. import edits
-from ..author.errors import StepError
-from ..author.joints import ALIGN_X, ALIGN_Y, CATALOGUE, CROSS, LENGTH, LOCK_RX, LOCK_RZ, LOCK_X, LOCK_Z, THREAD
-from ..author.model import Model
-from ..world.world import World
-from .case import Case
+from impulsar import edits
+from impulsar.author.errors import StepError
+from impulsar.author.joints import ALIGN_X, ALIGN_Y, CATALOGUE, CROSS, LENGTH, LOCK_RX, LOCK_RZ, LOCK_X, LOCK_Z, THREAD
+from impulsar.author.model import Model
+from impulsar.validate.case import Case
+from impulsar.world.world import World
+
 from .random_edits import COORDINATES, PITCH, Source, Tally, campaign, mechanism, moving_world, new_body, place_joint
 from .wrong_edits import invalid_campaign
 

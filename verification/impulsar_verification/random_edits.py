@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from .. import edits
-from ..author.joints import CATALOGUE
-from ..author.model import Model
-from ..author.parts import Motor
-from ..author.placing import TWO_AXES
-from ..author.profiles import Harmonic, Ramp, Table
-from ..author.shapes import Box, Capsule, Sphere
-from ..world.world import World
+from impulsar import edits
+from impulsar.author.joints import CATALOGUE
+from impulsar.author.model import Model
+from impulsar.author.parts import Motor
+from impulsar.author.placing import TWO_AXES
+from impulsar.author.profiles import Harmonic, Ramp, Table
+from impulsar.author.shapes import Box, Capsule, Sphere
+from impulsar.world.world import World
 
 COORDINATES = ("generalized", "maximal")
 DT = 0.004  # [s]

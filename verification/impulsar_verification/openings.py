@@ -1,6 +1,6 @@
 """Opening journals from anyone, each in a process of its own that may crash, hang or run out of memory.
 
-    python -m impulsar.validate.openings
+    python -m impulsar_verification.openings
 
 reads the names of journals, one per line, and answers each with a line of JSON: how it ended. The process
 loads what opening needs once, and forks for every journal.
@@ -36,15 +36,15 @@ class Opening:
 
 def carry_out(path: str) -> None:
     """As `impulsar replay --verify` does."""
-    from ..history.replay import replay
+    from impulsar.history.replay import replay
 
     replay(path, verify=True)
 
 
 def go_on(path: str, recover: bool = False) -> None:
     """As the studio does: open it, look around, step, undo, close."""
-    from ..author.errors import ModelError, StepError
-    from ..history.history import History
+    from impulsar.author.errors import ModelError, StepError
+    from impulsar.history.history import History
 
     history = History.open(path, recover=recover)
     first, _ = history.span
@@ -107,7 +107,7 @@ _memory = 0  # of this process before it forks [bytes]
 
 def _end_by(act: Callable[[], None], pipe: int) -> None:
     """In the child: 0 opened, 1 refused by a named error, 2 anything else."""
-    from ..author.errors import FileError
+    from impulsar.author.errors import FileError
 
     status, text = 0, ""
     try:
@@ -125,8 +125,9 @@ def serve() -> None:
     import resource
     import warnings
 
-    from ..engine.methods import METHODS
-    from ..world.world import World
+    from impulsar.engine.methods import METHODS
+    from impulsar.world.world import World
+
     from .sessions import pendula
 
     global _memory
@@ -157,7 +158,7 @@ class Opener:
 @contextmanager
 def opener() -> Iterator[Opener]:
     """A process that opens journals."""
-    command = [sys.executable, "-m", "impulsar.validate.openings"]
+    command = [sys.executable, "-m", "impulsar_verification.openings"]
     with Popen(command, stdin=PIPE, stdout=PIPE, text=True) as process:
         assert process.stdin is not None and process.stdout is not None
         while process.stdout.readline() not in ("ready\n", ""):  # compiling is told before

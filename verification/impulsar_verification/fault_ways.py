@@ -6,15 +6,16 @@ from typing import Any
 
 import numpy as np
 
-from ..author.model import Model
-from ..author.parts import Motor
-from ..author.profiles import Table
-from ..scenes import scene
-from ..scenes.four_bar import CRANK
-from ..scenes.four_bar import build as build_four_bar
-from ..world.world import World
+from impulsar.author.model import Model
+from impulsar.author.parts import Motor
+from impulsar.author.profiles import Table
+from impulsar.scenes import scene
+from impulsar.scenes.four_bar import CRANK
+from impulsar.scenes.four_bar import build as build_four_bar
+from impulsar.validate.linkages import bricard, set_rate, tilt
+from impulsar.world.world import World
+
 from .faults import Fault, Trial
-from .linkages import bricard, set_rate, tilt
 
 FAULTS: list[Fault] = []
 INERTIA = (0.01, 0.01, 0.01)  # of the blocks and rotors of 1 kg [kg m²]

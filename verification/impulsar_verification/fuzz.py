@@ -3,7 +3,7 @@
 Hypothesis makes the cases; atheris, where it is installed, makes more of them by looking at the branches
 that are taken, in a process of its own:
 
-    python -m impulsar.validate.fuzz RUNS FOLDER
+    python -m impulsar_verification.fuzz RUNS FOLDER
 """
 
 import copy
@@ -16,16 +16,17 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from ..author.errors import ModelError
-from ..author.model import Model
-from ..author.parts import Motor
-from ..author.profiles import Harmonic, Ramp, Table
-from ..author.shapes import Box, ConvexHull
-from ..edits import Edit, EditError
-from ..io import edit_from_json, model_from_json, model_to_json
-from ..io.scene_files import parse
-from ..scenes import scene
-from ..world.world import World
+from impulsar.author.errors import ModelError
+from impulsar.author.model import Model
+from impulsar.author.parts import Motor
+from impulsar.author.profiles import Harmonic, Ramp, Table
+from impulsar.author.shapes import Box, ConvexHull
+from impulsar.edits import Edit, EditError
+from impulsar.io import edit_from_json, model_from_json, model_to_json
+from impulsar.io.scene_files import parse
+from impulsar.scenes import scene
+from impulsar.world.world import World
+
 from .sessions import pendula
 
 BUILT_EVERY = 50  # of the models that are accepted one is built into a world
@@ -210,7 +211,7 @@ def fuzz_by_atheris(runs: int) -> int | None:
     with tempfile.TemporaryDirectory() as folder:
         for k, model in enumerate((everything(), scene("four-bar"))):
             (Path(folder) / f"{k}.json").write_text(json.dumps(model_to_json(model)), encoding="utf-8")
-        command = [sys.executable, "-m", "impulsar.validate.fuzz", str(runs), folder]
+        command = [sys.executable, "-m", "impulsar_verification.fuzz", str(runs), folder]
         done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise AssertionError(f"atheris found a case: {done.stderr[-2000:]}")

@@ -1,6 +1,6 @@
 """Sessions to be journalled, undone, killed and replayed.
 
-    python -m impulsar.validate.sessions FILE
+    python -m impulsar_verification.sessions FILE
 
 runs one without end, journalled in FILE, and prints the number of edits after each: to be killed.
 """
@@ -12,13 +12,25 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ..author.model import Model
-from ..author.profiles import Harmonic
-from ..author.shapes import Capsule
-from ..edits import Add, ApplyLoad, ChangeJoint, Edit, Grab, Move, Release, Remove, RemoveLoad, SetParameter, SetStep
-from ..history import history as module
-from ..history.history import History
-from ..world.world import World
+from impulsar.author.model import Model
+from impulsar.author.profiles import Harmonic
+from impulsar.author.shapes import Capsule
+from impulsar.edits import (
+    Add,
+    ApplyLoad,
+    ChangeJoint,
+    Edit,
+    Grab,
+    Move,
+    Release,
+    Remove,
+    RemoveLoad,
+    SetParameter,
+    SetStep,
+)
+from impulsar.history import history as module
+from impulsar.history.history import History
+from impulsar.world.world import World
 
 TIP = (0.0, 0.0, 0.025)
 ALONG_X = (0.0, math.sqrt(0.5), 0.0, math.sqrt(0.5))  # takes z, a link's long axis, to x

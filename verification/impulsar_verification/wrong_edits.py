@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from .. import edits
-from ..author.parts import Motor
-from ..author.profiles import Harmonic, Ramp, Table
-from ..world.world import World
+from impulsar import edits
+from impulsar.author.parts import Motor
+from impulsar.author.profiles import Harmonic, Ramp, Table
+from impulsar.world.world import World
+
 from .random_edits import COORDINATES, Target, mechanism, moving_world
 
 NOT_NUMBERS: tuple[Any, ...] = (

@@ -1,6 +1,6 @@
 """`make verify`: every case and every suite, hours if need be, resumable; writes docs/verification.json.
 
-    python -m impulsar.validate.verify [--again] [NAME ...]
+    python -m impulsar_verification.verify [--again] [NAME ...]
 
 A case that was measured at the present commit is not measured again, unless --again is given.
 """
@@ -13,8 +13,8 @@ from pathlib import Path
 
 import warp as wp
 
-from ..bench import SUITES, run_suite
-from . import cases, run_case
+from impulsar.bench import SUITES, run_suite
+from impulsar.validate import cases, run_case
 
 FILE = Path("docs/verification.json")
 

@@ -15,14 +15,15 @@ from typing import Any
 
 import numpy as np
 
-from ..author.profiles import Ramp
-from ..edits import ApplyLoad, ChangeJoint, Grab, Move, SetParameter
-from ..history import history as module
-from ..history.history import History
-from ..history.journal import FIRST_LINE, FRAME, VERSION, Reader, Record, frame
-from ..scenes import scene
-from ..world.world import World
-from .case import Case
+from impulsar.author.profiles import Ramp
+from impulsar.edits import ApplyLoad, ChangeJoint, Grab, Move, SetParameter
+from impulsar.history import history as module
+from impulsar.history.history import History
+from impulsar.history.journal import FIRST_LINE, FRAME, VERSION, Reader, Record, frame
+from impulsar.scenes import scene
+from impulsar.validate.case import Case
+from impulsar.world.world import World
+
 from .openings import BAD, OPENED, Opener, Opening, opener
 from .sessions import TIP, pendula, session
 

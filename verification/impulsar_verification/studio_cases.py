@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from ..author.model import Model
-from ..edits import Grab, Move, Release, SetParameter
-from ..history.history import LARGEST_JOURNAL, History
-from ..scenes import scene
-from ..world.world import World
-from .case import Case
+from impulsar.author.model import Model
+from impulsar.edits import Grab, Move, Release, SetParameter
+from impulsar.history.history import LARGEST_JOURNAL, History
+from impulsar.scenes import scene
+from impulsar.validate.case import Case
+from impulsar.world.world import World
 
 HOURS = 8.0
 MEGABYTE = 2**20
@@ -42,9 +42,9 @@ def four_bar() -> Model:
 
 def day(hours: float, device: str = "cpu", seed: int = 6) -> Day:
     """Run a session for so many hours of its own time, with one client after the other."""
-    from ..studio.client import StudioClient
-    from ..studio.server import Studio
-    from ..studio.session import Session
+    from impulsar.studio.client import StudioClient
+    from impulsar.studio.server import Studio
+    from impulsar.studio.session import Session
 
     rng = random.Random(seed)
     clients = edits = largest = 0
