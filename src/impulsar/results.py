@@ -29,7 +29,7 @@ import numpy as np
 from .author.checks import file_path, flag, positive, show
 from .author.errors import ModelError, StepError
 from .author.files import write_file
-from .edits import rotate
+from .author.rotations import rotate
 from .observe.running import Running
 from .version import __version__
 

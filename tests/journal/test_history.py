@@ -12,6 +12,7 @@ from impulsar.author.errors import ModelError
 from impulsar.edits import Add, ChangeJoint, DragTo, EditError, HeldError, Pause, Reset, SetMethod, SetParameter
 from impulsar.engine.system import measured as measure
 from impulsar.history import history as module
+from impulsar.history import timeline
 from impulsar.history.history import History
 from impulsar_verification.sessions import TIP, pendula, session
 
@@ -310,7 +311,7 @@ def test_memory_is_bounded():
     history.apply(SetParameter("link1.mass", 0.11))
     history.step(60 * module.MARK_STEPS)
     history.step(60 * module.MARK_STEPS)
-    assert len(history._marks) <= module.MOST_MARKS
+    assert len(history._marks) <= timeline.MOST_MARKS
     history.undo()
     assert world.hash() == first
 
@@ -328,7 +329,7 @@ def test_marks_are_spread_evenly_and_the_last_closely(monkeypatch):
     history = History(im.World(pendula(1), "simgc", dt=0.001))
     for steps in (3_000, 7_000, 15_600):
         history.step(steps)
-        assert len(history._marks) <= module.MOST_MARKS
+        assert len(history._marks) <= timeline.MOST_MARKS
         assert max(gaps(history)) <= history._last / 20
         assert max(gaps(history)[-10:]) <= 2 * module.MARK_STEPS
     end, clock = history.world.hash(), history.world.runner.clock
@@ -341,7 +342,7 @@ def test_a_seek_begins_from_a_snapshot_in_the_journal(tmp_path, monkeypatch):
     """Those that are written stay within reach when memory has no room for them: here and after reopening."""
     monkeypatch.setattr(module, "MARK_STEPS", 10)
     monkeypatch.setattr(module, "SNAPSHOT_STEPS", 100)
-    monkeypatch.setattr(module, "MOST_MARKS", 20)
+    monkeypatch.setattr(timeline, "MOST_MARKS", 20)
     path = tmp_path / "session.journal"
     history = History(im.World(pendula(1), "simgc", dt=0.001), path)
     seen = {}
@@ -353,7 +354,7 @@ def test_a_seek_begins_from_a_snapshot_in_the_journal(tmp_path, monkeypatch):
             history.close()
             again = History.open(path)
         assert max(gaps(again)) <= 120
-        assert sum(mark.snapshot is not None for mark in (*again._marks, *again._written)) <= 2 * module.MOST_MARKS
+        assert sum(mark.snapshot is not None for mark in (*again._marks, *again._written)) <= 2 * timeline.MOST_MARKS
         for clock in list(seen)[::7]:
             again.seek(clock + 0.03)
             again.seek(clock)

@@ -12,9 +12,10 @@ import pytest
 
 import impulsar as im
 from impulsar.cli import main
-from impulsar.history.history import History, JournalWarning, Mark
+from impulsar.history.history import History
 from impulsar.history.journal import BEGIN, Entry, Journal, Reader, records_behind
 from impulsar.history.replay import Player, recover, replay
+from impulsar.history.timeline import JournalWarning, Mark
 from impulsar.io import FileError
 from impulsar_verification import hostile_journals as hostile
 from impulsar_verification.hostile_journals import (

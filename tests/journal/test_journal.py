@@ -14,9 +14,10 @@ from impulsar.cli import main
 from impulsar.edits import DragTo, SetParameter
 from impulsar.history import history, journal
 from impulsar.history.callables import Recorder
-from impulsar.history.history import History, JournalWarning
+from impulsar.history.history import History
 from impulsar.history.journal import FIRST_LINE, FRAME, Arrays, Journal, Packer, Reader, frame
 from impulsar.history.replay import replay
+from impulsar.history.timeline import JournalWarning
 from impulsar.io import FileError
 from impulsar.io.codec import model_from_json, model_to_json
 from impulsar_verification.journal_cases import KILLS, cut_at_every_byte, edits_replayed, kill_minus_nine

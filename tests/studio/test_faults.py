@@ -15,11 +15,12 @@ from impulsar.history.journal import Journal
 from impulsar.io import edit_to_json, meshes
 from impulsar.studio import messages as ms
 from impulsar.studio import session as session_module
+from impulsar.studio.asked import MOST_PARTS
 from impulsar.studio.command import KEPT, begin_history
 from impulsar.studio.mailbox import Mailbox
 from impulsar.studio.publisher import Client
 from impulsar.studio.recording import Recording, _base_size
-from impulsar.studio.session import MOST_PARTS, Session
+from impulsar.studio.session import Session
 
 Make = Callable[..., tuple[Session, Client]]
 FAULTS = [edits.EditError("no such hand"), OSError(28, "No space left on device"), ZeroDivisionError("by zero")]

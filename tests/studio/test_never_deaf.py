@@ -16,10 +16,11 @@ from impulsar import edits
 from impulsar.history.history import History
 from impulsar.io import edit_to_json
 from impulsar.studio import messages as ms
+from impulsar.studio.asked import Asked
 from impulsar.studio.client import StudioClient
 from impulsar.studio.mailbox import Mailbox
 from impulsar.studio.publisher import Client
-from impulsar.studio.session import Asked, Session
+from impulsar.studio.session import Session
 from impulsar.world import runner
 
 SOON = 0.5  # wall time within which a control is answered [s]

@@ -17,11 +17,12 @@ from impulsar.history.history import History
 from impulsar.io import edit_to_json
 from impulsar.studio import describe, wire
 from impulsar.studio import messages as ms
+from impulsar.studio.asked import Asked
 from impulsar.studio.client import patched
 from impulsar.studio.mailbox import Mailbox
 from impulsar.studio.parts import Parts
 from impulsar.studio.publisher import Client
-from impulsar.studio.session import Asked, Session
+from impulsar.studio.session import Session
 
 HELD = 2e-3  # wall time for which one parameter edit may hold the session's thread [s]
 

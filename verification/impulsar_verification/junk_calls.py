@@ -176,9 +176,8 @@ def applied(cls: type[edits.Edit]) -> Reach:
     return lambda bench: lambda **given: bench.world.apply(cls(**given))
 
 
-def calls() -> dict[str, Call]:
-    """The public functions by name: how to reach each, and arguments that are right."""
-    P = {"at": (1, 0, 0), "axis": (0, 1, 0)}
+def plain_calls() -> dict[str, Call]:
+    """Functions that need nothing else."""
     plain: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
         "Model": (Model, {"name": "m", "gravity": (0, 0, -9.81)}),
         "Motor": (Motor, {"torque": 1.0, "max_torque": 2.0}),
@@ -199,7 +198,12 @@ def calls() -> dict[str, Call]:
             {"model": arms(), "motions": {"hinge": Harmonic(0.1, 1.0)}, "times": (0.0, 0.1)},
         ),
     }
-    found: dict[str, Call] = {name: (always(function), given) for name, (function, given) in plain.items()}
+    return {name: (always(function), given) for name, (function, given) in plain.items()}
+
+
+def model_calls() -> dict[str, Call]:
+    """Methods of a model."""
+    P = {"at": (1, 0, 0), "axis": (0, 1, 0)}
     on_model: dict[str, dict[str, Any]] = {
         "body": {"name": "b", "mass": 1.0, "inertia": I3, "position": (0, 0, 1), "orientation": (0, 0, 0, 1)}
         | {"velocity": (0, 0, 0), "angular_velocity": (0, 0, 0), "shape": Box((1, 1, 1))},
@@ -222,7 +226,11 @@ def calls() -> dict[str, Call]:
         "copy": {"parts": True},
         "check": {"meeting": True},
     }
-    found |= {f"model.{name}": (of_model(name), given) for name, given in on_model.items()}
+    return {f"model.{name}": (of_model(name), given) for name, given in on_model.items()}
+
+
+def world_calls() -> dict[str, Call]:
+    """Methods of a world, and edits applied to one."""
     on_world: dict[str, dict[str, Any]] = {
         "step": {"n": 2},
         "run": {"duration": 0.02, "every": 0.01, "progress": False},
@@ -243,11 +251,16 @@ def calls() -> dict[str, Call]:
         "energy": {},
         "reactions": {},
     }
-    found |= {f"world.{name}": (of_world(name), given) for name, given in on_world.items()}
+    found = {f"world.{name}": (of_world(name), given) for name, given in on_world.items()}
     for cls in edits.Edit.__subclasses__():
         found[f"edits.{cls.__name__}"] = applied(cls), GOOD_EDITS[cls.__name__]
+    return found
+
+
+def running_calls() -> dict[str, Call]:
+    """Worlds and methods made, and what is held of a world."""
     options = {"rtol": 1e-7, "atol": 1e-7, "substeps": None, "strict": False, "max_speed": 5.0, "max_hand_force": 5.0}
-    found |= {
+    return {
         "World": (
             lambda bench: lambda **given: World(**{"model": bench.model} | given),
             {"method": "direct", "coordinates": "generalized", "dt": 0.01, "worlds": 1, "device": "cpu"} | options,
@@ -270,6 +283,12 @@ def calls() -> dict[str, Call]:
         "hand.force": (lambda bench: lambda: bench.hand().force, {}),
         "body.point": (lambda bench: bench.world.body("arm").point, {"at": (0, 0, 0)}),
         "joint.reaction_in": (lambda bench: bench.world.joint("hinge").reaction_in, {"frame": "joint"}),
+    }
+
+
+def file_calls() -> dict[str, Call]:
+    """Histories, files, results and analyses."""
+    return {
         "History": (lambda bench: lambda **given: History(**{"world": bench.world} | given), {"journal": None}),
         "history.apply": (lambda bench: bench.history().apply, {"edit": edits.Pause()}),
         "history.step": (lambda bench: bench.history().step, {"n": 2}),
@@ -321,7 +340,11 @@ def calls() -> dict[str, Call]:
             {"time": 0.0, "device": "cpu"},
         ),
     }
-    return found
+
+
+def calls() -> dict[str, Call]:
+    """The public functions by name: how to reach each, and arguments that are right."""
+    return plain_calls() | model_calls() | world_calls() | running_calls() | file_calls()
 
 
 GOOD_EDITS: dict[str, dict[str, Any]] = {

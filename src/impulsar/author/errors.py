@@ -1,10 +1,6 @@
 """What goes wrong, told so that it can be mended: the part's name, the value and the cure."""
 
 import unicodedata
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    pass
 
 LONGEST_MESSAGE = 4000  # characters of an error
 CODED = {"Cc", "Cs", "Zl", "Zp"}  # categories of letters that a message shows by their codes

@@ -16,8 +16,6 @@ Frame = tuple[Vector, Vector]  # position [m] and orientation (xyzw) in the body
 
 
 NO_AXIS = ("fixed", "spherical", "distance", "free")
-
-
 TWO_AXES = {"pin-slot": "the slot's direction", "universal": "the second shaft"}
 
 

@@ -1,6 +1,5 @@
 """Edits: everything that changes a running world, as data applied between steps."""
 
-from ..author.rotations import rotate
 from . import drag  # noqa: F401  registers DragTo
 from .apply import Answer, apply
 from .data import (
@@ -52,5 +51,4 @@ __all__ = [
     "check_values",
     "known",
     "method_options",
-    "rotate",
 ]

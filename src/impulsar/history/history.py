@@ -14,16 +14,17 @@ import warnings
 import weakref
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from threading import get_ident
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..author.checks import LARGEST, file_path, show
 from ..author.errors import FileError, StepError
+from ..author.model import Model
 from ..author.profiles import Component
 from ..edits import data as edits
 from ..edits.apply import Answer, EditError
@@ -31,80 +32,20 @@ from ..edits.refusal import MOST_WORK, Cancelled, HeldError
 from ..io.codec import edit_from_json, edit_to_json, model_from_json, model_to_json
 from ..io.kinds import wrong
 from ..world.reports import StepReport
-from .callables import Recorder, Samples, holds_callable, model_holds_callable
-from .journal import Entry, Journal, Packer, Record, read_snapshot, write_snapshot
-
-if TYPE_CHECKING:
-    from ..author.model import Model
-    from ..world.world import World
+from ..world.world import World
+from .callables import Recorder, holds_callable, model_holds_callable
+from .journal import Journal, Packer, Record, read_snapshot, write_snapshot
+from .timeline import Event, JournalWarning, Limit, Mark, Undone, add_mark, event_record, goes_on, samples_record
 
 MARK_STEPS = 200  # between snapshots in memory
 MARK_EVENTS = 200
-MOST_MARKS = 64
-RECENT_MARKS = 16  # of these, the last ones, which stay close together
 MOST_EVENTS = 10_000  # kept at least, some 2 kB each; older ones can no longer be undone
 MOST_SAMPLED = 50_000  # steps of which the values of callables are kept at least; earlier ones cannot be sought
 HASH_STEPS = 250  # between hashes in a journal
 SNAPSHOT_STEPS = 10_000  # between snapshots in a journal
 SNAPSHOT_EVENTS = 2_000
 LARGEST_JOURNAL = 64 * 2**20  # bytes; then it is written anew from its last snapshot
-
-
 MOST_STEPS = 2**31 - 1  # of one call
-
-
-class JournalWarning(UserWarning):
-    """The journal could not be written and is no longer kept; or not all of an old one could be read."""
-
-
-@dataclass(frozen=True)
-class Limit:
-    """A new limit of work, which the timeline holds beside the edits."""
-
-    limit: int
-
-
-@dataclass
-class Event:
-    """An edit on the timeline."""
-
-    step: int
-    edit: edits.Edit | Limit
-    limit: int  # of work, in force after it
-    clock: float  # after it [s]
-    dt: float  # after it [s]
-    inverse: edits.Edit | None = None
-    reverts: int | None = None  # position of the edit that this one takes back
-
-
-@dataclass
-class Mark:
-    """A snapshot at a place of the timeline: in memory, in the journal, or in both."""
-
-    step: int
-    position: int
-    lag: int  # steps of the session less those of the world, which a reset may set back
-    size: int = 0  # of the journal when it was made [bytes]
-    snapshot: Any = None
-    entry: Entry | None = None  # of a journal that is being read
-    offset: int | None = None  # of its record in the journal that is kept [bytes]
-
-    @property
-    def along(self) -> int:
-        """How far along the timeline: steps and edits."""
-        return self.step + self.position
-
-    def is_before(self, step: int, position: int) -> bool:
-        """Whether this place comes before another, or is it."""
-        return self.step <= step and self.position <= position
-
-
-@dataclass
-class Undone:
-    """An edit that was undone, and the place where that was, while the timeline still leads there."""
-
-    edit: edits.Edit
-    place: tuple[int, int] | None
 
 
 class History:
@@ -158,7 +99,7 @@ class History:
             self._note_offsets()
 
     @contextmanager
-    def _door(self) -> "Iterator[World]":
+    def _door(self) -> Iterator[World]:
         """The world, which only this may change from now on; refuse one that another has, or that was changed since.
 
         Others are kept out by the thread as well: a notebook's cell may run while a session steps.
@@ -270,7 +211,7 @@ class History:
             event = self._event(k)
             if isinstance(event.edit, Limit) or event.reverts is not None or k in taken_back:
                 continue
-            if event.inverse is None and k > self._first and _goes_on(event, self._event(k - 1)):
+            if event.inverse is None and k > self._first and goes_on(event, self._event(k - 1)):
                 continue  # the inverse of the first one takes all of them back
             if event.inverse is None:
                 raise EditError(f"{type(event.edit).__name__}: has no inverse; use undo to go back to before it")
@@ -545,7 +486,7 @@ class History:
         self._cut()
         world = self.world
         event = Event(self.count, edit, world.work_limit, world.runner.clock, world.dt, answer.inverse, reverts)
-        if self.position > self._first and _goes_on(event, self._event(self.position - 1)):
+        if self.position > self._first and goes_on(event, self._event(self.position - 1)):
             event.inverse = None
         self._record_event(event, written)
         return answer
@@ -573,24 +514,7 @@ class History:
         """Keep a snapshot of here."""
         mark = Mark(self.count, self.position, self._lag, snapshot=self.world.snapshot())
         mark.size = 0 if self.journal is None else self.journal.size
-        at = len(self._marks)
-        while at and not self._marks[at - 1].is_before(mark.step, mark.position):
-            at -= 1
-        if at and mark.is_before(self._marks[at - 1].step, self._marks[at - 1].position):
-            mark.offset = self._marks[at - 1].offset
-            self._marks[at - 1].snapshot, self._marks[at - 1] = None, mark
-            return
-        self._marks.insert(at, mark)
-        if len(self._marks) > MOST_MARKS:
-            self._thin()
-
-    def _thin(self) -> None:
-        """Drop the mark whose neighbours are nearest to each other, but none of the last: so the others stay
-        evenly spread, and no gap is larger than a 20th of the timeline."""
-        marks = self._marks
-        among = range(1, len(marks) - RECENT_MARKS)
-        k = min(among, key=lambda k: marks[k + 1].along - marks[k - 1].along)
-        marks.pop(k).snapshot = None
+        add_mark(self._marks, mark)
 
     def _snapshot(self, mark: Mark) -> Any:
         """A mark's snapshot, read from its record where it is not in memory."""
@@ -659,7 +583,7 @@ class History:
         """Keep an event that was carried out."""
         self._append(event)
         if self.journal is not None:
-            self._write(*self._event_record(event, written))
+            self._write(*event_record(event, self._recorder.callables, written))
             self._write_snapshot_when_due()
 
     def _write(self, data: dict[str, Any], arrays: bytes = b"", sync: bool = False) -> None:
@@ -746,7 +670,7 @@ class History:
             while marks and marks[0].is_before(event.step, k):
                 mark = marks.pop(0)
                 records += self._snapshot_records(mark) if self._is_far(mark) else []
-            records.append(self._event_record(event))
+            records.append(event_record(event, self._recorder.callables))
         for mark in marks:
             records += self._snapshot_records(mark) if self._is_far(mark) else []
         return records
@@ -765,7 +689,7 @@ class History:
         place = {"step": mark.step, "position": mark.position, "lag": mark.lag}
         return [*records, ({"record": "snapshot", **place, "snapshot": data}, arrays)]
 
-    def _model_records(self, model: "Model") -> list[Record]:
+    def _model_records(self, model: Model) -> list[Record]:
         """A record of a model, if there is none yet."""
         if any(known is model for known in self._packer.models):
             return []
@@ -773,30 +697,3 @@ class History:
         data["model"] = model_to_json(model, self._recorder.callables)
         self._packer.models.append(model)
         return [(data, b"")]
-
-    def _event_record(self, event: Event, written: dict[str, Any] | None = None) -> Record:
-        if isinstance(event.edit, Limit):
-            return {"record": "limit", "step": event.step, "limit": event.limit}, b""
-        data = {"record": "edit", "step": event.step, "limit": event.limit, "clock": event.clock, "dt": event.dt}
-        data["edit"] = written or edit_to_json(event.edit, self._recorder.callables)
-        if event.inverse is not None:
-            with suppress(FileError):  # torques of which some worlds have no bound
-                data["inverse"] = edit_to_json(event.inverse, self._recorder.callables)
-        if event.reverts is not None:
-            data["reverts"] = event.reverts
-        return data, b""
-
-
-def _goes_on(event: Event, before: Event) -> bool:
-    """Whether an event drags on what the one before it dragged, with no time between them."""
-    now, was = event.edit, before.edit
-    return (
-        isinstance(now, edits.DragTo)
-        and isinstance(was, edits.DragTo)
-        and (now.body, tuple(now.at), event.step) == (was.body, tuple(was.at), before.step)
-    )
-
-
-def samples_record(step: int, number: int, samples: Samples) -> Record:
-    """What a callable returned in a step."""
-    return {"record": "samples", "step": step, "number": number, "samples": list(samples.items())}, b""

@@ -18,8 +18,9 @@ from ..io.kinds import BOOLEAN, INTEGER, LONGEST_TEXT, NUMBER, TEXT, tell, wrong
 from ..version import __version__
 from ..world.snapshot import Snapshot
 from .callables import Recorder
-from .history import Event, History, JournalWarning, Limit, Mark
+from .history import History
 from .journal import VERSION, Aside, Entry, Journal, Reader, read_snapshot, write_method
+from .timeline import Event, JournalWarning, Limit, Mark
 from .vetting import check_room, options_of, read_options
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from ..edits import rotate
+from ..author.rotations import rotate
 from ..engine.system import System
 from ..world.world import World
 from .describe import acting_loads

@@ -16,7 +16,7 @@ import time as wall
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -26,11 +26,12 @@ from ..author.model import Model
 from ..author.profiles import Ramp, Table
 from ..history.history import History
 from ..history.journal import Journal
-from ..io import edit_from_json, edit_to_json
+from ..io import edit_to_json
 from ..scenes import scene as built_in
 from ..world.world import World
 from . import describe
 from . import messages as ms
+from .asked import MOST_PARTS, Asked, Later, Steps, check_size, is_meanwhile, parts_of, switched, whole_of
 from .clock import SPEEDS, TURN, Clock
 from .gestures import Gestures, Pace, overridden, subject
 from .publisher import Client, Moment, Publisher
@@ -48,47 +49,12 @@ LONGEST_REFUSAL = 2_000  # letters
 MOST_POINTS = 20_000  # of tables, in loads and motors that act or are kept
 MOST_OFF = 100  # loads and motors that are kept switched off
 FEW_PARTS = 100  # of a scene that is built at once; larger ones are built in a thread of their own
-MOST_PARTS = 1_000  # of a scene that a client asks for, and of shapes: built within about a second
 SLICE = 0.2  # wall time after which something long may be ended by what is asked for next [s]
 LONGEST_WAIT = 0.05  # wall time for which edits wait for the next step, so that a frame shows their effect [s]
 LONG = ("step", "seek", "undo", "redo")  # controls that may take long: what comes after them waits its turn
-MEANWHILE = ("speed", "steps_per_frame")  # controls that do not touch the world, and so need not wait
 ENDING = (*LONG, "pause", "run", "revert", "reset", "scene")  # controls that end single steps
 AFTER_FAILURE = 1.0  # wall time, so that a fault that stays does not fill the log [s]
 ENDED = "session: has ended; start the studio again"
-
-
-@dataclass
-class Asked:
-    """A message in the inbox, with the edit in it once that has been read."""
-
-    client: Client
-    message: Received
-    edit: edits.Edit | None = None
-    refusal: str | None = None  # why there is none
-    at: float = field(default_factory=wall.monotonic)  # wall time [s]
-
-    def read(self) -> "Asked":
-        """Read the edit, once; in the thread of who asks, because a large one takes time."""
-        if isinstance(self.message, ms.EditMessage) and self.edit is None and self.refusal is None:
-            try:
-                self.edit = edit_from_json(self.message.edit)
-            except ModelError as error:
-                self.refusal = str(error)
-        return self
-
-
-@dataclass
-class Steps:
-    """Single steps that were asked for and take more than a turn."""
-
-    asked: Asked
-    left: int
-    all: int
-
-
-class Later(Exception):
-    """The reply comes when what was asked for is done."""
 
 
 class Session:
@@ -227,10 +193,10 @@ class Session:
             if not self._inbox or wall.monotonic() < self._patient_until:
                 return
             asked = list(self._inbox)
-            waiting = [one for one in asked if not _is_meanwhile(one.message)]
+            waiting = [one for one in asked if not is_meanwhile(one.message)]
             self._inbox = deque(waiting)
             for one in asked:
-                one.client.waiting -= _is_meanwhile(one.message)
+                one.client.waiting -= is_meanwhile(one.message)
         for one in asked:
             if one not in waiting and (answer := self._answer(one)) is not None:
                 one.client.mailbox.put({}, [Written(replace(answer, id=one.message.id))], None)
@@ -479,7 +445,7 @@ class Session:
         return "time runs"
 
     def _do_step(self, message: ms.Control, client: Client) -> str:
-        count = _whole("step", message.value, 1, MOST_STEPS)
+        count = whole_of("step", message.value, 1, MOST_STEPS)
         self._steps = Steps(Asked(client, message), count, count)
         if self.world.paused:
             self.history.apply(edits.Pause(False))
@@ -554,7 +520,7 @@ class Session:
         return f"{self.clock.speed:g} times real time"
 
     def _do_steps_per_frame(self, message: ms.Control, client: Client) -> str:
-        self.clock.steps_per_frame = _whole("steps_per_frame", message.value, 4, 1000)
+        self.clock.steps_per_frame = whole_of("steps_per_frame", message.value, 4, 1000)
         return f"{self.clock.steps_per_frame} steps per frame"
 
     def _do_seek(self, message: ms.Control, client: Client) -> str:
@@ -612,9 +578,9 @@ class Session:
             if isinstance(error, ModelError):
                 raise
             raise ModelError(f"scene '{message.name}': {error}") from error
-        _check_size(model)
+        check_size(model)
         self._building = building = object()
-        if _size(model) <= FEW_PARTS:
+        if parts_of(model) <= FEW_PARTS:
             self.take_world(self._make_world(model), message.name, client)
             return f"scene '{message.name}'"
 
@@ -648,7 +614,7 @@ class Session:
 
     def make_world(self, model: Model) -> World:
         """A world for `take_world`; in any thread, because it may take long."""
-        _check_size(model)
+        check_size(model)
         return self._make_world(model)
 
     def replace_world(self, model: Model, name: str) -> None:
@@ -689,7 +655,7 @@ class Session:
         return f"the results begin at t = {self.world.time:.6g} s"
 
     def _do_keep(self, message: ms.Control, client: Client) -> str:
-        off, (what, edit) = self._publisher.off, _switched("keep", message)
+        off, (what, edit) = self._publisher.off, switched("keep", message)
         if what not in off and len(off) >= MOST_OFF:
             raise ModelError(f"keep: {MOST_OFF} loads and motors are switched off; remove some")
         if what not in off:
@@ -699,7 +665,7 @@ class Session:
         return f"{' '.join(map(str, what))} is kept"
 
     def _do_forget(self, message: ms.Control, client: Client) -> str:
-        what, _ = _switched("forget", message)
+        what, _ = switched("forget", message)
         self._publisher.off.pop(what, None)
         self._describe()
         return f"{' '.join(map(str, what))} is forgotten"
@@ -719,40 +685,3 @@ class Session:
         """What builds a second world of the model as it is now."""
         model = self.world.model
         return lambda: self._make_world(model)
-
-
-def _is_meanwhile(message: Received) -> bool:
-    return isinstance(message, ms.Subscribe) or (isinstance(message, ms.Control) and message.action in MEANWHILE)
-
-
-def _switched(action: str, message: ms.Control) -> tuple[tuple, edits.Edit]:
-    """The load or motor that a message is about, and the edit that switches it on."""
-    edit = edit_from_json(message.parameters or {})
-    match edit:
-        case edits.ApplyLoad(name=name):
-            return ("load", name), edit
-        case edits.SetMotor(joint=joint, group=group, motor=motor) if motor is not None:
-            return ("motor", joint, group), edit
-    raise ModelError(f"{action}: parameters are {type(edit).__name__}, expected ApplyLoad or SetMotor with a motor")
-
-
-def _size(model: Model) -> int:
-    """How many parts and edits of its script a model has."""
-    named = (model.bodies, model.joints, model.springs, model.loads, model.probes, model.couplings)
-    return sum(len(parts) for parts in named) + len(model.script)
-
-
-def _check_size(model: Model) -> None:
-    """Refuse what would keep everybody waiting while it is built."""
-    parts = _size(model)
-    shapes = sum(len(body.shapes) for body in (model.ground, *model.bodies.values()))
-    if max(parts, shapes) > MOST_PARTS:
-        told = f"has {parts} parts and {shapes} shapes, expected at most {MOST_PARTS} of each"
-        raise ModelError(f"scene '{model.name}': {told}; start the studio with it instead")
-
-
-def _whole(what: str, value: float | None, default: int, most: int) -> int:
-    count = default if value is None else value
-    if count != int(count) or not 1 <= count <= most:
-        raise ModelError(f"{what} is {value}, expected a whole number from 1 to {most}")
-    return int(count)

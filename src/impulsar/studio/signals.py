@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from ..author.errors import ModelError
-from ..edits import known, rotate
+from ..author.rotations import rotate
+from ..edits import known
 from ..engine.system.slots import SPRING
 from ..observe.books import Books
 from ..world.world import World

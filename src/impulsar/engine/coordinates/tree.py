@@ -124,6 +124,32 @@ def free_kinematics(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[W
         x.S[k + 3 + axis, w] = spatial(axis_of(axis), zero3())
 
 
+@wp.func
+def place_child(m: wp.ref[SystemArrays], i: int, p_P: vec3, q_P: quat, R_P: mat33, p_FM: vec3, q_FM: quat, w: int):
+    """M's origin, pose of body i with its rotation matrix, and axes of F, from its parent's pose and the joint's."""
+    R_WF = mat33()
+    p_M = vec3()
+    p_B = vec3()
+    q_B = q_P
+    R_B = R_P
+    turned = vec3(q_FM[0], q_FM[1], q_FM[2])
+    if m.second[i] == i:
+        R_WF = R_P * m.R_PF[i, w]
+        p_M = p_P + R_P * m.p_PF[i, w] + R_WF * p_FM
+        turned = m.R_PF[i, w] * turned
+        q_B = q_P * quat(turned[0], turned[1], turned[2], q_FM[3]) * m.q_zero[i, w]
+        R_B = rotation_matrix(q_B)
+        p_B = p_M - R_B * m.p_CM[i, w]
+    else:
+        p_M = p_P + R_P * m.p_CM[i, w]
+        turned = m.R_CM[i, w] * turned
+        q_B = q_P * quat(-turned[0], -turned[1], -turned[2], q_FM[3]) * m.q_zero[i, w]
+        R_B = rotation_matrix(q_B)
+        R_WF = R_B * m.R_PF[i, w]
+        p_B = p_M - R_WF * p_FM - R_B * m.p_PF[i, w]
+    return p_M, p_B, q_B, R_B, R_WF
+
+
 @wp.func(inline=False)
 def kinematics(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], per_h: f64, w: int):
     """Poses, twists, world inertias, freedoms and bias accelerations of all bodies from q and v.
@@ -154,23 +180,7 @@ def kinematics(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkAr
 
         p_FM, q_FM = joint_pose(m, s, i, w)
         forward = m.second[i] == i
-        R_WF = mat33()
-        p_M = vec3()
-        turned = vec3(q_FM[0], q_FM[1], q_FM[2])
-        if forward:
-            R_WF = R_B * m.R_PF[i, w]
-            p_M = p_P + R_B * m.p_PF[i, w] + R_WF * p_FM
-            turned = m.R_PF[i, w] * turned
-            q_B = q_B * quat(turned[0], turned[1], turned[2], q_FM[3]) * m.q_zero[i, w]
-            R_B = rotation_matrix(q_B)
-            p_B = p_M - R_B * m.p_CM[i, w]
-        else:
-            p_M = p_P + R_B * m.p_CM[i, w]
-            turned = m.R_CM[i, w] * turned
-            q_B = q_B * quat(-turned[0], -turned[1], -turned[2], q_FM[3]) * m.q_zero[i, w]
-            R_B = rotation_matrix(q_B)
-            R_WF = R_B * m.R_PF[i, w]
-            p_B = p_M - R_WF * p_FM - R_B * m.p_PF[i, w]
+        p_M, p_B, q_B, R_B, R_WF = place_child(m, i, p_P, q_B, R_B, p_FM, q_FM, w)
 
         # relative motion at M's origin, and what the freedoms do to the centre of mass
         sign = ONE

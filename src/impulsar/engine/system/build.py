@@ -83,26 +83,34 @@ class System:
         self.size = extent(model) + self.length
         self.redundancy = 0.0  # by which rows were left out; see engine/start/redundancy.py
         self._number_freedoms()
+        channels = self._make_slots(hands, loads)
+        self._place_rows()
+        self.counts = self._count(hands, len(channels))
+        self._write(channels)
+
+    def _make_slots(self, hands: int, loads: int) -> list[Scalar]:
+        """Slots of the rows in their order, with room for hands and loads; returns what their channels follow."""
         builder = SlotBuilder(self.joint_index, self.coordinate, self.dof)
         for joint in self.tree.loops:
             builder.add_closures(joint)
-        for joint in model.joints.values():
+        for joint in self.model.joints.values():
             builder.add_features(joint)
-        builder.add_couplings(model)
-        builder.add_springs(model)
+        builder.add_couplings(self.model)
+        builder.add_springs(self.model)
         builder.add_hands(hands)
         self.slots: list[Slot] = builder.slots
-        self.load_names: list[str | None] = [*model.loads, *[None] * loads]
+        self.load_names: list[str | None] = [*self.model.loads, *[None] * loads]
         channels: list[Scalar] = builder.channels
-        hand_channel = self._hand_channel = len(channels)
+        self._hand_channel = len(channels)
         channels += [0.0] * (3 * hands)
-        load_channel = self._load_channel = len(channels)
-        for load in model.loads.values():
+        self._load_channel = len(channels)
+        for load in self.model.loads.values():
             channels += [*scalar_profiles(load.force, 3), *scalar_profiles(load.torque, 3)]
-        channels += [0.0] * (6 * loads)
+        return channels + [0.0] * (6 * loads)
 
-        self._place_rows()
-        self.counts = Counts(
+    def _count(self, hands: int, channels: int) -> Counts:
+        """How many there are of everything."""
+        counts = Counts(
             bodies=len(self.tree.bodies),
             joints=len(self.joints),
             dofs=self._dofs,
@@ -115,26 +123,31 @@ class System:
             spares=0,
             envelope=self._envelope_row[-1],
             frictions=sum(slot.kind == FRICTION for slot in self.slots),
-            springs=len(model.springs),
+            springs=len(self.model.springs),
             hands=hands,
             loads=len(self.load_names),
-            channels=len(channels),
-            worlds=worlds,
+            channels=channels,
+            worlds=self._worlds,
         )
-        if self.counts.row_entries * worlds > ROW_CAPACITY:
+        if counts.row_entries * counts.worlds > ROW_CAPACITY:
             raise ModelError(
-                f"model '{model.name}': {self.counts.slots} rows over {self.counts.dofs} freedoms in {worlds} worlds "
+                f"model '{self.model.name}': {counts.slots} rows over {counts.dofs} freedoms in {counts.worlds} worlds "
                 "do not fit the row store; leave out features of joints or take fewer worlds"
             )
+        return counts
+
+    def _write(self, channels: list[Scalar]) -> None:
+        """Fill the arrays."""
+        device = self.device
         self._write_tree()
         self._write_bodies()
         self._write_joints()
         self._write_slots()
         self._write_couplings()
         self._write_springs()
-        self._write_hands(hand_channel)
-        self._write_loads(load_channel)
-        self.channels = Channels(channels, worlds, device, self.channel_owner)
+        self._write_hands(self._hand_channel)
+        self._write_loads(self._load_channel)
+        self.channels = Channels(channels, self._worlds, device, self.channel_owner)
         self.channels.write(self.arrays)
         self.arrays.h = wp.zeros(1, dtype=f64, device=device)
         self.arrays.nominal_h = wp.zeros(1, dtype=f64, device=device)

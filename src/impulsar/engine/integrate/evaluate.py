@@ -1,0 +1,174 @@
+"""The instant: constrained accelerations of a state.
+
+v̇ = M⁻¹ (f + Jᵀ λ)      J v̇ + J̇ v = target's acceleration      λ by LDLᵀ of J M⁻¹ Jᵀ
+"""
+
+import warp as wp
+
+from ..constrain.accelerations import assemble_bilateral, row_target_rate
+from ..constrain.frames import follow_loops
+from ..coordinates.retract import move_coordinates
+from ..coordinates.tree import accelerate, articulate, kinematics, row_velocity
+from ..forces.compliance import apply_compliance
+from ..forces.loads import add_loads
+from ..solve.direct import CHOOSE, STRONGER, WEAK, apply_multipliers, choose_rows, factor_bilateral, solve_bilateral
+from ..solve.project import PASSING, load_position_errors, project_velocities
+from ..solve.saturate import saturate_motors
+from ..spatial import ONE, ZERO, f64, spatial, vec6, zero3
+from ..state import StateArrays, WorkArrays
+from ..system import SystemArrays
+from ..system.slots import FRICTION, MOTOR_POSITION
+from .control import keep_derivatives
+from .impulsive import GENTLE, OFF_TARGET, is_off_target, motor_miss
+
+RTOL, ATOL, LIMIT, EPSILON, IMPULSE_STEP, FIXED, PAIR = 0, 1, 2, 3, 4, 5, 6  # places in SystemArrays.options
+CLOSE = wp.constant(wp.float64(1e-15))  # near a singular position a state so near to the joints is on them [m, rad]
+BACK_AT_ONCE = wp.constant(wp.float64(20.0))  # rate of a speed motor's way back to its target, per impulse step
+
+
+@wp.func
+def evaluate(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], t: f64, stage: int, w: int) -> f64:
+    """Constrained accelerations, multipliers and powers of the present state at time t, into a stage.
+
+    Returns the strength of the weakest row.
+    """
+    book = stage * (3 * m.slot_kind.shape[0] + m.load_body.shape[0])
+    rounds = int(0)
+    weakest = ONE
+    while rounds < 4:
+        kinematics(m, s, x, ZERO, w)
+        follow_loops(m, s, x, w)
+        for i in range(m.parent.shape[0]):
+            x.wrench[i, w] = vec6()
+        for k in range(s.v.shape[0]):
+            x.tau[k, w] = ZERO
+        add_loads(m, x, t, book + 3 * m.slot_kind.shape[0], w)
+        if m.live_slots[0] > 0:
+            apply_compliance(m, s, x, t, book, w)
+        articulate(m, x, w)
+        accelerate(m, x, spatial(zero3(), -m.gravity[0, w]), 1, w)
+        rounds += 1
+        if m.bilateral.shape[0] > 0:
+            weakest = factor_equations(m, x, t, w)
+            if weakest >= WEAK or stage == 0 or approach_joints(m, s, x, t, w) <= CLOSE:
+                rounds = int(4)
+        else:
+            rounds = int(4)
+    if m.bilateral.shape[0] > 0:
+        for i in range(m.bilateral.shape[0]):
+            x.multiplier[i, w] = ZERO
+            if x.solved[m.bilateral[i], w] != 0:
+                x.multiplier[i, w] = x.row_bias[m.bilateral[i], w]
+        steer_motors(m, s, x, t, w)
+        rounds = int(0)
+        while rounds < 5:
+            if rounds > 0:
+                factor_bilateral(m, x, w)
+            solve_bilateral(m, x, w)
+            rounds += 1
+            if saturate_motors(m, x, w) == 0:
+                rounds = 5
+        apply_multipliers(m, x, x.qdd, w)
+        for i in range(m.bilateral.shape[0]):
+            r = m.bilateral[i]
+            if m.slot_kind[r] == FRICTION:
+                continue
+            lam = x.multiplier[i, w]
+            if x.row_pseudo[r, w] != ZERO:
+                lam = x.row_pseudo[r, w]
+            s.impulse[r, w] = lam * m.nominal_h[0]
+            x.k_book[book + r, w] = ZERO
+            if m.slot_channel[r] >= 0:
+                x.k_book[book + r, w] = lam * row_velocity(m, x, s.v, r, w)
+    keep_derivatives(m, s, x, stage, w)
+    return weakest
+
+
+@wp.func(inline=False)
+def factor_equations(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], t: f64, w: int) -> f64:
+    """Rows and factor of the accelerations' equations; returns the strength of the weakest row.
+
+    Where those that hold the mechanism elsewhere are weak here, and spare ones would do better, these are chosen.
+    """
+    assemble_bilateral(m, x, t, 0, w)
+    weakest = factor_bilateral(m, x, w)
+    if weakest < CHOOSE and x.gram.shape[0] > 0:
+        assemble_bilateral(m, x, t, 1, w)
+        choose_rows(m, x, w)
+        chosen = factor_bilateral(m, x, w)
+        if chosen > STRONGER * weakest:
+            return chosen
+        assemble_bilateral(m, x, t, 0, w)
+        factor_bilateral(m, x, w)
+    return weakest
+
+
+@wp.func
+def approach_joints(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], t: f64, w: int) -> f64:
+    """Bring the state of a stage onto the joints; returns how far it was off [m, rad and per second].
+
+    A stage is off them by its truncation error. Near a singular position, at a distance s from it, the
+    accelerations of such a state are off by that error over s: error control would follow a phantom.
+    """
+    off = load_position_errors(m, s, x, t, w)
+    if off > CLOSE:
+        solve_bilateral(m, x, w)
+        for k in range(s.v.shape[0]):
+            x.v_pseudo[k, w] = ZERO
+        apply_multipliers(m, x, x.v_pseudo, w)
+        move_coordinates(m, s, x.v_pseudo, w)
+    return wp.max(off, project_velocities(m, s, x, t, PASSING, w))
+
+
+@wp.func(inline=False)
+def choose_feedback(
+    m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], t: f64, anew: bool, w: int
+) -> int:
+    """How motors go back to their targets in a sub-step from time t; returns how many change their way.
+
+    What the integration leaves is removed by an even push, chosen anew where stages are, that has nothing left
+    after two nominal steps: feedback from the stages' own errors would cost the pair its order. A motor that is
+    off its target, because it was too weak or the target jumped, goes back at a rate α: a speed as fast as can
+    be, a position gently, lest it tear the mechanism away.
+    """
+    changed = int(0)
+    for i in range(m.bilateral.shape[0]):
+        r = m.bilateral[i]
+        if m.slot_channel[r] >= 0:
+            error, miss = motor_miss(m, s, x, r, t, w)
+            rate = ZERO
+            slack = OFF_TARGET * (ONE + wp.abs(row_target_rate(m, r, t, w)))
+            if wp.abs(miss) > slack or is_off_target(m, s, x, r, t, w):
+                rate = BACK_AT_ONCE / m.options[IMPULSE_STEP]
+                if m.slot_kind[r] == MOTOR_POSITION:
+                    rate = GENTLE / m.options[IMPULSE_STEP]
+            if rate != x.feedback[r, w]:
+                x.feedback[r, w] = rate
+                x.push[r, w] = ZERO
+                changed += 1
+            if anew:
+                span = wp.max(m.nominal_h[0], m.options[IMPULSE_STEP])
+                x.push[r, w] = ZERO
+                if rate == ZERO:
+                    x.push[r, w] = -(error / span + f64(1.5) * miss) / span
+    return changed
+
+
+@wp.func
+def steer_motors(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], t: f64, w: int):
+    """Motors go back to their targets by their own torque, which is booked and bounded like the rest of it.
+
+    speed   u̇ = ṙ + push - α (u - r)        position   u̇ = r̈ + push - 2 α (u - ṙ) - α² (q - r)
+    """
+    for i in range(m.bilateral.shape[0]):
+        r = m.bilateral[i]
+        if m.slot_channel[r] >= 0:
+            rate = x.feedback[r, w]
+            push = x.push[r, w]
+            if rate > ZERO:
+                error, miss = motor_miss(m, s, x, r, t, w)
+                push -= rate * miss
+                if m.slot_kind[r] == MOTOR_POSITION:
+                    push -= rate * (miss + rate * error)
+            x.multiplier[i, w] = x.multiplier[i, w] + push
+            x.row_bias[r, w] = x.multiplier[i, w]

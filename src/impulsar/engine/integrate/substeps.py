@@ -1,0 +1,528 @@
+"""Sub-steps inside a nominal step: their sizes by error control, the choice of the pair, impulses, projection.
+
+Near a singular position stages are brought onto the joints before they are evaluated, and a sub-step whose stages come
+too near is not made finer but chosen anew so that it passes the position between its stages (`aim`).
+"""
+
+import warp as wp
+
+from ..constrain.accelerations import row_target_rate
+from ..constrain.frames import follow_loops
+from ..coordinates.tree import kinematics, row_velocity
+from ..solve.direct import WEAK, dependent_below, factor_bilateral
+from ..solve.project import project_velocities, remove_errors
+from ..solve.saturate import ball_is_weak
+from ..spatial import HALF, INFINITY, ONE, TWO, UNLIMITED, ZERO, f64
+from ..state import StateArrays, WorkArrays
+from ..system import SystemArrays
+from ..system.channels import just_before, next_knot, snap_to_knot
+from ..system.measured import FORCES, TORN, UNDERFLOW, WORK
+from .control import (
+    keep_books,
+    keep_reach,
+    next_size,
+    return_to_start,
+    reuse_last_stage,
+    save_start,
+    set_stage,
+    step_error,
+    work_error,
+)
+from .evaluate import ATOL, CLOSE, EPSILON, FIXED, IMPULSE_STEP, LIMIT, PAIR, RTOL, choose_feedback, evaluate
+from .impulsive import TOUCH, impulsive_step, is_off_target, limits_passed, short_of_limits
+from .pairs import C_AT, EXPLICIT, IMPLICIT, SOLVES, STAGES
+from .rosenbrock import factor_soft, finish_stage, implicit_error, set_implicit_stage
+
+NEGLIGIBLE = wp.constant(wp.float64(0.3))  # a projection this small against atol leaves the derivatives valid
+SMOOTH_ERROR = wp.constant(wp.float64(1e-13))  # error left after a smooth sub-step [m, rad and per second]
+PER_SUB_STEP = wp.constant(wp.float64(7.0))  # evaluations, at most
+SMOOTH, IMPULSIVE, MUST_BE_IMPULSIVE = 0, 1, 2  # Progress.mode
+END = wp.constant(wp.float64(1e-9))  # of a nominal step: so little left is nothing
+SNAP = wp.constant(wp.float64(1e-9))  # of a nominal step: so near to a kink the clock is there
+FAST = wp.constant(wp.float64(2.5))  # rate times sub-step beyond which stability may set it: the pair ends at 3.3
+EVALUATIONS = wp.constant(wp.float64(6.0))  # of an explicit sub-step
+PATIENCE = wp.constant(wp.float64(50.0))  # nominal steps before the pair that was more work is tried again
+GUARD = wp.constant(wp.float64(1e6))  # evaluations in a nominal step beyond which it is given up
+MOST_SWEEPS = wp.constant(wp.float64(5000.0))  # of an impulsive sub-step
+MUCH_WORK = wp.constant(wp.float64(2500.0))  # evaluations
+COARSEST = wp.constant(wp.float64(1e-2))  # tolerance beyond the limit of work
+LEAST = wp.constant(wp.float64(1e-12))  # of a nominal step: a sub-step so small cannot be taken
+WAS_TORN = wp.constant(wp.float64(1e-5))  # position error before a projection that no sub-step makes [m, rad]
+OPEN = wp.constant(wp.float64(1e-9))  # position error that may be left by a projection [m, rad]
+SHORT = wp.constant(wp.float64(1e-4))  # of a nominal step: a sub-step so short is not made shorter for a motor's work
+# of motors near a singular position: an error of one stage shows a hundredth of itself in the estimate
+WORK_TOLERANCE = wp.constant(wp.float64(1e-10))
+WORK_NOISE = wp.constant(wp.float64(1e-8))  # of the energy there is, at most, where rounding makes more of it
+BOOKED = wp.constant(wp.float64(0.1))  # of rtol: error of motors' work in a sub-step, of the energy there is
+CAUTION = wp.constant(wp.float64(20.0))  # times tighter: near a singular position the estimate is too small
+MIDST = wp.constant(wp.float64(0.55))  # of a sub-step: there, between far stages, it passes a singular position
+BETWEEN = wp.constant(wp.float64(0.15))  # of the way of such a sub-step no stage is nearer to the singular position
+TINY = wp.constant(wp.float64(1e-300))
+ROUNDING = wp.constant(wp.float64(1e-15))  # of positions [m, rad]
+JUMP = wp.constant(wp.float64(1e-9))  # velocity error at the start of a step that is an impulse [m/s, rad/s]
+
+
+@wp.func
+def may_jump(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], r: int, t: f64, w: int) -> bool:
+    """Whether a solved row may be met by an impulse: an equation, or a motor without bound that is where it should."""
+    if m.slot_channel[r] < 0:
+        return True
+    return m.slot_a[r, w] >= UNLIMITED and not is_off_target(m, s, x, r, t, w)
+
+
+@wp.func(inline=False)
+def start_with_impulse(
+    m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], t: f64, weakest: f64, w: int
+) -> int:
+    """Bring velocities onto the rows, motors to a target whose velocity jumped; returns 1 if they changed."""
+    worst = ZERO
+    left_out = int(0)
+    for i in range(m.bilateral.shape[0]):
+        r = m.bilateral[i]
+        if x.solved[r, w] != 0:
+            if may_jump(m, s, x, r, t, w):
+                worst = wp.max(worst, wp.abs(row_velocity(m, x, s.v, r, w) - row_target_rate(m, r, t, w)))
+            else:
+                left_out += 1
+    if worst <= JUMP:
+        if worst > SMOOTH_ERROR or weakest < WEAK:
+            project_velocities(m, s, x, t, 0, w)
+        return 0
+    if left_out > 0:
+        for i in range(m.bilateral.shape[0]):
+            r = m.bilateral[i]
+            if x.solved[r, w] != 0 and not may_jump(m, s, x, r, t, w):
+                x.solved[r, w] = int(0)
+        factor_bilateral(m, x, w)
+    project_velocities(m, s, x, t, 1, w)
+    return 1
+
+
+@wp.func
+def refresh_geometry(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], w: int):
+    kinematics(m, s, x, ZERO, w)
+    follow_loops(m, s, x, w)
+
+
+@wp.struct
+class Progress:
+    """Where a nominal step stands."""
+
+    t: f64  # [s]
+    left: f64  # of the nominal step [s]
+    h: f64  # sub-step that error control wishes [s]
+    evaluations: wp.int32
+    sub_steps: wp.int32
+    ready: wp.int32  # 1: stage 0 holds the derivatives of the present state
+    mode: wp.int32  # of the last sub-step, or what the next one has to be
+    pair: wp.int32  # of smooth sub-steps: EXPLICIT or IMPLICIT
+    rate: f64  # fastest rate of the compliant rows, if the implicit pair was used [1/s]
+    stiff: wp.int32  # 1: too stiff for the work allowed; compliant rows of impulsive sub-steps are stable
+    fresh: wp.int32  # 1: nothing is known yet of how large sub-steps may be
+    cut: wp.int32  # 1: the limit of work ended error control
+    coarse: f64  # worst error of a sub-step beyond the limit of work, of its tolerance
+    weakest: f64  # strength of the weakest row in the stages of the sub-step
+    first: f64  # the same in the stage at its start,
+    second: f64  # and in the two
+    third: f64  # that follow,
+    last: f64  # and in the last
+    pace: f64  # rate of the distance from a singular position, the root of that strength
+    aimed: wp.int32  # 1: the sub-step was chosen to pass a singular position between its stages
+    broken: wp.int32  # why the step cannot be taken; see measure
+    kink: wp.int32  # 1: an input bends or jumps at t
+
+
+@wp.func
+def begin(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], w: int) -> Progress:
+    """The start of a nominal step."""
+    p = Progress()
+    p.t = snap_to_knot(m, s.time[0, w], SNAP * m.nominal_h[0], w)
+    p.left = m.nominal_h[0]
+    p.h = wp.abs(s.next_h[0, w])
+    if p.h == ZERO:
+        p.h = f64(0.1) * p.left
+        p.fresh = int(1)
+    p.mode = SMOOTH
+    p.pair = EXPLICIT
+    choice = int(m.options[PAIR])
+    if m.solvable.shape[0] > m.bilateral.shape[0] and (choice == 2 or (choice == 0 and s.pair[0, w] > ZERO)):
+        p.pair = IMPLICIT
+    if s.next_h[0, w] < ZERO and m.options[LIMIT] * p.h < PER_SUB_STEP * p.left:
+        p.stiff = int(1)
+    return p
+
+
+@wp.func
+def wished_size(m: wp.ref[SystemArrays], p: Progress, w: int) -> f64:
+    """Size of a smooth sub-step: what error control wishes, but not beyond a kink of the inputs or the end."""
+    size = wp.min(p.h, p.left)
+    end = p.t + p.left
+    knot = next_knot(m, p.t, end, w)
+    if knot < end - SNAP * m.nominal_h[0]:
+        size = wp.min(size, knot - p.t)
+    if size < p.left and size > HALF * p.left:
+        size = HALF * p.left  # two even steps, not a long one and a sliver
+    return size
+
+
+@wp.func
+def pass_by(m: wp.ref[SystemArrays], start: Progress, size: f64, w: int) -> Progress:
+    """The clock after a sub-step."""
+    p = start
+    p.t += size
+    reach = SNAP * m.nominal_h[0]
+    knot = next_knot(m, p.t - reach, p.t + reach, w)
+    p.kink = int(knot < p.t + reach)
+    if p.kink != 0:
+        p.t = knot
+    p.left -= size
+    if p.left < END * m.nominal_h[0]:
+        p.left = ZERO
+    p.sub_steps += 1
+    return p
+
+
+@wp.func(inline=False)
+def take_impulsive(
+    m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], start: Progress, is_last: bool, w: int
+) -> Progress:
+    """One impulsive sub-step: of fixed size, or of at most the method's impulse step."""
+    p = start
+    beat = m.options[IMPULSE_STEP]
+    size = wp.min(beat, p.left)
+    if m.options[FIXED] > ZERO:
+        beat = m.options[FIXED] * m.nominal_h[0]
+        size = beat
+    else:
+        size = wp.min(size, next_knot(m, p.t, p.t + size, w) - p.t)
+        size = short_of_limits(m, s, x, size, TOUCH * beat, w)
+        if p.stiff != 0:
+            p.cut = int(1)
+            p.coarse = INFINITY
+    ends = p.left - size < END * m.nominal_h[0]
+    limit = int(wp.min(m.options[LIMIT], MOST_SWEEPS))
+    midway = m.options[FIXED] == ZERO
+    p.evaluations += impulsive_step(m, s, x, p.t, size, beat, m.options[EPSILON], limit, midway, is_last and ends, w)
+    p.mode = IMPULSIVE
+    p.ready = int(0)
+    return pass_by(m, p, size, w)
+
+
+@wp.func
+def close_joints(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], t: f64, weakest: f64, w: int):
+    """After a smooth sub-step: project. Returns how far the state was off, and what of that is left [m, rad]."""
+    off = ZERO
+    left = ZERO
+    if m.bilateral.shape[0] > 0:
+        enough = SMOOTH_ERROR
+        if weakest < WEAK:
+            enough = CLOSE
+        off, left = remove_errors(m, s, x, t, enough, w)
+        if off > WAS_TORN:  # joints that were open before take several sub-steps to close, and are reported
+            left = ZERO
+        end = just_before(snap_to_knot(m, t, SNAP * m.nominal_h[0], w))
+        if left <= OPEN:
+            off = wp.max(off, project_velocities(m, s, x, end, 0, w))
+    return off, left
+
+
+@wp.func
+def keep_step(
+    m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], start: Progress, size: f64, off: f64, w: int
+) -> Progress:
+    """After an accepted smooth sub-step: its books, its clock, and its last stage as the first of the next."""
+    keep_books(m, s, x, start.pair, size, w)
+    keep_reach(m, s, w)
+    s.last_h[0, w] = ZERO  # forces of an instant are no warm start
+    p = pass_by(m, start, size, w)
+    p.mode = SMOOTH
+    p.ready = int(0)
+    p.aimed = int(0)
+    if off <= NEGLIGIBLE * m.options[ATOL] and p.kink == 0:
+        reuse_last_stage(m, s, x, stages_of(p) - 1, w)
+        p.first = p.last
+        p.ready = int(1)
+    return p
+
+
+@wp.func
+def stages_of(p: Progress) -> int:
+    """Evaluations of a smooth sub-step, the one at its end included."""
+    if p.pair == IMPLICIT:
+        return SOLVES + 1
+    return STAGES
+
+
+@wp.func
+def much_work(m: wp.ref[SystemArrays]) -> f64:
+    """Evaluations in a nominal step that are a reason to try the implicit pair."""
+    return wp.min(MUCH_WORK, HALF * m.options[LIMIT])
+
+
+@wp.func
+def first_pair(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], pair: int, size: f64, w: int) -> int:
+    """The pair to begin with: implicit if explicit sub-steps as long as stability allows are too much work.
+
+    It would find out by itself, but leave the fast springs vibrating.
+    """
+    if m.options[PAIR] == ZERO and m.solvable.shape[0] > m.bilateral.shape[0]:
+        rate = factor_soft(m, x, size, w)
+        if EVALUATIONS * rate * m.nominal_h[0] > FAST * much_work(m):
+            return IMPLICIT
+    return pair
+
+
+@wp.func
+def run_stages(
+    m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], start: Progress, size: f64, w: int
+) -> Progress:
+    """Evaluate the stages of a smooth sub-step that are not ready; leaves the state at its end.
+
+    At the end of the nominal step, with nothing left, only the first stage, for reports. Stops after the
+    first where a motor is too weak. One call of `evaluate`, because every call is a copy of it.
+    """
+    p = start
+    p.weakest = ONE
+    stage = int(0)
+    jumped = int(0)
+    end = just_before(snap_to_knot(m, p.t + size, SNAP * m.nominal_h[0], w))  # what jumps there is of the next
+    while stage < stages_of(p):
+        if stage == 1:
+            save_start(s, x, w)
+        if stage > 0:
+            if p.pair == IMPLICIT:
+                set_implicit_stage(m, s, x, stage, size, w)
+            else:
+                set_stage(m, s, x, stage, size, w)
+        at = p.t + m.tableau[p.pair + C_AT + stage] * size
+        if (stage > 0 or p.left <= ZERO) and at >= p.t + size:
+            at = end
+        if stage == 0 and choose_feedback(m, s, x, at, p.ready == 0, w) > 0:
+            p.ready = int(0)
+        if stage > 0 or p.ready == 0:
+            if p.left <= ZERO:  # what a motor gives without setting itself right
+                for r in range(x.push.shape[0]):
+                    x.push[r, w] = ZERO
+            weakest = evaluate(m, s, x, at, stage, w)
+            p.weakest = wp.min(p.weakest, weakest)
+            p.last = weakest
+            if stage == 0:
+                p.first = weakest
+            elif stage == 1:
+                p.second = weakest
+            elif stage == 2:
+                p.third = weakest
+            if p.left <= ZERO:
+                return p
+            p.evaluations += 1
+            if stage == 0 and not finite_stage(s, x, w):
+                p.broken = FORCES
+                return p
+        if ball_is_weak(m, x, w):
+            if stage > 0:
+                return_to_start(s, x, w)
+                refresh_geometry(m, s, x, w)
+            p.mode = MUST_BE_IMPULSIVE
+            return p
+        if stage == 0 and p.ready == 0 and m.bilateral.shape[0] > 0 and jumped == 0:
+            jumped = int(1)
+            if start_with_impulse(m, s, x, p.t, p.first, w) != 0:
+                continue
+        if p.fresh != 0:
+            p.fresh = int(0)
+            p.pair = first_pair(m, x, p.pair, size, w)
+        if p.pair == IMPLICIT and stage < SOLVES:
+            p.rate = wp.max(p.rate, finish_stage(m, s, x, stage, size, w))
+        stage += 1
+    p.ready = int(p.pair == EXPLICIT)  # the implicit pair overwrites its first stage
+    return p
+
+
+@wp.func(inline=False)
+def take_smooth(
+    m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], start: Progress, size: f64, w: int
+) -> Progress:
+    """Try one smooth sub-step; where a limit or a weak motor is in the way the next one is impulsive."""
+    p = run_stages(m, s, x, start, size, w)
+    if p.mode == MUST_BE_IMPULSIVE or p.left <= ZERO or p.broken != 0:
+        return p
+    error = ZERO
+    order = f64(5.0)  # of its error estimate in the size
+    work_tolerance = BOOKED * m.options[RTOL]
+    if p.pair == IMPLICIT:
+        error = implicit_error(m, s, x, size, m.options[RTOL], m.options[ATOL], w)
+        order = f64(3.0)
+    else:
+        error = step_error(m, s, x, size, m.options[RTOL], m.options[ATOL], w)
+    if p.weakest < WEAK:
+        of_speed, of_work = noise(m, s, p, size, w)
+        error *= CAUTION / (ONE + of_speed / m.options[ATOL])
+        work_tolerance = WORK_TOLERANCE + of_work
+    if p.pair == EXPLICIT and m.bilateral.shape[0] > 0 and size > SHORT * m.nominal_h[0]:
+        error = wp.max(error, work_error(m, s, x, size, work_tolerance, w))
+    allowed = ONE
+    if p.coarse > ZERO:
+        allowed = COARSEST / m.options[RTOL]
+    passed = limits_passed(m, s, x, w)
+    opened = bool(False)
+    if error <= allowed and not passed:
+        off, left = close_joints(m, s, x, p.t + size, p.weakest, w)
+        opened = not (left <= OPEN)
+        if not opened:
+            if p.coarse > ZERO:
+                p.coarse = wp.max(p.coarse, error)
+            if size >= HALF * p.h or error > HALF * allowed:
+                p.h = next_size(size, error / allowed, order)
+            return keep_step(m, s, x, p, size, off, w)
+    return_to_start(s, x, w)
+    refresh_geometry(m, s, x, w)
+    if opened:
+        p.h = HALF * size
+    elif passed:
+        p.mode = MUST_BE_IMPULSIVE
+    elif wp.isfinite(error):
+        p.h = next_size(size, error / allowed, order)
+        if p.weakest < WEAK and p.pair == EXPLICIT and p.aimed == 0:
+            p = aim(m, p, size)
+    else:
+        p.h = f64(0.1) * size
+    if size < LEAST * m.nominal_h[0]:
+        p.broken = UNDERFLOW
+        if opened:
+            p.broken = TORN
+    return p
+
+
+@wp.func
+def aim(m: wp.ref[SystemArrays], start: Progress, size: f64) -> Progress:
+    """After a sub-step whose stages came too near to a singular position: one that passes it between its stages.
+
+    Finer sub-steps would come nearer still, with more noise. The distance from it is the root of the strength, and
+    linear in time with the sign that fits the first three stages best. Where the sub-step would be longer than what
+    is left of the nominal step, one that leaves the right rest comes before.
+    """
+    p = start
+    a = wp.sqrt(p.first)
+    b = wp.sqrt(p.second)
+    c = wp.sqrt(p.third)
+    span = m.tableau[C_AT + 2] * size
+    middle = m.tableau[C_AT + 1] / m.tableau[C_AT + 2]
+    best = INFINITY
+    ahead = ZERO
+    for k in range(3):  # it comes after these stages, if at all; between the last two; between the first two
+        if k == 1:
+            c = -c
+        elif k == 2:
+            b = -b
+        off = wp.abs(a + (c - a) * middle - b)
+        if off < best:
+            best = off
+            ahead = ZERO
+            if a > c:
+                ahead = span * a / (a - c)
+                p.pace = (a - c) / span
+    if ahead == ZERO:
+        return p
+    p.h = ahead / MIDST
+    if p.h > p.left:
+        p.h = (ahead - MIDST * p.left) / (ONE - MIDST)
+    p.aimed = int(1)
+    return p
+
+
+@wp.func
+def noise(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], p: Progress, size: f64, w: int):
+    """What rounding, or slack, does to velocities near a singular position in a sub-step [rad/s, lengths/s].
+
+    There a constraint is like x y = 0 on its branch y = 0, x = s: with an error e of it the equation
+    2 ẋ ẏ + x ÿ = 0 gives ÿ = 2 ẋ² e / s³. A sub-step that is long against s / ẋ need not come so near: it is not
+    allowed as much, unless it passes the position between its stages. Then motors are allowed it, too: the second
+    value, of the energy there is.
+    """
+    square = ZERO
+    for k in range(s.v.shape[0]):
+        square = wp.max(square, s.v[k, w] * s.v[k, w] / m.dof_weight[k])
+    near = wp.sqrt(wp.max(p.weakest, dependent_below(m, w)))
+    speed = wp.sqrt(wp.max(square, TINY))
+    rate = TWO * square * wp.max(ROUNDING, m.slack[0, w]) / (near * near * near)
+    if p.aimed != 0 and near > BETWEEN * p.pace * size:
+        return rate * size, wp.min(rate * size / speed, WORK_NOISE)
+    return rate * wp.min(size, f64(0.1) * near / speed), ZERO
+
+
+@wp.func
+def finite_stage(s: wp.ref[StateArrays], x: wp.ref[WorkArrays], w: int) -> bool:
+    """Whether the accelerations of the first stage are numbers."""
+    total = ZERO
+    for k in range(s.v.shape[0]):
+        total += wp.abs(x.k_v[k, w])
+    return wp.isfinite(total)
+
+
+@wp.func
+def spend(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], start: Progress, w: int) -> Progress:
+    """When the limit of work has come: the rest of the step at a coarser tolerance, by impulses if that is of no use.
+
+    Without a budget the limit is there to end what would not end by itself.
+    """
+    p = start
+    if f64(p.evaluations) < m.options[LIMIT] or p.stiff != 0:
+        return p
+    p.cut = int(1)
+    if m.options[LIMIT] >= GUARD:
+        p.broken = WORK
+    elif p.coarse == ZERO:
+        p.coarse = ONE
+        if m.solvable.shape[0] > m.bilateral.shape[0]:
+            if factor_soft(m, x, p.h, w) * p.h > HALF * FAST:
+                p.stiff = int(1)
+    elif f64(p.evaluations) >= TWO * m.options[LIMIT]:
+        p.stiff = int(1)
+    return p
+
+
+@wp.func
+def change_pair(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], start: Progress, w: int) -> Progress:
+    """Inside a nominal step: leave the implicit pair where it is more work, try it before the work runs out."""
+    p = start
+    if m.options[PAIR] != ZERO or m.solvable.shape[0] == m.bilateral.shape[0]:
+        return p
+    spent = f64(p.evaluations)
+    if p.pair == IMPLICIT:
+        if s.pair[1, w] > ZERO and spent > TWO * s.pair[1, w]:
+            p.pair = EXPLICIT
+            p.h = wp.min(p.h, FAST / p.rate)
+            p.ready = int(0)
+            s.pair[0, w] = ZERO
+            s.pair[2, w] = PATIENCE
+    elif spent > much_work(m) and s.pair[2, w] == ZERO:
+        p.pair = IMPLICIT
+        p.ready = int(0)
+        s.pair[1, w] = f64(4.0) * much_work(m)
+    return p
+
+
+@wp.func
+def choose_pair(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], end: Progress, w: int) -> f64:
+    """After a nominal step: the pair of the next, and the sub-step it begins with.
+
+    Explicit sub-steps as long as stability allows are a reason to try the implicit pair; it stays as long
+    as it needs fewer evaluations than the explicit one did, and something is fast.
+    """
+    h = end.h
+    spent = f64(end.evaluations)
+    if end.pair == IMPLICIT:
+        slow = end.rate * m.nominal_h[0] < FAST
+        s.pair[0, w] = ONE
+        if slow or (s.pair[1, w] > ZERO and spent > s.pair[1, w]):
+            s.pair[0, w] = ZERO
+            h = wp.min(h, FAST / wp.max(end.rate, ONE))
+            if not slow:
+                s.pair[2, w] = PATIENCE
+    elif s.pair[2, w] > ZERO:
+        s.pair[2, w] = s.pair[2, w] - ONE
+    elif end.mode == SMOOTH and m.solvable.shape[0] > m.bilateral.shape[0] and spent > TWO * EVALUATIONS:
+        if factor_soft(m, x, h, w) * h > HALF * FAST:
+            s.pair[0, w] = ONE
+            s.pair[1, w] = spent
+    return h
