@@ -8,7 +8,7 @@ from .. import edits
 from ..author.checks import show, vector
 from ..author.errors import ModelError
 from ..author.profiles import Value
-from ..author.rotations import conjugate
+from ..author.rotations import conjugate, rotate
 from ..observe.bench import out
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ class BodyView:
     def point(self, at=(0.0, 0.0, 0.0)) -> np.ndarray:
         """World place of a point given in the body's frame [m]."""
         at = vector("point", "at", at, "m")
-        return self.position + edits.rotate(self.orientation, at)
+        return self.position + rotate(self.orientation, at)
 
 
 class JointView:
@@ -115,7 +115,7 @@ class JointView:
             return self.reaction
         joint = self._world.model.joints[self._name]
         for q in (*([] if joint.first == "ground" else [self._world.body(joint.first).orientation]), joint.q_PF):
-            force, torque = edits.rotate(conjugate(q), force), edits.rotate(conjugate(q), torque)
+            force, torque = rotate(conjugate(q), force), rotate(conjugate(q), torque)
         return Reaction(force, torque)
 
     def _values(self, values: np.ndarray):
