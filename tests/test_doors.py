@@ -54,7 +54,7 @@ def test_slices_are_one_call(method, coordinates, monkeypatch):
     one, many = (im.World(pendulum(), method, coordinates, dt=0.01) for _ in range(2))
     whole = one.step(100)
     monkeypatch.setattr("impulsar.world.runner.LARGEST_SLICE", 7)
-    many._slice = 7
+    many.runner.slice = 7
     parts = many.step(100)
     assert many.hash() == one.hash()
     assert (parts.steps, parts.iterations, parts.substeps) == (whole.steps, whole.iterations, whole.substeps)

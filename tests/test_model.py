@@ -525,7 +525,7 @@ def test_no_warp_needed():
     """Authoring imports neither Warp nor SciPy, whatever the package's own __init__ does."""
     code = (
         "import sys, types; package = types.ModuleType('impulsar');"
-        f"package.__path__ = [{str(Path(impulsar.author.model.__file__).parent)!r}];"
+        f"package.__path__ = [{str(Path(impulsar.author.model.__file__).parents[1])!r}];"
         "sys.modules['impulsar'] = package; import impulsar.author.model;"
         "sys.exit('warp' in sys.modules or 'scipy' in sys.modules)"
     )

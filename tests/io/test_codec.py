@@ -115,7 +115,14 @@ def test_a_file_by_hand_may_leave_defaults_out():
             ],
         }
     )
-    im.World(model).step(10)
+    assert model.bodies["bob"].position.tolist() == model.bodies["bob"].velocity.tolist() == [0, 0, 0]
+    assert model.gravity.tolist() == [0, 0, -9.81]
+    (features,) = model.joints["pivot"].features.values()
+    assert (features.friction, features.limits, features.motor) == (0.0, None, None)
+    world = im.World(model)
+    world.step(10)
+    assert world.joint("pivot").position == 0.0  # gravity is along its axis
+    assert world.constraint_error() < 1e-12
 
 
 def test_callables_are_refused_by_name():

@@ -55,7 +55,7 @@ def test_analysis_leaves_the_run_as_it_was(device: str) -> None:
     for world in (asked, alone):
         world.step(10)
     acceleration = asked.body("link 1").acceleration
-    parts = asked.system, asked.state, asked._work
+    parts = asked.system, asked.state, asked.runner.work
     mass_matrix(*parts)
     joint_forces(*parts, np.ones((2, 1)))
     forward_dynamics(*parts, np.ones((2, 1)))

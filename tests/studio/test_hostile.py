@@ -394,10 +394,10 @@ def test_a_mesh_is_read_in_a_process_that_ends_with_its_client(monkeypatch: pyte
 
 @pytest.mark.skipif(sys.platform != "linux", reason="limits of memory are Linux's")
 def test_a_process_that_reads_a_mesh_has_limits() -> None:
-    code = "from impulsar.studio import meshes\nmeshes.MOST_MEMORY = 2**20\nmeshes.main()"
+    code = "from impulsar.io import meshes\nmeshes.MOST_MEMORY = 2**20\nmeshes.main()"
     done = subprocess.run([sys.executable, "-c", code, "a.stl"], input=stl(np.ones((300_000, 3))), capture_output=True)
     assert done.returncode != 0 or "refusal" in json.loads(done.stdout)
-    code = "from impulsar.studio import meshes\nmeshes.MOST_SECONDS = 1\nmeshes._stl = lambda *a: any(iter(bool, 1))\n"
+    code = "from impulsar.io import meshes\nmeshes.MOST_SECONDS = 1\nmeshes._stl = lambda *a: any(iter(bool, 1))\n"
     code += "meshes.main()"
     done = subprocess.run([sys.executable, "-c", code, "a.stl"], input=b"", capture_output=True, timeout=60)
     assert done.returncode in (-signal.SIGXCPU, -signal.SIGKILL)

@@ -273,7 +273,7 @@ def test_a_step_that_is_ended_by_an_exception_was_never_begun() -> None:
         if len(calls) == 2:
             raise KeyboardInterrupt
 
-    running._slice = 3
+    running.runner.slice = 3
     running.between = end
     with pytest.raises(KeyboardInterrupt):
         running.step()
@@ -290,7 +290,7 @@ def test_the_first_interrupt_ends_steps_in_python() -> None:
     """Ctrl-C is heard between two launches, however many steps were asked for."""
     code = (
         "import impulsar as im\nw = im.World(im.scene('ten-pendula'))\nw.step(10)\nprint('go', flush=True)\n"
-        "try:\n    w.step(10**8)\nexcept KeyboardInterrupt:\n    print('ended', w._count > 10, w.step().steps)\n"
+        "try:\n    w.step(10**8)\nexcept KeyboardInterrupt:\n    print('ended', w.runner.count > 10, w.step().steps)\n"
     )
     process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
     try:
