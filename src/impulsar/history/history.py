@@ -545,7 +545,7 @@ class History:
         if model_holds_callable(model):
             callables = self._recorder.callables
             model = model_from_json(model_to_json(model, callables), callables, most=math.inf)
-            world.runner.script = sorted(model.script, key=lambda entry: entry[0])
+            world.runner.follow(sorted(model.script, key=lambda entry: entry[0]))
         items = [
             replace(item, function=self._recorder.recorded(item.function)) if isinstance(item, Component) else item
             for item in before.channels

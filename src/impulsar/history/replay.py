@@ -315,5 +315,5 @@ def empty_world(options: dict[str, Any], script: list) -> "World":
     model = Model("empty")
     model.body("body", mass=1.0, inertia=(1.0, 1.0, 1.0))
     world = World(model, **options)
-    world.runner.script = script
+    world.runner.follow(script)
     return world

@@ -59,6 +59,7 @@ class Trouble:
 class Facts:
     """By what the rows of a report are read."""
 
+    runner: "Runner"
     system: System  # as it was then; a changed mechanism is another one
     worlds: int
     coordinates: str
@@ -70,18 +71,12 @@ class Facts:
 class StepReport:
     """What the steps of one call did; arrays per world in a batch."""
 
-    __slots__ = ("_count", "_facts", "_raw", "_runner", "clamped", "steps")
+    __slots__ = ("_count", "_facts", "_raw", "clamped", "steps")
 
-    def __init__(
-        self,
-        runner: "Runner",
-        facts: Facts,
-        count: int,
-        steps: int,
-        raw: np.ndarray | None,
-        clamped: tuple[str, ...] = (),
-    ):
-        self._runner, self._facts, self._count, self._raw = runner, facts, count, raw
+    def __init__(self, facts: Facts, count: int, steps: int, raw: np.ndarray | None, clamped: tuple[str, ...] = ()):
+        self._facts = facts
+        self._count = count
+        self._raw = raw
         self.steps = steps
         self.clamped = clamped  # what the world's clamps held back, in words
 
@@ -96,9 +91,9 @@ class StepReport:
 
     def _now(self, refusal: str) -> np.ndarray:
         """What is on the device still, while the world has not gone on."""
-        if self._runner.count != self._count:
+        if self._facts.runner.count != self._count:
             raise StepError(refusal)
-        return self._runner.work.report.numpy().copy()
+        return self._facts.runner.work.report.numpy().copy()
 
     def _row(self, row: int):
         return out(self.raw[row], self._facts.worlds)
@@ -162,7 +157,7 @@ class StepReport:
     def openings(self) -> dict[str, float]:
         """How far rows that are redundant by construction are open, while the world has not gone on [rad, sizes]."""
         self._now("the world went on; read world.openings() or read the report before the next step")
-        return Openings(self._runner.bench).read()
+        return Openings(self._facts.runner.bench).read()
 
     @property
     def trouble(self) -> tuple[Trouble, ...]:
@@ -207,7 +202,7 @@ class StepReport:
     def energy(self) -> "Books":
         """The energy books, while the world has not gone on."""
         self._now("the world went on; read world.energy() or read the report before the next step")
-        return Books.read(self._facts.system, self._runner.state, self._runner.work)
+        return Books.read(self._facts.system, self._facts.runner.state, self._facts.runner.work)
 
     def __repr__(self) -> str:
         return (

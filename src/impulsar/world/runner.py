@@ -85,6 +85,11 @@ class Runner:
         self.clock = 0.0
         self.count = 0
 
+    def follow(self, script: list) -> None:
+        """Take another script: edits by the time at which they are due [s]."""
+        self.script = script
+        self.forget()
+
     # arrays and launches --------------------------------------------------------------------------
 
     def take(self, bench: Bench) -> None:
@@ -109,6 +114,8 @@ class Runner:
         """Forget what was derived from parameters and state before an edit."""
         self.edition += 1
         self._facts = None
+        alone = self.device == "cpu" and self.worlds == 1
+        self._simple = alone and not (self.clamps or self.script or self.system.channels.callables)
         self.guard.at = 0
         self.slice = FIRST_SLICE if self.device == "cpu" else 1000  # what a step costs now may be another
 
@@ -117,7 +124,6 @@ class Runner:
         self.launch = record_launch(self.method.kernel, self.worlds, inputs, self.device)
         self.refresh = record_launch(refresh_kernel, self.worlds, inputs, self.device)
         self._report = self.work.report.numpy()  # on the CPU a view
-        self._simple = self.device == "cpu" and self.worlds == 1 and not self.clamps
 
     def record_later(self) -> None:
         """Arrays were replaced: record the launches anew with the next step, however many edits there are before it."""
@@ -169,15 +175,14 @@ class Runner:
         """What reports are read by."""
         if self._facts is None:
             limit = "budget" if self.work_limit < self.method.iterations else "iterations"
-            self._facts = Facts(self.system, self.worlds, self.coordinates, self.method.order, self.h, limit)
+            self._facts = Facts(self, self.system, self.worlds, self.coordinates, self.method.order, self.h, limit)
         return self._facts
 
     # stepping -------------------------------------------------------------------------------------
 
     def step(self, n: int) -> StepReport:
         """Take n nominal steps in as few launches as the script and callables allow."""
-        is_one = type(n) is int and n == 1 and self._simple and self.substeps <= self.slice
-        if not is_one or self.script or self.system.channels.callables:
+        if type(n) is not int or n != 1 or not self._simple or self.substeps > self.slice:
             return self._many_steps(n)
         if self.count >= self.guard.at:
             self.guard.keep()
@@ -187,7 +192,7 @@ class Runner:
         self.clock += self.dt
         self.count += 1
         raw = self._report.copy()
-        report = StepReport(self, self._facts or self.facts(), self.count, self.substeps, raw)
+        report = StepReport(self._facts or self.facts(), self.count, self.substeps, raw)
         if self.strict or raw.item(measured.BROKEN):  # of one world
             self.check(report)
         return report
@@ -224,7 +229,7 @@ class Runner:
                 break  # what would come after it is of no use
             if left:
                 self.hear()
-        report = StepReport(self, self.facts(), self.count, n * self.substeps, raw, tuple(self.clamps.acted))
+        report = StepReport(self.facts(), self.count, n * self.substeps, raw, tuple(self.clamps.acted))
         if self.device == "cpu":
             self.check(report)
         return report
