@@ -171,8 +171,8 @@ def test_connections_that_wait_do_not_keep_others_out(make_studio) -> None:
         for _ in range(3):
             assert ask(studio, "GET", "/api/scenes")[0] == 200
         assert client.control("hash")["ok"]
-        with pytest.raises(ConnectionResetError):  # the one that waited longest
-            held[0].recv(10)
+        with contextlib.suppress(ConnectionResetError):  # reset, or ended: whether its bytes had been read decides
+            assert held[0].recv(10) == b""  # the one that waited longest
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no limit of descriptors")
