@@ -9,27 +9,33 @@ import copy
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from itertools import islice
+from typing import Any
 
 import numpy as np
 
 from impulsar.author.checks import Vector, flag, not_negative, show, vector, weight
 from impulsar.author.errors import ModelError
 from impulsar.author.joints import CATALOGUE
-from impulsar.author.parts import RESERVED, Body, Coupling, Joint, Load, Motor, Probe, Spring, check_name, joint_type_of
+from impulsar.author.parts import (
+    PARTS,
+    RESERVED,
+    Body,
+    Coupling,
+    Joint,
+    Load,
+    Motor,
+    Probe,
+    Spring,
+    check_name,
+    joint_type_of,
+)
 from impulsar.author.profiles import Value
 from impulsar.author.rotations import unit_quaternion
 from impulsar.author.shapes import Shape, inertia_tensor, shape_list, uniform_solid
 
 from .placing import Frame, checked_frame, frame_gap, make_features, place_frames
 
-KINDS = {  # of parts, and where a model keeps them
-    "body": "bodies",
-    "joint": "joints",
-    "spring": "springs",
-    "load": "loads",
-    "probe": "probes",
-    "coupling": "couplings",
-}
+KINDS = {name: kind.plural for name, kind in PARTS.items()}  # of parts, and where a model keeps them
 COORDINATES = {group.name for kind in CATALOGUE.values() for group in kind.groups}  # "joint.slide"
 COORDINATE_NAMES = (*COORDINATES, "rotation.x", "rotation.y", "rotation.z")
 MOST_NAMES, MOST_LISTED = 1_000, 20  # that are looked through for one that may be meant, and that are told
@@ -46,8 +52,7 @@ class Model:
     def __init__(self, name: str = "model", gravity: Vector = (0.0, 0.0, -9.81)) -> None:
         self.name = check_name("model", name)
         self.gravity = vector(f"model '{name}'", "gravity", gravity, "m/s²")
-        still = (np.zeros(3), np.array([0.0, 0.0, 0.0, 1.0]), np.zeros(3), np.zeros(3))
-        self.ground = Body("ground", 0.0, np.zeros((3, 3)), *still)
+        self.ground = Body("ground", 0.0, np.zeros((3, 3)))
         self.bodies: dict[str, Body] = {}  # without ground
         self.joints: dict[str, Joint] = {}
         self.springs: dict[str, Spring] = {}
@@ -271,6 +276,11 @@ class Model:
                 if taken:
                     raise ModelError(f"{kind} '{name}': the name is {taken}; choose another")
                 seen[name] = kind
+        for kind, entry in PARTS.items():
+            for part in getattr(self, entry.plural).values():
+                for reference, target in entry.refers.items():
+                    find = self.find_body if target == "body" else self._joint
+                    find(f"{kind} '{part.name}'", getattr(part, reference))
         for joint in self.joints.values():
             self.pair(f"joint '{joint.name}'", joint.first, joint.second)
             if meeting:
@@ -279,12 +289,25 @@ class Model:
             self._check_ends(spring)
         for load in self.loads.values():
             self._moving(f"load '{load.name}'", load.body)
-        for probe in self.probes.values():
-            self.find_body(f"probe '{probe.name}'", probe.body)
         for coupling in self.couplings.values():
             owner = f"coupling '{coupling.name}'"
             _single(owner, self._joint(owner, coupling.joint_a), coupling.group_a)
             _single(owner, self._joint(owner, coupling.joint_b), coupling.group_b)
+
+    def kind_of(self, name: str) -> str | None:
+        """The kind of the part of a name; names are unique over all kinds."""
+        return next((kind for kind, where in KINDS.items() if name in getattr(self, where)), None)
+
+    def part(self, name: str) -> Any:
+        """The part of a name, or None."""
+        kind = self.kind_of(name)
+        return None if kind is None else getattr(self, KINDS[kind])[name]
+
+    def having(self, kind: str, part: Any) -> "Model":
+        """A model that has one part more, or one in the place of another; this one stays as it is."""
+        new = self.copy()
+        getattr(new, KINDS[kind])[part.name] = part
+        return new
 
     def claim(self, kind: str, name: object) -> str:
         """How errors call a new part or hand, if its name is free: names are unique over all kinds.
@@ -299,9 +322,8 @@ class Model:
 
     def holder(self, name: str, of_joint: bool = False) -> str | None:
         """What a name is already, in words; of_joint: it is to be that of a joint, which names its coordinates."""
-        for kind, where in KINDS.items():
-            if name in getattr(self, where):
-                return f"taken by a {kind}"
+        if kind := self.kind_of(name):
+            return f"taken by a {kind}"
         if special := self._special(name):
             return special
         for suffix in COORDINATE_NAMES if of_joint else ():

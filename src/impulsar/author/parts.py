@@ -6,12 +6,14 @@ the frames of the bodies; a body's frame B has its origin at the centre of mass.
 
 import math
 import unicodedata
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
+from typing import Any
 
 import numpy as np
 
-from impulsar.author.checks import not_negative, number, ordered_pair, positive, show, vector, weight
+from impulsar.author.checks import TINY, not_negative, number, ordered_pair, positive, show, vector, weight
 from impulsar.author.errors import ModelError
 from impulsar.author.joints import CATALOGUE, Group, JointType
 from impulsar.author.profiles import Value, scalar_profiles
@@ -46,10 +48,10 @@ class Body:
     name: str
     mass: float  # [kg]; ground has 0 and is never integrated
     inertia: np.ndarray  # (3, 3) about the centre of mass, body axes [kg m²]
-    position: np.ndarray  # p_WB [m]
-    orientation: np.ndarray  # q_WB, unit, xyzw
-    velocity: np.ndarray  # v_WB [m/s]
-    angular_velocity: np.ndarray  # w_WB, world axes [rad/s]
+    position: np.ndarray = field(default_factory=lambda: np.zeros(3))  # p_WB [m]
+    orientation: np.ndarray = field(default_factory=lambda: np.array([0.0, 0.0, 0.0, 1.0]))  # q_WB, unit, xyzw
+    velocity: np.ndarray = field(default_factory=lambda: np.zeros(3))  # v_WB [m/s]
+    angular_velocity: np.ndarray = field(default_factory=lambda: np.zeros(3))  # w_WB, world axes [rad/s]
     shapes: list[Shape] = field(default_factory=list)
 
     def check(self) -> None:
@@ -84,6 +86,11 @@ class Motor:
 
     def __post_init__(self) -> None:
         self.check("motor", None)
+
+    @property
+    def what(self) -> str:
+        """What it drives: "speed", "position" or "torque"."""
+        return next(name for name in ("speed", "position", "torque") if getattr(self, name) is not None)
 
     def check(self, owner: str, group: Group | None) -> None:
         """Raise `ModelError` if this motor cannot drive `group` (None: not yet in a joint)."""
@@ -121,6 +128,17 @@ class Features:
     stiffness: float = 0.0  # [N/m, N m/rad]
     damping: float = 0.0  # [N s/m, N m s/rad]
     rest: float = 0.0  # coordinate where the spring is free [m, rad]
+
+    def changed(self, what: str, value: Any) -> "Features":
+        """These features with one parameter of PARTS set, or the motor's own value by "drive"."""
+        if what in ("lower", "upper"):
+            low, high = self.limits or (-math.inf, math.inf)
+            return replace(self, limits=(value, high) if what == "lower" else (low, value))
+        if what in ("max_torque", "drive"):
+            assert self.motor is not None
+            what = self.motor.what if what == "drive" else what
+            return replace(self, motor=replace(self.motor, **{what: value}))
+        return replace(self, **{what: value})
 
     def check(self, owner: str, group: Group) -> None:
         """Raise `ModelError` at the first feature that `group` cannot have."""
@@ -199,6 +217,13 @@ class Joint:
             raise ModelError(f"{owner}: features of {got}, expected those of {', '.join(names) or 'none'}")
         for group in self.kind.groups:
             self.features[group.name].check(f"{owner} {group.name}", group)
+
+    def group_of(self, code: int) -> Group:
+        """The group that a freedom, or a limit's measure on a ball, belongs to."""
+        groups = self.kind.groups
+        return next(
+            (own for own in groups if code in own.freedoms), next((own for own in groups if own.is_ball), groups[0])
+        )
 
 
 @dataclass(eq=False)
@@ -285,3 +310,126 @@ def joint_type_of(owner: str, type: object) -> JointType:
         hint = f"did you mean '{close[0]}'? " if close else ""
         raise ModelError(f"{owner}: no joint type {show(type)}; {hint}types are: {', '.join(CATALOGUE)}")
     return CATALOGUE[type]
+
+
+# the table of part kinds --------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Rule:
+    """Which values a parameter may have, element by element."""
+
+    expected: str
+    allows: Any  # of an array: where it holds
+    may_be_infinite: bool = False
+
+
+FINITE = Rule("a finite number", np.isfinite)
+POSITIVE = Rule("> 0", lambda x: x >= TINY)
+NOT_NEGATIVE = Rule(">= 0", lambda x: x >= 0)
+BOUND = Rule(">= 0", lambda x: x >= 0, may_be_infinite=True)
+FRACTION = Rule("a number from 0 to 1", lambda x: (x >= 0) & (x <= 1))
+NOT_ZERO = Rule("a number other than 0", lambda x: np.abs(x) >= TINY)
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A value of a part that `world.set("part.name", value)` changes while the mechanism runs."""
+
+    name: str  # in the path, and of the field of the part or of a joint's Features
+    unit: str  # {unit} and {force}: those of the joint's group
+    array: str  # where kernels read it: a row for each part, or a letter of the slots below; "" for inputs
+    slots: tuple[str, ...] = ()  # kinds of slots that have the letter, see engine/system/slots.py
+    rule: Rule = FINITE
+    inputs: tuple[int, int] | None = None  # of a value that may be a profile: its first and last input + 1
+
+
+@dataclass(frozen=True)
+class Point:
+    """A point that a part keeps in a body's frame, and its author gives in the world."""
+
+    field: str  # of the part
+    option: str  # of the call of Model
+    body: str  # the field that names the body
+    array: str  # where kernels read it
+
+
+@dataclass(frozen=True)
+class PartKind:
+    """A kind of part: all that models, edits, files, the studio and the docs ask of it."""
+
+    cls: type
+    plural: str  # attribute of Model, and key of scene files
+    refers: Mapping[str, str] = field(default_factory=dict)  # field: kind of part it names; goes where that goes
+    parameters: tuple[Parameter, ...] = ()
+    points: tuple[Point, ...] = ()
+    arrays: tuple[str, ...] = ()  # further arrays that have a row for each part
+    drawn: bool = True  # whether clients are told of it as a part; what acts is told apart
+
+    def parameter(self, name: str) -> Parameter | None:
+        """A parameter by name."""
+        return next((own for own in self.parameters if own.name == name), None)
+
+
+OF_JOINTS = ("p_PF", "q_PF", "p_CM", "q_CM", "R_PF", "R_CM", "pitch", "length")
+SOFTNESS = (
+    Parameter("stiffness", "{force}/{unit}", "slot_a", ("compliance",), NOT_NEGATIVE),
+    Parameter("damping", "{force} s/{unit}", "slot_b", ("compliance",), NOT_NEGATIVE),
+    Parameter("rest", "{unit}", "slot_c", ("compliance",)),
+    Parameter("viscous", "{force} s/{unit}", "slot_d", ("compliance",), NOT_NEGATIVE),
+)
+PARTS: dict[str, PartKind] = {
+    "body": PartKind(
+        Body,
+        "bodies",
+        parameters=(Parameter("mass", "kg", "mass", rule=POSITIVE), Parameter("inertia", "kg m²", "inertia")),
+    ),
+    "joint": PartKind(
+        Joint,
+        "joints",
+        {"first": "body", "second": "body"},
+        (
+            Parameter("lower", "{unit}", "slot_a", ("lower limit",)),
+            Parameter("upper", "{unit}", "slot_a", ("upper limit",)),
+            Parameter("swing", "{unit}", "slot_a", ("swing limit",), NOT_NEGATIVE),
+            Parameter("restitution", "1", "slot_b", ("lower limit", "upper limit", "swing limit"), FRACTION),
+            Parameter("friction", "{force}", "slot_a", ("friction",), NOT_NEGATIVE),
+            Parameter("max_torque", "{force}", "slot_a", ("motor",), BOUND),
+            *SOFTNESS,
+        ),
+        arrays=OF_JOINTS,
+    ),
+    "spring": PartKind(
+        Spring,
+        "springs",
+        {"first": "body", "second": "body"},
+        (
+            Parameter("stiffness", "N/m", "slot_a", ("spring",), NOT_NEGATIVE),
+            Parameter("damping", "N s/m", "slot_b", ("spring",), NOT_NEGATIVE),
+            Parameter("free_length", "m", "slot_c", ("spring",), NOT_NEGATIVE),
+        ),
+        (Point("p_PQ", "at_a", "first", "spring_p_first"), Point("p_CQ", "at_b", "second", "spring_p_second")),
+    ),
+    "load": PartKind(
+        Load,
+        "loads",
+        {"body": "body"},
+        (Parameter("force", "N", "", inputs=(0, 3)), Parameter("torque", "N m", "", inputs=(3, 6))),
+        (Point("p_BQ", "at", "body", "load_point"),),
+        drawn=False,
+    ),
+    "probe": PartKind(Probe, "probes", {"body": "body"}, points=(Point("p_BQ", "at", "body", ""),)),
+    "coupling": PartKind(
+        Coupling,
+        "couplings",
+        {"joint_a": "joint", "joint_b": "joint"},
+        (Parameter("ratio", "1", "slot_b", ("coupling",), NOT_ZERO),),
+    ),
+}
+
+
+def changed(part: Any, what: str, value: Any, groups: tuple[str, ...] = ()) -> Any:
+    """A new part with one of its parameters set; of a joint in some of its groups."""
+    if isinstance(part, Joint):
+        return replace(part, features=part.features | {g: part.features[g].changed(what, value) for g in groups})
+    return replace(part, **{what: value})

@@ -15,7 +15,7 @@ from ..author.checks import is_number
 from ..author.errors import FileError, ModelError
 from ..author.joints import CATALOGUE
 from ..author.model import Model
-from ..author.parts import Body, Coupling, Features, Joint, Load, Motor, Probe, Spring
+from ..author.parts import PARTS, Body, Features, Joint, Motor
 from ..author.profiles import Harmonic, Ramp, Sample, Table, Value
 from ..author.shapes import Box, Capsule, ConvexHull, Cylinder, Shape, Sphere
 from ..edits import data as edits
@@ -279,10 +279,10 @@ def kind_of(hint: Any, name: str) -> Kind:
     return FREE
 
 
-def record(cls: type, tag: tuple[str, str] | None = None, **defaults: Any) -> Record:
-    """The record of a dataclass; `defaults` are those of fields that have none in the class."""
+def record(cls: type, tag: tuple[str, str] | None = None) -> Record:
+    """The record of a dataclass."""
     hints = get_type_hints(cls)
-    return Record(cls, {entry.name: kind_of(hints[entry.name], entry.name) for entry in fields(cls)}, tag, defaults)
+    return Record(cls, {entry.name: kind_of(hints[entry.name], entry.name) for entry in fields(cls)}, tag)
 
 
 def one_of(key: str, classes: list[type], name=kebab) -> OneOf:
@@ -295,20 +295,7 @@ PROFILE = one_of("profile", [Ramp, Harmonic, Table])
 SHAPE = one_of("shape", [Box, Sphere, Cylinder, Capsule, ConvexHull])
 TAGGED: dict[str, Kind] = {"profile": VALUE, FREE_ARRAY: VALUE, "motor": MOTOR, "shape": SHAPE}
 EDIT = one_of("edit", edits.Edit.__subclasses__(), name=str)
-PARTS: dict[str, Record] = {
-    "bodies": record(
-        Body,
-        position=(0.0, 0.0, 0.0),
-        orientation=(0.0, 0.0, 0.0, 1.0),
-        velocity=(0.0, 0.0, 0.0),
-        angular_velocity=(0.0, 0.0, 0.0),
-    ),
-    "joints": record(Joint),
-    "springs": record(Spring),
-    "loads": record(Load),
-    "probes": record(Probe),
-    "couplings": record(Coupling),
-}
+RECORDS: dict[str, Record] = {kind.plural: record(kind.cls) for kind in PARTS.values()}
 OPTIONS: dict[str, Kind] = {
     "horizon": Optional(NUMBER),
     "reference_energy": Optional(NUMBER),
@@ -316,14 +303,7 @@ OPTIONS: dict[str, Kind] = {
     "dt": Optional(NUMBER),
 }
 SCRIPT_FIELDS: dict[str, Kind] = {"time": NUMBER, "edit": EDIT}
-REFERENCES = {
-    "joints": {"first": "body", "second": "body"},
-    "springs": {"first": "body", "second": "body"},
-    "loads": {"body": "body"},
-    "probes": {"body": "body"},
-    "couplings": {"joint_a": "joint", "joint_b": "joint"},
-}
-FIELDS = ("format", "version", "name", "gravity", *OPTIONS, "ground_shapes", *PARTS, "script")
+FIELDS = ("format", "version", "name", "gravity", *OPTIONS, "ground_shapes", *RECORDS, "script")
 
 
 def edit_to_json(edit: edits.Edit, callables: Callables = REFUSED) -> dict[str, Any]:
@@ -348,7 +328,7 @@ def model_to_json(model: Model, callables: Callables = REFUSED) -> dict[str, Any
             data[name] = kind.write(getattr(model, name), name)
     if model.ground.shapes:
         data["ground_shapes"] = List(SHAPE).write(model.ground.shapes, "ground_shapes")
-    for name, kind in PARTS.items():
+    for name, kind in RECORDS.items():
         parts = list(getattr(model, name).values())
         if parts:
             data[name] = [kind.write(part, f"{name}[{i}]", callables) for i, part in enumerate(parts)]
@@ -377,10 +357,10 @@ def model_from_json(data: Any, callables: Callables = REFUSED, most: float = MOS
     for name, kind in OPTIONS.items():
         setattr(model, name, kind.read(data.get(name), name))
     model.ground.shapes = List(SHAPE).read(data.get("ground_shapes", []), "ground_shapes")
-    count = sum(len(_items(data, name)) for name in (*PARTS, "script"))
+    count = sum(len(_items(data, name)) for name in (*RECORDS, "script"))
     if count > most:
         raise FileError(f"scene: has {count} parts and edits, expected at most {most}; build it in Python")
-    for name, record_ in PARTS.items():
+    for name, record_ in RECORDS.items():
         parts = getattr(model, name)
         for i, item in enumerate(_items(data, name)):
             place = f"{name}[{i}]"
@@ -412,12 +392,12 @@ def _items(data: dict[str, Any], name: str) -> list:
 def _check(model: Model) -> None:
     """Names that are referred to, then the model's own checks, with the place of what is wrong."""
     known: dict[str, Any] = {"body": {"ground", *model.bodies}, "joint": model.joints}
-    for kind, references in REFERENCES.items():
-        for i, part in enumerate(getattr(model, kind).values()):
-            for name, target in references.items():
+    for kind in PARTS.values():
+        for i, part in enumerate(getattr(model, kind.plural).values()):
+            for name, target in kind.refers.items():
                 if getattr(part, name) not in known[target]:
-                    given = tell(getattr(part, name))
-                    raise FileError(f"{kind}[{i}].{name} is {given}, but there is no {target} of that name; correct it")
+                    told = f"{kind.plural}[{i}].{name} is {tell(getattr(part, name))}"
+                    raise FileError(f"{told}, but there is no {target} of that name; correct it")
     for joint in model.joints.values():
         if joint.type in CATALOGUE:
             for group in joint.kind.groups:
@@ -425,9 +405,9 @@ def _check(model: Model) -> None:
     place = "scene"
     try:
         with np.errstate(all="raise", under="ignore"):
-            for kind in PARTS:
-                for i, part in enumerate(getattr(model, kind).values()):
-                    place = f"{kind}[{i}]"
+            for plural in RECORDS:
+                for i, part in enumerate(getattr(model, plural).values()):
+                    place = f"{plural}[{i}]"
                     part.check()
             place = "scene"
             if model.bodies:
@@ -447,7 +427,7 @@ def schema() -> dict[str, Any]:
         "gravity": Array((3,)).schema(shared),
         **{name: kind.schema(shared) for name, kind in OPTIONS.items()},
         "ground_shapes": List(SHAPE).schema(shared),
-        **{name: {"type": "array", "items": kind.schema(shared)} for name, kind in PARTS.items()},
+        **{name: {"type": "array", "items": kind.schema(shared)} for name, kind in RECORDS.items()},
         "script": {"type": "array", "items": script | {"required": list(SCRIPT_FIELDS), "additionalProperties": False}},
     }
     return {

@@ -290,16 +290,9 @@ class Map(Kind):
 class Record(Kind):
     """An object with the fields of a dataclass; fields that have their default are left out."""
 
-    def __init__(
-        self,
-        cls: type,
-        kinds: dict[str, Kind],
-        tag: tuple[str, str] | None = None,
-        defaults: dict[str, Any] | None = None,
-    ):
+    def __init__(self, cls: type, kinds: dict[str, Kind], tag: tuple[str, str] | None = None):
         self.cls, self.kinds, self.tag = cls, kinds, tag
-        self.defaults = dict(defaults or {})
-        self._filled = list(self.defaults)  # what the class has no default for
+        self.defaults: dict[str, Any] = {}
         for entry in fields(cls):
             if entry.default is not MISSING:
                 self.defaults[entry.name] = entry.default
@@ -319,9 +312,6 @@ class Record(Kind):
 
     def read(self, data: Any, place: str, callables: Callables = REFUSED) -> Any:
         given = self.read_fields(data, place, callables)
-        for name in self._filled:
-            if name not in given:
-                given[name] = np.array(self.defaults[name])
         try:
             return self.cls(**given)
         except (ValueError, ArithmeticError) as error:
