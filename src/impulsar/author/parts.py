@@ -220,10 +220,8 @@ class Joint:
 
     def group_of(self, code: int) -> Group:
         """The group that a freedom, or a limit's measure on a ball, belongs to."""
-        groups = self.kind.groups
-        return next(
-            (own for own in groups if code in own.freedoms), next((own for own in groups if own.is_ball), groups[0])
-        )
+        own = next((group for group in self.kind.groups if code in group.freedoms), None)
+        return own or next(group for group in self.kind.groups if group.is_ball)
 
 
 @dataclass(eq=False)
@@ -426,6 +424,16 @@ PARTS: dict[str, PartKind] = {
         (Parameter("ratio", "1", "slot_b", ("coupling",), NOT_ZERO),),
     ),
 }
+
+
+def value_of(part: Any, what: str, groups: tuple[str, ...] = ()) -> Any:
+    """The value of a parameter of a part; of a joint in the first of the groups, None where that is without."""
+    if not isinstance(part, Joint):
+        return getattr(part, what)
+    own = part.features[groups[0]]
+    if what in ("lower", "upper"):
+        return own.limits and own.limits[what == "upper"]
+    return own.motor and own.motor.max_torque if what == "max_torque" else getattr(own, what)
 
 
 def changed(part: Any, what: str, value: Any, groups: tuple[str, ...] = ()) -> Any:

@@ -1,7 +1,6 @@
 """Edits: everything that changes a running world, as data applied between steps."""
 
-from . import drag  # noqa: F401  registers DragTo
-from .apply import Answer, apply
+from . import drag, hands, loads, motors, parameters, parts, states, topology  # noqa: F401  they register handlers
 from .data import (
     Add,
     ApplyLoad,
@@ -23,8 +22,10 @@ from .data import (
     SetStep,
 )
 from .refusal import Cancelled, EditError, HeldError, check_values, known, method_options
+from .registry import REGISTRY, Answer, Entry, More, Plan, carries_out, subject
 
 __all__ = [
+    "REGISTRY",
     "Add",
     "Answer",
     "ApplyLoad",
@@ -34,10 +35,13 @@ __all__ = [
     "Drive",
     "Edit",
     "EditError",
+    "Entry",
     "Grab",
     "HeldError",
+    "More",
     "Move",
     "Pause",
+    "Plan",
     "Release",
     "Remove",
     "RemoveLoad",
@@ -47,8 +51,9 @@ __all__ = [
     "SetParameter",
     "SetState",
     "SetStep",
-    "apply",
+    "carries_out",
     "check_values",
     "known",
     "method_options",
+    "subject",
 ]

@@ -5,14 +5,14 @@ parameters of parts that did not change, in every world. What the books held of 
 "removed parts"; what a change of parameters or joints puts into the mechanism is booked to "edits".
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
 from ..author.joints import BALL_X, BALL_Z, SCREW, SLIDE_Z, TURN_X, TURN_Z
-from ..author.model import Model
-from ..author.parts import Joint
+from ..author.parts import PARTS, Joint
 from ..author.rotations import conjugate, multiply_all, rotate_all, rotation_matrices
 from ..engine.start.consistent import refresh
 from ..engine.start.redundancy import choose_rows
@@ -30,7 +30,6 @@ from ..engine.system.slots import (
     LIMIT_LOW,
     MOTORS,
     SPRING,
-    Slot,
 )
 from ..engine.system.tree import GROUND, free_name
 from ..observe.bench import Bench
@@ -38,7 +37,6 @@ from .fit import fit
 
 CLOSED = 1e-10  # position error left after a fit, and not worth one before it [m, rad]
 OPEN = 1e-8  # a joint that stays open by more cannot be assembled [m, rad]
-BY_JOINT = ("p_PF", "q_PF", "p_CM", "q_CM", "R_PF", "R_CM", "pitch", "length")
 BY_SLOT = ("slot_a", "slot_b", "slot_c", "slot_d")
 SLOT_BOOKS = ("impulse", "work", "loss", "viscous_loss")
 
@@ -104,9 +102,8 @@ class Change:
 
     system: System
     places: Places
-    before: Model  # the old model as it was at the edit: parts that stay are the same objects in the new one
     joints: dict[str, JointPlace] = field(default_factory=dict)  # placed anew, where worlds differ
-    springs: dict[str, tuple[np.ndarray, np.ndarray]] = field(default_factory=dict)  # ends, likewise
+    points: dict[str, dict[str, np.ndarray]] = field(default_factory=dict)  # of other parts by array, likewise
     turns: Mapping[tuple[str, int], np.ndarray] = field(default_factory=dict)  # coordinates to be near, by freedom
     fresh: bool = False  # new books, no hands, time zero
 
@@ -125,16 +122,16 @@ def carry(old: Bench, change: Change) -> Outcome:
     """Fill the arrays of a new system from those of the old; the old ones are only read."""
     system = change.system
     slots = slot_map(old.system, system)
-    carry_parameters(old.system, system, slots, change.before)
+    carry_parameters(old.system, system, slots)
     place_parts(change)
     choose_rows(system, old.system.redundancy, lambda tree, w: tree_coordinates(change, tree, w))
     new = Bench(system, State(system.counts, system.device), allocate_work(system.counts, system.device))
     if not change.fresh:
-        carry_inputs(old, new, slots, change.before)
+        carry_inputs(old, new, slots)
     rest = CLOSED
     if not change.fresh:
         carry_books(old, new, slots)
-        if not brings_springs(system, slots, change.before):
+        if not brings_springs(old.system, system, slots):
             new.state.write("next_h", old.state.read("next_h"))
         rest = max(CLOSED, old.worst_lock())
     write_coordinates(change, new.state)
@@ -143,7 +140,7 @@ def carry(old: Bench, change: Change) -> Outcome:
         for what in ("p_WB", "q_WB", "twist")
     ]
     error = np.zeros(system.counts.worlds)
-    if change.fresh or not keep_exact(old, new, given, change.before):
+    if change.fresh or not keep_exact(old, new, given):
         error = fit(system, new.state, new.work, (given[0], given[1], given[2]), rest)
     refresh(system, new.state, new.work)
     open_joints = open_parts(new, error, max(OPEN, 2.0 * rest))
@@ -170,29 +167,23 @@ def slot_map(old: System, new: System) -> tuple[np.ndarray, np.ndarray]:
     return found[:, 0], found[:, 1]
 
 
-def carry_parameters(old: System, new: System, slots: tuple[np.ndarray, np.ndarray], before: Model) -> None:
+def carry_parameters(old: System, new: System, slots: tuple[np.ndarray, np.ndarray]) -> None:
     """Parameters of the parts that did not change; in a batch, where each world may have its own."""
-    bodies = [
-        (i, old.body_index[name])
-        for name, i in new.body_index.items()
-        if before.bodies.get(name) is new.model.bodies[name]
-    ]
-    joints = [
-        (i, old.joint_index[joint.name]) for i, joint in enumerate(new.joints) if before.joints.get(joint.name) is joint
-    ]
-    spring_index = {name: k for k, name in enumerate(old.model.springs)}
-    springs = [
-        (i, spring_index[name])
-        for i, (name, spring) in enumerate(new.model.springs.items())
-        if before.springs.get(name) is spring
-    ]
-    stays = kept_parts(before, new)
-    kept = [new.slots[r].kind == HAND or part_key(new.slots[r]) in stays for r in slots[0]]
+    stays = kept_parts(old, new)
+    kept = [slot.kind == HAND or (slot.owner, slot.name) in stays for slot in (new.slots[r] for r in slots[0])]
     rows = np.column_stack(slots)[kept] if len(kept) else np.zeros((0, 2), int)
-    groups = [(("mass", "inertia"), bodies), (BY_JOINT, joints), (("spring_p_first", "spring_p_second"), springs)]
-    if before.gravity is new.model.gravity:
+    groups: list[tuple[Sequence[str], Any]] = [(BY_SLOT, rows)]
+    if old.model.gravity is new.model.gravity:
         groups.append((("gravity",), [(0, 0)]))
-    for names, pairs in [*groups, (BY_SLOT, rows)]:
+    for kind, entry in PARTS.items():
+        if kind != "load":  # which are carried with what they follow
+            was, now = old.index_of(kind), new.index_of(kind)
+            points = [point.array for point in entry.points]
+            own = [parameter.array for parameter in entry.parameters if not parameter.slots]
+            arrays = [name for name in (*own, *points, *entry.arrays) if name]
+            pairs = [(now[name], was[name]) for which, name in stays if which == kind] if arrays else []
+            groups.append((arrays, pairs))
+    for names, pairs in groups:
         index = np.asarray(pairs, int).reshape(-1, 2)
         for name in names:
             copy_rows(old, new, name, index)
@@ -200,27 +191,22 @@ def carry_parameters(old: System, new: System, slots: tuple[np.ndarray, np.ndarr
         write_zero_orientations(new)
 
 
-def brings_springs(new: System, slots: tuple[np.ndarray, np.ndarray], before: Model) -> bool:
+def brings_springs(old: System, new: System, slots: tuple[np.ndarray, np.ndarray]) -> bool:
     """Whether a spring or damper is new or changed: then `direct` asks again how large its sub-steps may be."""
-    stays, known = kept_parts(before, new), set(slots[0].tolist())
+    stays, known = kept_parts(old, new), set(slots[0].tolist())
     return any(
-        slot.kind in (SPRING, COMPLIANCE) and (r not in known or part_key(slot) not in stays)
+        slot.kind in (SPRING, COMPLIANCE) and (r not in known or (slot.owner, slot.name) not in stays)
         for r, slot in enumerate(new.slots)
     )
 
 
-def part_key(slot: Slot) -> tuple[str, str]:
-    """Kind and name of the part that a slot is of."""
-    return "springs" if slot.kind == SPRING else "couplings" if slot.kind == COUPLING else "joints", slot.name
-
-
-def kept_parts(before: Model, new: System) -> set[tuple[str, str]]:
-    """Parts that are the same objects in both models, by kind and name."""
+def kept_parts(old: System, new: System) -> dict[tuple[str, str], None]:
+    """Parts that are the same objects in both models, by kind and name, in the order of the new one."""
     return {
-        (kind, name)
-        for kind in ("joints", "springs", "couplings")
-        for name, part in getattr(new.model, kind).items()
-        if getattr(before, kind).get(name) is part
+        (kind, name): None
+        for kind, entry in PARTS.items()
+        for name, part in getattr(new.model, entry.plural).items()
+        if getattr(old.model, entry.plural).get(name) is part
     }
 
 
@@ -250,10 +236,9 @@ def place_parts(change: Change) -> None:
             system.set_parameter("length", j, place.length)
     if change.joints:
         write_zero_orientations(system)
-    for name, ends in change.springs.items():
-        k = list(system.model.springs).index(name)
-        system.set_parameter("spring_p_first", k, ends[0])
-        system.set_parameter("spring_p_second", k, ends[1])
+    for name, points in change.points.items():
+        for array, values in points.items():
+            system.set_parameter(array, system.index_of(str(system.model.kind_of(name)))[name], values)
 
 
 def write_zero_orientations(system: System) -> None:
@@ -261,13 +246,13 @@ def write_zero_orientations(system: System) -> None:
     system.replace_parameter("q_zero", system.zero_orientations(q_PF, q_CM))
 
 
-def carry_inputs(old: Bench, new: Bench, slots: tuple[np.ndarray, np.ndarray], before: Model) -> None:
+def carry_inputs(old: Bench, new: Bench, slots: tuple[np.ndarray, np.ndarray]) -> None:
     """Hands, loads and the inputs of motors, by name; of parts that are gone they end."""
     was, now = old.system, new.system
-    items, stays = now.channels.items, kept_parts(before, now)
+    items, stays = now.channels.items, kept_parts(was, now)
     for r, q in zip(*slots, strict=True):
         slot = now.slots[r]
-        if slot.kind in MOTORS and part_key(slot) in stays:
+        if slot.kind in MOTORS and (slot.owner, slot.name) in stays:
             items[slot.channel] = was.channels.items[was.slots[q].channel]
     carry_hands(old, new)
     carry_loads(old, new)
@@ -429,7 +414,7 @@ def tree_coordinates(change: Change, tree: System, w: int) -> np.ndarray:
     for name in tree.tree.bodies:
         own.put(name, places.p_WB[name][w], places.q_WB[name][w], np.zeros(6))
     state = State(tree.counts, tree.device)
-    write_coordinates(Change(tree, own, change.before, turns=_of_world(change.turns, w)), state)
+    write_coordinates(Change(tree, own, turns=_of_world(change.turns, w)), state)
     return state.read("q")[:, 0].copy()
 
 
@@ -451,20 +436,20 @@ def freedom_values(freedoms: list, p_FM: np.ndarray, q_FM: np.ndarray, R: np.nda
     return values
 
 
-def same_tree(old: System, new: System, before: Model) -> bool:
+def same_tree(old: System, new: System) -> bool:
     """Whether both have the same bodies on the same joints."""
     return old.tree.bodies == new.tree.bodies and all(
-        a.name == b.name and (before.joints.get(a.name) is b or a.name == free_name(body))
+        a.name == b.name and (old.model.joints.get(a.name) is b or a.name == free_name(body))
         for a, b, body in zip(old.tree.carriers, new.tree.carriers, new.tree.bodies, strict=True)
     )
 
 
-def keep_exact(old: Bench, new: Bench, given: list[np.ndarray], before: Model) -> bool:
+def keep_exact(old: Bench, new: Bench, given: list[np.ndarray]) -> bool:
     """Take over coordinates and velocities bit for bit, where tree and places are the same and no row is new."""
     was, now = old.system, new.system
-    loops = [before.joints[joint.name] for joint in was.tree.loops]
-    bound = {id(part) for part in (*loops, *before.couplings.values())}
-    if not same_tree(was, now, before) or any(
+    loops = [was.model.joints[joint.name] for joint in was.tree.loops]
+    bound = {id(part) for part in (*loops, *was.model.couplings.values())}
+    if not same_tree(was, now) or any(
         id(part) not in bound for part in (*now.tree.loops, *now.model.couplings.values())
     ):
         return False

@@ -29,11 +29,11 @@ from ..engine.system import System, SystemArrays
 from ..engine.system.slots import LIMIT_HIGH, LIMIT_LOW, MOTOR_POSITION
 from ..observe.bench import Bench
 from . import drag_kernels as kernels
-from .apply import Answer, apply
 from .data import DragTo, SetState
 from .drag_kernels import AXES, DragArrays
 from .fit import fit
 from .refusal import EditError, known
+from .registry import Answer, Desk, carries_out
 
 STEPS = 150  # of one drag at most; the next one goes on
 CLAMP = 0.2  # farthest turn of a body in one step [rad]
@@ -386,8 +386,10 @@ KERNELS = {
 DRAGS: WeakKeyDictionary[System, Drag] = WeakKeyDictionary()  # a hand that drags sends many edits
 
 
-@apply.register
-def _(edit: DragTo, bench: Bench) -> Answer:
+@carries_out(DragTo, tells="", subject=lambda edit: (edit.body, tuple(edit.at)), moves=lambda edit: True)
+def drag_to(edit: DragTo, desk: Desk) -> Answer:
+    """Bring a point of a body as near to a world point as the joints allow."""
+    bench = desk.bench
     system, state, work = bench.system, bench.state, bench.work
     owner = f"drag of body {edit.body!r}"
     if system.counts.worlds > 1:

@@ -1,4 +1,4 @@
-"""Edits of what a mechanism consists of: from a model and the present places to a new model.
+"""Edits of joints: from a model and the present places to a new model.
 
 Nothing is changed in place: a part that an edit changes is a new object, and so is the model; parts that
 stay are the same objects, by which `carry` knows them. Points and axes in the options are world coordinates
@@ -9,21 +9,22 @@ import copy
 import inspect
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from ..author.checks import number, show, vector
 from ..author.joints import BALL_X, BALL_Z, SCREW, SLIDE_Z, TURN_X, TURN_Z, Group, JointType
-from ..author.model import KINDS, Model
+from ..author.model import Model
 from ..author.parts import Body, Features, Joint, joint_type_of
 from ..author.placing import TWO_AXES, by_group, checked_frame, make_features, place_frames
 from ..author.rotations import conjugate, frame_from_axes, multiply_all, rotate_all
 from ..observe.bench import Bench
 from .carry import JointPlace, Places, joint_frames
-from .data import Add, ChangeJoint, Edit, Remove, SetMotor
+from .data import ChangeJoint, Edit
 from .refusal import EditError, known
+from .registry import Desk, Plan, carries_out
 
 FEATURES = {  # keyword of Model.joint: field of Features
     "limits": "limits",
@@ -39,20 +40,6 @@ GEOMETRY = ("type", "first", "second", "at", "axis", "axis2", "at_b", "frame_a",
 PLACED = ("at", "axis", "axis2", "at_b", "frame_a", "frame_b")  # by which the author says where
 
 
-@dataclass
-class Plan:
-    """A new model, and what the state needs to be carried into it."""
-
-    model: Model
-    text: str
-    inverse: Edit | None = None
-    places: Places | None = None  # where they are not the present ones
-    joints: dict[str, JointPlace] = field(default_factory=dict)
-    springs: dict[str, tuple[np.ndarray, np.ndarray]] = field(default_factory=dict)
-    forgotten: set[tuple[str, int]] = field(default_factory=set)  # freedoms that are measured anew
-    renumbered: dict[tuple[str, int], tuple[str, int]] = field(default_factory=dict)  # freedom: the one it was
-
-
 def options_of(call: Any, owner: str, given: object, without: tuple[str, ...] = ()) -> dict[str, Any]:
     """Keyword arguments of a call of Model, if they are that."""
     names = [name for name in inspect.signature(call).parameters if name not in ("self", "name", *without)]
@@ -64,12 +51,11 @@ def options_of(call: Any, owner: str, given: object, without: tuple[str, ...] = 
     return dict(given)
 
 
-# joints -------------------------------------------------------------------------------------------
-
-
-def change_joint(edit: ChangeJoint, bench: Bench, model: Model) -> Plan:
+@carries_out(ChangeJoint)
+def change_joint(edit: ChangeJoint, desk: Desk) -> Plan:
     """Make a joint anew."""
-    old = model.joints[_known("joint", edit.joint, model)]
+    bench, model = desk.bench, desk.model
+    old = known("edit of a joint", "joint", edit.joint, model.joints)
     owner = f"joint '{old.name}'"
     changes = options_of(Model.joint, owner, edit.changes)
     if not changes:
@@ -105,8 +91,7 @@ def change_joint(edit: ChangeJoint, bench: Bench, model: Model) -> Plan:
         kept = {} if any(changes.get(name) is not None for name in PLACED) else kept_freedoms(old.kind, kind)
         joints[old.name] = _present_frames(owner, joint, old, bench, changes, kept)
     joint.check()
-    new = model.copy()
-    new.joints[old.name] = joint
+    new = model.having("joint", joint)
     gone = _drop_couplings(new, joint)
     text = f"{owner} is {_article(kind.name)} joint" if kind.name != old.type else f"{owner} is changed"
     if lost:
@@ -332,149 +317,6 @@ def joint_features(joint: Joint) -> dict[str, Any]:
     return given
 
 
-def set_motor(edit: SetMotor, bench: Bench, model: Model) -> Plan:
-    """Attach, replace or detach a motor."""
-    old = model.joints[_known("joint", edit.joint, model)]
-    owner = f"joint '{old.name}'"
-    group = motor_group(owner, old, edit.group)
-    joint = replace(old, features={**old.features, group: replace(old.features[group], motor=edit.motor)})
-    joint.check()
-    new = model.copy()
-    new.joints[old.name] = joint
-    done = "lost its motor" if edit.motor is None else "has a motor"
-    return Plan(new, f"{owner} {done}", SetMotor(old.name, old.features[group].motor, edit.group))
-
-
-def motor_group(owner: str, joint: Joint, group: object) -> str:
-    """The group that a motor drives, the joint's only one by default."""
-    names = [entry.name for entry in joint.kind.groups]
-    if not names:
-        raise EditError(f"{owner}: a {joint.type} joint has nothing to drive; give another joint")
-    if group is None and len(names) == 1:
-        return names[0]
-    if not isinstance(group, str) or group not in names:
-        raise EditError(f"{owner}: group is {show(group)}, expected one of: {', '.join(names)}")
-    return group
-
-
-# parts --------------------------------------------------------------------------------------------
-
-
-def add_part(edit: Add, bench: Bench, model: Model) -> Plan:
-    """Add a part at the present pose."""
-    kind = _kind(edit.kind)
-    owner = f"{kind} '{edit.name}'"
-    call = getattr(Model, kind)
-    options = options_of(call, owner, edit.options)
-    required = [
-        name
-        for name, parameter in inspect.signature(call).parameters.items()
-        if parameter.default is inspect.Parameter.empty and name not in ("self", "name", *options)
-    ]
-    if required:
-        raise EditError(f"{owner}: lacks {', '.join(required)}; give them in options")
-    places = Places.of(bench)
-    posed = model.copy()
-    for name in options.values():
-        if isinstance(name, str) and name in model.bodies:
-            body = copy.copy(model.bodies[name])
-            body.position, body.orientation = places.p_WB[name][0].copy(), places.q_WB[name][0].copy()
-            posed.bodies[name] = body
-    part = getattr(posed, kind)(edit.name, **options)
-    part.check()
-    new = model.copy()
-    getattr(new, KINDS[kind])[edit.name] = part
-    plan = Plan(new, f"{owner} is added", Remove(kind, edit.name))
-    if kind == "body":
-        places.put(part.name, part.position, part.orientation, np.concatenate([part.angular_velocity, part.velocity]))
-        plan.places = places
-    elif kind == "joint" and "frame_a" not in options:
-        plan.joints[part.name] = _in_every_world(part, places)
-    elif kind == "spring":
-        plan.springs[part.name] = _ends_in_every_world(part, places)
-    return plan
-
-
-def _in_every_world(joint: Joint, places: Places) -> JointPlace:
-    """Frames of a joint that is at the same world frames in all worlds as in the first."""
-    n = places.worlds
-    F = places.frame(joint.first, joint.p_PF, joint.q_PF)
-    M = places.frame(joint.second, joint.p_CM, joint.q_CM)
-    world = [np.tile(values[0], (n, 1)) for values in (*F, *M)]
-    length = None if joint.length is None else np.full(n, joint.length)
-    return JointPlace(*places.local(joint.first, *world[:2]), *places.local(joint.second, *world[2:]), length)
-
-
-def _ends_in_every_world(spring: Any, places: Places) -> tuple[np.ndarray, np.ndarray]:
-    n, still = places.worlds, np.array([0.0, 0.0, 0.0, 1.0])
-    ends = []
-    for body, p_BQ in ((spring.first, spring.p_PQ), (spring.second, spring.p_CQ)):
-        p_WQ = np.tile(places.frame(body, p_BQ, still)[0][0], (n, 1))
-        ends.append(places.local(body, p_WQ, np.tile(still, (n, 1)))[0])
-    return ends[0], ends[1]
-
-
-def remove_part(edit: Remove, bench: Bench, model: Model) -> Plan:
-    """Remove a part, and with it all that holds on to it."""
-    kind = _kind(edit.kind)
-    name = _known(kind, edit.name, model)
-    new = model.copy()
-    part = getattr(new, KINDS[kind]).pop(name)
-    gone: list[str] = []
-    if kind == "body":
-        if not new.bodies:
-            raise EditError(f"body '{name}': is the last one; a world needs a body")
-        for what, ends in (("joint", ("first", "second")), ("spring", ("first", "second")), ("load", ("body",)),
-                           ("probe", ("body",))):  # fmt: skip
-            parts = getattr(new, KINDS[what])
-            for other in [key for key, own in parts.items() if name in [getattr(own, end) for end in ends]]:
-                del parts[other]
-                gone.append(f"{what} '{other}'")
-        held = bench.system.arrays.hand_body.numpy()
-        index = bench.system.body_index[name]
-        gone += [f"hand '{hand}'" for k, hand in enumerate(bench.system.hand_names) if hand and held[k] == index]
-    for other in [key for key, own in new.couplings.items() if not {own.joint_a, own.joint_b} <= set(new.joints)]:
-        del new.couplings[other]
-        gone.append(f"coupling '{other}'")
-    text = f"{kind} '{name}' is removed" + (f", and with it {', '.join(gone)}" if gone else "")
-    return Plan(new, text, None if gone else _put_back(kind, part, bench))
-
-
-def _put_back(kind: str, part: Any, bench: Bench) -> Edit | None:
-    """The edit that adds a part again where it is now."""
-    if kind == "joint":
-        options = {name: getattr(part, name) for name in ("type", "first", "second", "pitch", "loop")}
-        options |= joint_features(part)
-        options |= {"frame_a": (part.p_PF, part.q_PF), "frame_b": (part.p_CM, part.q_CM)}
-        return None if part.type == "distance" else Add(kind, part.name, options)
-    if kind == "coupling":
-        names = ("joint_a", "joint_b", "ratio", "group_a", "group_b")
-        return Add(kind, part.name, {name: getattr(part, name) for name in names})
-    places = Places.of(bench)
-    still = np.array([0.0, 0.0, 0.0, 1.0])
-
-    def world(body: str, p_BQ: np.ndarray) -> np.ndarray:
-        return places.frame(body, p_BQ, still)[0][0]
-
-    if kind == "body":
-        V = places.twist[part.name][0]
-        pose = {"position": places.p_WB[part.name][0], "orientation": places.q_WB[part.name][0]}
-        motion = {"velocity": V[3:], "angular_velocity": V[:3]}
-        return Add(
-            kind,
-            part.name,
-            {"mass": part.mass, "inertia": part.inertia, "shape": part.shapes or None, **pose, **motion},
-        )
-    if kind == "spring":
-        ends = {"at_a": world(part.first, part.p_PQ), "at_b": world(part.second, part.p_CQ)}
-        names = ("first", "second", "stiffness", "damping", "free_length")
-        return Add(kind, part.name, {name: getattr(part, name) for name in names} | ends)
-    options = {"body": part.body, "at": world(part.body, part.p_BQ)}
-    if kind == "load":
-        options |= {"force": part.force, "torque": part.torque, "frame": part.frame}
-    return Add(kind, part.name, options)
-
-
 def _drop_couplings(model: Model, joint: Joint) -> list[str]:
     """Take away couplings of groups that a joint no longer has."""
     groups = [group.name for group in joint.kind.groups if not group.is_ball]
@@ -487,17 +329,6 @@ def _drop_couplings(model: Model, joint: Joint) -> list[str]:
     for name in gone:
         del model.couplings[name]
     return [f"'{name}'" for name in gone]
-
-
-def _kind(kind: object) -> str:
-    if not isinstance(kind, str) or kind not in KINDS:
-        raise EditError(f"edit: no kind of part {show(kind)}; kinds are: {', '.join(KINDS)}")
-    return kind
-
-
-def _known(kind: str, name: object, model: Model) -> str:
-    known(f"edit of a {kind}", kind, name, getattr(model, KINDS[kind]))
-    return str(name)
 
 
 def _body_name(model: Model, owner: str, body: object) -> str:

@@ -26,8 +26,8 @@ from ..author.checks import LARGEST, file_path, show
 from ..author.errors import FileError, StepError
 from ..author.model import Model
 from ..author.profiles import Component
+from ..edits import Answer, EditError
 from ..edits import data as edits
-from ..edits.apply import Answer, EditError
 from ..edits.refusal import MOST_WORK, Cancelled, HeldError
 from ..io.codec import edit_from_json, edit_to_json, model_from_json, model_to_json
 from ..io.kinds import wrong
@@ -552,7 +552,7 @@ class History:
         ]
         if self._recorder.items:
             with self._door():
-                world.restore(replace(before, model=model, channels=items))
+                world.restore(replace(before, model=model, channels=items, present=None))
 
     # the journal ----------------------------------------------------------------------------------
 

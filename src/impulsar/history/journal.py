@@ -25,7 +25,7 @@ import stat
 import struct
 import zlib
 from collections.abc import Callable
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import Field, dataclass, fields, is_dataclass
 from errno import EACCES, EEXIST, EMLINK, ENOENT, ENOSYS, ENOTSUP, EPERM
 from pathlib import Path
 from typing import Any
@@ -526,16 +526,23 @@ def read_method(data: Any, place: str) -> Any:
     return method
 
 
+def kept(cls: type) -> list[Field]:
+    """The fields of a snapshot that a journal keeps: the present model follows from the arrays."""
+    return [entry for entry in fields(cls) if entry.name != "present"]
+
+
 def write_snapshot(snapshot: Any, packer: Packer) -> Record:
     """A world's snapshot as JSON and raw arrays."""
     arrays: list[bytes] = []
-    data = {entry.name: packer.pack(getattr(snapshot, entry.name), arrays, entry.name) for entry in fields(snapshot)}
+    data = {
+        entry.name: packer.pack(getattr(snapshot, entry.name), arrays, entry.name) for entry in kept(type(snapshot))
+    }
     return data, b"".join(arrays)
 
 
 def read_snapshot(cls: type, data: Any, raw: bytes, packer: Packer) -> Any:
     """The snapshot of `write_snapshot`."""
-    if not isinstance(data, dict) or set(data) != {entry.name for entry in fields(cls)}:
-        raise wrong("snapshot", data, f"an object with {', '.join(entry.name for entry in fields(cls))}")
+    if not isinstance(data, dict) or set(data) != {entry.name for entry in kept(cls)}:
+        raise wrong("snapshot", data, f"an object with {', '.join(entry.name for entry in kept(cls))}")
     arrays = Arrays(raw)
-    return cls(**{entry.name: packer.unpack(data[entry.name], arrays, entry.name) for entry in fields(cls)})
+    return cls(**{entry.name: packer.unpack(data[entry.name], arrays, entry.name) for entry in kept(cls)})

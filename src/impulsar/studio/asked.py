@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from .. import edits
 from ..author.errors import ModelError
-from ..author.model import Model
+from ..author.model import KINDS, Model
 from ..io import edit_from_json
 from . import messages as ms
 from .publisher import Client
@@ -65,8 +65,7 @@ def switched(action: str, message: ms.Control) -> tuple[tuple, edits.Edit]:
 
 def parts_of(model: Model) -> int:
     """How many parts and edits of its script a model has."""
-    named = (model.bodies, model.joints, model.springs, model.loads, model.probes, model.couplings)
-    return sum(len(parts) for parts in named) + len(model.script)
+    return sum(len(getattr(model, where)) for where in KINDS.values()) + len(model.script)
 
 
 def check_size(model: Model) -> None:

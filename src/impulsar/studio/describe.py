@@ -1,10 +1,12 @@
 """What a client is told of a world: its parts and their parameters as a Scene, what acts now as a Live."""
 
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
+from ..author import parts as model_parts
 from ..author.joints import CATALOGUE, Group
 from ..author.model import Model
 from ..author.parts import Features as ModelFeatures
@@ -15,10 +17,10 @@ from ..author.profiles import Component, Harmonic, Ramp, Scalar, Table
 from ..author.rotations import rotation_matrix
 from ..author.shapes import Box, Capsule, ConvexHull, Cylinder, Sphere
 from ..author.shapes import Shape as ModelShape
-from ..edits.apply import UNLIMITED, EditError, parameters
-from ..edits.present import present_joint
+from ..edits.loads import acting
+from ..edits.parameters import GRAVITY, UNLIMITED, of_part
 from ..engine.methods import METHODS
-from ..engine.system import EMPTY, System
+from ..engine.system import System
 from ..engine.system.slots import HAND, MOTORS
 from ..observe.readout import coordinate_name
 from ..scenes import SCENES
@@ -26,17 +28,8 @@ from ..world.world import World
 from . import messages as ms
 from .signals import UNITS
 
-PARAMETER_UNITS = {
-    "mass": "kg",
-    "inertia": "kg m²",
-    "gravity": "m/s²",
-    "stiffness": "N/m",
-    "damping": "N s/m",
-    "free_length": "m",
-    "ratio": "1",
-}
 MOST_HULLS = 1024  # kept, some 30 kB each
-SETTABLE_FEATURES = ("friction", "viscous", "stiffness", "damping", "rest")
+FEATURES = ("friction", "viscous", "stiffness", "damping", "rest")  # that one number gives
 KINDS = {Box: "box", Sphere: "sphere", Cylinder: "cylinder", Capsule: "capsule", ConvexHull: "hull"}
 
 
@@ -81,7 +74,7 @@ def part(world: World, kind: str, name: str) -> Any:
 
 
 def gravity(world: World) -> ms.Parameter:
-    return _parameter(world, "model", "gravity")
+    return _parameter("model", GRAVITY, world.system.model.gravity)
 
 
 def reach(shape: ModelShape) -> np.ndarray:
@@ -100,12 +93,12 @@ def reach(shape: ModelShape) -> np.ndarray:
 
 
 def _body(world: World, name: str) -> ms.Body:
-    known = [_parameter(world, name, what) for what in ("mass", "inertia")]
+    body = world.system.model.bodies[name]
     return ms.Body(
         name=name,
-        mass=float(known[0].value),
-        shapes=[shape(item) for item in world.system.model.bodies[name].shapes],
-        parameters=known,
+        mass=float(body.mass),
+        shapes=[shape(item) for item in body.shapes],
+        parameters=_parameters("body", body),
     )
 
 
@@ -148,7 +141,7 @@ def _hull(corners: bytes) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _joint(world: World, name: str) -> ms.Joint:
-    joint = present_joint(world.system, name)
+    joint = world.system.model.joints[name]
     return ms.Joint(
         name=joint.name,
         joint_type=joint.type,
@@ -177,29 +170,19 @@ def _group(world: World, joint: ModelJoint, group: Group) -> ms.Group:
 
 def _features(world: World, joint: ModelJoint, group: Group, features: ModelFeatures) -> list[ms.Parameter]:
     """Features by the keywords of `Model.joint`; ChangeJoint sets any of them."""
-    unit, force = group.unit, group.force_unit
-    units = {
-        "friction": force,
-        "viscous": f"{force} s/{unit}",
-        "stiffness": f"{force}/{unit}",
-        "damping": f"{force} s/{unit}",
-        "rest": unit,
-    }
     limits: Any = None if features.limits is None else _list(features.limits)
     if group.is_ball and (features.limits is not None or features.swing is not None):
         limits = {"swing": features.swing, "twist": limits}
     found = [
-        ms.Parameter(name="limits", value=limits, unit=unit, set_by="ChangeJoint"),
+        ms.Parameter(name="limits", value=limits, unit=group.unit, set_by="ChangeJoint"),
         ms.Parameter(name="limit_restitution", value=features.restitution, unit="1", set_by="ChangeJoint"),
     ]
-    alone = len(joint.kind.groups) == 1
-    there = _places(world, joint.name)
-    for name in SETTABLE_FEATURES:
-        if alone and name in there:
-            found.append(_parameter(world, joint.name, name, units[name]))
-        else:
-            value = float(getattr(features, name))
-            found.append(ms.Parameter(name=name, value=value, unit=units[name], set_by="ChangeJoint"))
+    there = of_part(world.system, joint.name) if len(joint.kind.groups) == 1 else {}
+    for name in FEATURES:
+        parameter = model_parts.PARTS["joint"].parameter(name)
+        assert parameter is not None
+        told = _parameter(joint.name, parameter, getattr(features, name), group)
+        found.append(told if name in there else replace(told, path=None, set_by="ChangeJoint"))
     return found
 
 
@@ -211,7 +194,7 @@ def _spring(world: World, name: str) -> ms.Spring:
         second=spring.second,
         at_first=_list(spring.p_PQ),
         at_second=_list(spring.p_CQ),
-        parameters=[_parameter(world, name, what) for what in ("stiffness", "damping", "free_length")],
+        parameters=_parameters("spring", spring),
     )
 
 
@@ -222,7 +205,7 @@ def _coupling(world: World, name: str) -> ms.Coupling:
         joint = world.system.model.joints[joint_name]
         group = joint.kind.group(group_name)
         ends.append(coordinate_name(joint, group, group.freedoms[0]))
-    known = [_parameter(world, name, "ratio")]
+    known = _parameters("coupling", coupling)
     return ms.Coupling(name=name, coordinate_a=ends[0], coordinate_b=ends[1], parameters=known)
 
 
@@ -234,23 +217,20 @@ def _probe(world: World, name: str) -> ms.Probe:
 PARTS = {"bodies": _body, "joints": _joint, "springs": _spring, "probes": _probe, "couplings": _coupling}
 
 
-def _places(world: World, part: str) -> dict[str, list[tuple[str, int]]]:
-    """Where the parameters of a part are kept; empty for a part that has none."""
-    try:
-        return parameters(world.system, part)
-    except EditError:
-        return {}
+def _parameters(kind: str, item: Any) -> list[ms.Parameter]:
+    """What can be set of a part, by the table of part kinds."""
+    table = model_parts.PARTS[kind].parameters
+    return [_parameter(item.name, parameter, getattr(item, parameter.name)) for parameter in table]
 
 
-def _parameter(world: World, part: str, name: str, unit: str | None = None) -> ms.Parameter:
-    """A parameter with its value now, of the first world."""
-    array, row = _places(world, part)[name][0]
-    value = world.system.parameter(array)[row, 0]
+def _parameter(owner: str, parameter: model_parts.Parameter, value: Any, group: Group | None = None) -> ms.Parameter:
+    """A parameter with its value now, in a batch of the first world."""
+    units = {} if group is None else {"unit": group.unit, "force": group.force_unit}
     return ms.Parameter(
-        name=name,
+        name=parameter.name,
         value=float(value) if np.ndim(value) == 0 else np.asarray(value).tolist(),
-        unit=unit or PARAMETER_UNITS[name],
-        path=f"{part}.{name}",
+        unit=parameter.unit.format(**units),
+        path=f"{owner}.{parameter.name}",
     )
 
 
@@ -283,8 +263,7 @@ def _hands(world: World) -> list[ms.Hand]:
 
 def acting_loads(world: World) -> list[tuple[int, str]]:
     """Loads that are on: index and name."""
-    bodies = world.system.arrays.load_body.numpy()
-    return [(i, name) for i, name in enumerate(world.system.load_names) if name and bodies[i] != EMPTY]
+    return [(k, name) for name, k in acting(world.system).items()]
 
 
 def _loads(world: World) -> list[ms.Load]:

@@ -10,22 +10,6 @@ MOST_STARTS = 10_000  # of gestures that are kept
 TOGETHER = 0.7  # wall time between edits of one thing that make one gesture [s]
 
 
-def subject(edit: edits.Edit | None) -> tuple | None:
-    """The thing that an edit sets anew each time, None for other edits and where there is none."""
-    match edit:
-        case edits.Move(hand=hand):
-            return ("hand", hand)
-        case edits.DragTo(body=body, at=at):
-            return ("drag", body, tuple(at))
-        case edits.Drive(joint=joint, group=group):
-            return ("drive", joint, group)
-        case edits.SetParameter(path=path):
-            return ("parameter", path)
-        case edits.ApplyLoad(name=name):
-            return ("load", name)
-    return None
-
-
 def overridden(subjects: Sequence[tuple | None]) -> dict[int, int]:
     """Of edits that wait for one step: those that a newer one of the same thing overrides, and by which.
 
@@ -71,7 +55,7 @@ class Gestures:
         """An edit that was made at a position of the history, at a wall time."""
         while self._starts and self._starts[-1] >= position:
             self._starts.pop()
-        thing = subject(edit)
+        thing = edits.subject(edit)
         goes_on = thing is not None and thing == self._last[0] and now - self._last[1] < TOGETHER
         self._last = thing, now
         if isinstance(edit, edits.Grab):

@@ -33,7 +33,7 @@ from . import describe
 from . import messages as ms
 from .asked import MOST_PARTS, Asked, Later, Steps, check_size, is_meanwhile, parts_of, switched, whole_of
 from .clock import SPEEDS, TURN, Clock
-from .gestures import Gestures, Pace, overridden, subject
+from .gestures import Gestures, Pace, overridden
 from .publisher import Client, Moment, Publisher
 from .recording import Recording
 from .signals import Before, signal
@@ -314,7 +314,7 @@ class Session:
 
     def _carry_out(self, asked: list[Asked]) -> None:
         """Carry out messages in order; edits that a newer one of the same thing overrides share its answer."""
-        merged = overridden([subject(one.read().edit) for one in asked])
+        merged = overridden([edits.subject(one.read().edit) for one in asked])
         answers: dict[int, ms.Reply | None] = {}
         for k, one in enumerate(asked):
             if one.refusal is not None:
@@ -361,8 +361,7 @@ class Session:
         dt, was_paused, position = self.world.dt, self.world.paused, self.history.position
         if isinstance(edit, edits.Move) and not was_paused:
             edit = self._evened(edit)
-        if isinstance(edit, edits.ApplyLoad | edits.Drive | edits.SetMotor | edits.Add | edits.Move):
-            self._check_tables(edit)
+        self._check_tables(edit)
         answer = self.history.apply(edit)
         if self.history.position > position:
             self.gestures.note(position, edit, wall.monotonic())
@@ -370,8 +369,8 @@ class Session:
             client.hands.add(edit.hand)
         elif isinstance(edit, edits.Release):
             client.hands.discard(edit.hand)
-        if not isinstance(edit, edits.Move | edits.Pause | edits.DragTo):
-            self._describe(acts=not isinstance(edit, edits.SetParameter | edits.SetStep))
+        if tells := edits.REGISTRY[type(edit)].tells:
+            self._describe(acts="acting" in tells)
         if self.world.dt != dt or self.world.paused != was_paused:
             self._restart_clock()
         return ms.Reply(
@@ -386,10 +385,12 @@ class Session:
 
     def _check_tables(self, edit: edits.Edit) -> None:
         """Refuse tables that would make what all clients are told of at every change too long."""
+        new = describe.points_in(vars(edit))
+        if not new:
+            return
         acting = sum(len(item.times) for item in self.world.system.channels.items if isinstance(item, Table))
         kept = sum(describe.points_in(known) for known in self._publisher.off.values())
-        new = describe.points_in(vars(edit))
-        if new and acting + kept + new > MOST_POINTS:
+        if acting + kept + new > MOST_POINTS:
             told = f"tables of {new} points beside {acting + kept}"
             raise edits.EditError(f"{type(edit).__name__}: {told}, expected {MOST_POINTS} in all; take fewer points")
 

@@ -8,198 +8,191 @@ import numpy as np
 from .. import edits
 from ..author.errors import ModelError
 from ..author.model import Model
-from ..edits.apply import HandsFull, LoadsFull, NoSlot
 from ..edits.carry import Places, carry_parameters, slot_map
-from ..edits.present import present_model
-from ..edits.rebuild import Rebuilt, momentum, plan_of, rebuild
-from ..edits.topology import Plan
+from ..edits.rebuild import Rebuilt, momentum, rebuild
 from ..engine.methods import METHODS
 from ..engine.system import System
-from ..observe.bench import out
+from ..observe.bench import Bench, out
 from . import snapshot
 from .options import method_of, parts_of_step
 from .runner import Runner
 
 
 class Editor:
-    """Carries out edits on a runner between two steps."""
+    """Carries out edits on a runner between two steps: the desk of all handlers."""
 
     def __init__(self, runner: Runner):
-        self._runner = runner
-        self._model: tuple[int, Model] | None = None
+        self.runner = runner
+
+    @property
+    def bench(self) -> Bench:
+        """System, state and work arrays."""
+        return self.runner.bench
 
     @property
     def model(self) -> Model:
         """The model as it is now, with what edits have set; never changed in place."""
-        if self._model is None or self._model[0] != self._runner.edition:
-            self._model = self._runner.edition, present_model(self._runner.system)
-        return self._model[1]
+        return self.runner.system.model
 
     def apply(self, edit: Any) -> edits.Answer:
         """Carry out an edit; raises EditError and changes nothing if it cannot be."""
-        if not isinstance(edit, edits.Edit):
+        entry = edits.REGISTRY.get(type(edit))
+        if entry is None:
             raise edits.EditError(f"{type(edit).__name__}: not an edit; see impulsar.edits")
         edits.check_values(edit)
         try:
-            answer = self._carry_out(edit)
+            answer = self._carry_out(edit, entry)
         except edits.EditError:
             raise
         except ModelError as error:
             raise edits.EditError(str(error)) from error
-        self._runner.forget()
+        self.runner.forget()
         return answer
 
+    def _carry_out(self, edit: edits.Edit, entry: edits.Entry) -> edits.Answer:
+        runner = self.runner
+        energy, booked = runner.work.energy.numpy().sum(axis=0), runner.state.read("edits").copy()
+        before = momentum(runner.bench) if entry.moves(edit) else None
+        result = entry.handler(edit, self)
+        while isinstance(result, edits.More):
+            self._make_room(result)
+            result = entry.handler(edit, self)
+        if isinstance(result, edits.Plan):
+            return self._rebuild(result)
+        if result.arrays_replaced:
+            runner.record_later()
+        if not entry.writes:
+            return result
+        runner.refresh()
+        if not entry.books:
+            return result
+        if before is not None:
+            gained = momentum(runner.bench) - before
+            result = replace(result, momentum=self._out(gained[:, 3:]), angular_momentum=self._out(gained[:, :3]))
+        added = runner.work.energy.numpy().sum(axis=0) - energy
+        if added.any():
+            runner.state.write("edits", booked + added)
+            return replace(result, energy=self._out(added))
+        return result
+
     def _out(self, values: np.ndarray) -> Any:
-        return out(values, self._runner.worlds)
+        return out(values, self.runner.worlds)
 
-    def _carry_out(self, edit: edits.Edit) -> edits.Answer:
-        runner = self._runner
-        match edit:
-            case edits.SetStep():
-                before = runner.dt
-                runner.set_dt(edit.dt)
-                return edits.Answer(f"step is {runner.dt:g} s", inverse=edits.SetStep(before))
-            case edits.Pause():
-                if not isinstance(edit.paused, bool):
-                    raise edits.EditError(f"pause is {edit.paused!r}, expected True or False")
-                runner.paused, before = edit.paused, runner.paused
-                return edits.Answer("paused" if edit.paused else "running", inverse=edits.Pause(before))
-            case edits.SetMethod():
-                return self._set_method(edit)
-            case edits.Reset():
-                return self._reset()
-            case edits.SetParameter():
-                try:
-                    return self._write(edit)
-                except NoSlot as error:
-                    return self._add_feature(edit, error)
-            case edits.ChangeJoint() | edits.Add() | edits.Remove() | edits.SetMotor() | edits.SetState():
-                return self._rebuild(plan_of(edit, runner.bench, self.model))
-        return self._write(edit)
+    def build(self, plan: edits.Plan, coordinates: str | None = None, **options: Any) -> Rebuilt:
+        """Build a changed system on the side, with the state carried over."""
+        return rebuild(self.runner.bench, plan, coordinates or self.runner.coordinates, **options)
 
-    def _add_feature(self, edit: edits.SetParameter, refusal: NoSlot) -> edits.Answer:
-        """Set a parameter that no array holds yet; of one value per world, first the largest for all."""
-        runner, values = self._runner, edit.value
-        if not (isinstance(values, np.ndarray) and values.shape == (runner.worlds,) and runner.worlds > 1):
-            return self._rebuild(plan_of(edit, runner.bench, self.model, refusal))
-        before = snapshot.take(runner)
-        largest = replace(edit, value=float(values[np.argmax(np.abs(values))]))
-        answer = self._rebuild(plan_of(largest, runner.bench, self.model, refusal))
+    def swap(self, new: Rebuilt) -> edits.Answer:
+        """Go on with a system that was built on the side."""
+        self.runner.take(new.bench)
+        self.runner.write_options(self.runner.work_limit)
+        self.runner.set_dt(self.runner.dt)
+        return new.answer(self._out)
+
+    def _make_room(self, more: edits.More) -> None:
+        """Double the room for hands or loads and carry the state over."""
+        n = self.runner.system.counts
+        hands = 2 * n.hands if more.hands else n.hands
+        loads = max(4, 2 * n.loads) if more.loads else n.loads
+        self.swap(self.build(edits.Plan(self.model, ""), hands=hands, loads=loads))
+
+    def _rebuild(self, plan: edits.Plan) -> edits.Answer:
+        """Build a changed system on the side, carry the state over, and swap."""
+        if plan.then is None:
+            return self.swap(self.build(plan))
+        before = snapshot.take(self.runner)
+        answer = self.swap(self.build(plan))
         try:
-            written = self._write(edit)
+            written = self.apply(plan.then)
         except edits.EditError:
-            snapshot.put_back(runner, before)
+            snapshot.put_back(self.runner, before)
             raise
         return replace(answer, text=written.text, energy=answer.energy + written.energy)
 
-    def _write(self, edit: edits.Edit) -> edits.Answer:
-        """An edit of arrays. What energy it puts in is booked to edits, but for a hand's own when it lets go."""
-        runner = self._runner
-        before = runner.work.energy.numpy().sum(axis=0)
-        weighs = isinstance(edit, edits.DragTo) or (isinstance(edit, edits.SetParameter) and _weighs(edit.path))
-        momentum_before = momentum(runner.bench) if weighs else None
-        booked = runner.state.read("edits").copy()
-        while True:
-            try:
-                answer = edits.apply(edit, runner.bench)
-                break
-            except HandsFull:
-                self._grow(2 * runner.system.counts.hands, runner.system.counts.loads)
-            except LoadsFull:
-                self._grow(runner.system.counts.hands, max(4, 2 * runner.system.counts.loads))
-        if answer.arrays_replaced:
-            runner.record_later()
-        runner.refresh()
-        if isinstance(edit, edits.Release):
-            return answer
-        if momentum_before is not None:
-            gained = momentum(runner.bench) - momentum_before
-            answer = replace(answer, momentum=self._out(gained[:, 3:]), angular_momentum=self._out(gained[:, :3]))
-        added = runner.work.energy.numpy().sum(axis=0) - before
-        if added.any():
-            runner.state.write("edits", booked + added)
-            return replace(answer, energy=self._out(added))
-        return answer
-
-    def _build(self, plan: Plan, coordinates: str | None = None, **options: Any) -> Rebuilt:
-        """Build a changed system on the side, with the state carried over."""
-        runner = self._runner
-        return rebuild(runner.bench, plan, self.model, coordinates or runner.coordinates, **options)
-
-    def _grow(self, hands: int, loads: int) -> None:
-        """Double the room for hands or loads and carry the state over."""
-        self._swap(self._build(Plan(self.model, ""), hands=hands, loads=loads))
-
-    def _rebuild(self, plan: Plan) -> edits.Answer:
-        """Build a changed system on the side, carry the state over, and swap."""
-        new = self._build(plan)
-        self._swap(new)
-        return new.answer(self._out)
-
-    def _swap(self, new: Rebuilt) -> None:
-        self._runner.take(new.bench)
-        self._runner.write_options(self._runner.work_limit)
-        self._runner.set_dt(self._runner.dt)
-
-    def _set_method(self, edit: edits.SetMethod) -> edits.Answer:
-        runner = self._runner
-        options = {field.name: getattr(runner.method, field.name) for field in fields(runner.method)}
-        inverse = edits.SetMethod(runner.method.name, options)
-        edits.known("method", "method", edit.method, METHODS)
-        method = method_of(edit.method, **edits.method_options(edit, METHODS))
-        parts_of_step(runner.dt, method)  # refused while nothing is changed
-        coordinates = runner.coordinates if runner.coordinates in method.coordinates else method.coordinates[0]
-        text = f"method is {method.name}, in {coordinates} coordinates"
-        answer = edits.Answer(text, inverse=inverse)
-        new = None
-        redundancy = getattr(method, "redundancy", runner.redundancy)
-        if coordinates != runner.coordinates or redundancy != runner.redundancy:
-            before, runner.system.redundancy = runner.system.redundancy, redundancy
-            try:
-                new = self._build(Plan(self.model, text, inverse), coordinates)
-            finally:
-                runner.system.redundancy = before
-        runner.method, runner.work_limit = method, method.iterations
-        if new is not None:
-            self._swap(new)
-            answer = new.answer(self._out)
-        else:
-            runner.equip()
-            runner.write_options(runner.work_limit)
-            runner.set_dt(runner.dt)
-        runner.state.write("last_h", np.zeros((1, runner.worlds)))  # its impulses are another method's
-        return answer
-
-    def _reset(self) -> edits.Answer:
-        """Start again. A model whose joints do not meet at the authored pose any more is assembled."""
-        runner, model, before = self._runner, self.model, self._runner.bench
-        energy_before, momentum_before = before.work.energy.numpy().sum(axis=0), momentum(before)
-        try:
-            model.check()
-        except ModelError:
-            places = Places(runner.worlds)
-            for body in model.bodies.values():
-                twist = np.concatenate([body.angular_velocity, body.velocity])
-                places.put(body.name, body.position, body.orientation, twist)
-            new = self._build(Plan(model, "", places=places), fresh=True)
-            self._swap(new)
-            runner.go_to_start()
-            moved = new.moved
-        else:
-            old, moved = runner.system, 0.0
-            system = System(model, runner.worlds, runner.device, runner.coordinates, checked=True)
-            carry_parameters(old, system, slot_map(old, system), model)
-            runner.start(system)
-        gained = momentum(runner.bench) - momentum_before
+    def weighed(self, text: str, before: tuple[np.ndarray, np.ndarray], moved: float) -> edits.Answer:
+        """An answer with what energy and momentum have become more by since `weigh`."""
+        energy, gained = (now - was for now, was in zip(self.weigh(), before, strict=True))
         return edits.Answer(
-            "back at the start",
-            energy=self._out(runner.work.energy.numpy().sum(axis=0) - energy_before),
+            text,
+            energy=self._out(energy),
             momentum=self._out(gained[:, 3:]),
             angular_momentum=self._out(gained[:, :3]),
             moved=moved,
         )
 
+    def weigh(self) -> tuple[np.ndarray, np.ndarray]:
+        """Energy [world] and momentum [world, 6]."""
+        return self.runner.work.energy.numpy().sum(axis=0), momentum(self.runner.bench)
 
-def _weighs(path: object) -> bool:
-    """Whether a parameter decides how much momentum a body has at its velocity."""
-    return str(path).rpartition(".")[2] in ("mass", "inertia")
+
+# edits of the run itself --------------------------------------------------------------------------
+
+
+@edits.carries_out(edits.SetStep, tells="parts", writes=False)
+def set_step(edit: edits.SetStep, desk: Editor) -> edits.Answer:
+    """Change the nominal step."""
+    before = desk.runner.dt
+    desk.runner.set_dt(edit.dt)
+    return edits.Answer(f"step is {desk.runner.dt:g} s", inverse=edits.SetStep(before))
+
+
+@edits.carries_out(edits.Pause, tells="", writes=False)
+def pause(edit: edits.Pause, desk: Editor) -> edits.Answer:
+    """Stop time, or let it run again."""
+    if not isinstance(edit.paused, bool):
+        raise edits.EditError(f"pause is {edit.paused!r}, expected True or False")
+    desk.runner.paused, before = edit.paused, desk.runner.paused
+    return edits.Answer("paused" if edit.paused else "running", inverse=edits.Pause(before))
+
+
+@edits.carries_out(edits.SetMethod, writes=False)
+def set_method(edit: edits.SetMethod, desk: Editor) -> edits.Answer:
+    """Go on with another method."""
+    runner = desk.runner
+    options = {field.name: getattr(runner.method, field.name) for field in fields(runner.method)}
+    inverse = edits.SetMethod(runner.method.name, options)
+    edits.known("method", "method", edit.method, METHODS)
+    method = method_of(edit.method, **edits.method_options(edit, METHODS))
+    parts_of_step(runner.dt, method)  # refused while nothing is changed
+    coordinates = runner.coordinates if runner.coordinates in method.coordinates else method.coordinates[0]
+    text = f"method is {method.name}, in {coordinates} coordinates"
+    answer = edits.Answer(text, inverse=inverse)
+    new = None
+    redundancy = getattr(method, "redundancy", runner.redundancy)
+    if coordinates != runner.coordinates or redundancy != runner.redundancy:
+        before, runner.system.redundancy = runner.system.redundancy, redundancy
+        try:
+            new = desk.build(edits.Plan(desk.model, text, inverse), coordinates)
+        finally:
+            runner.system.redundancy = before
+    runner.method, runner.work_limit = method, method.iterations
+    if new is not None:
+        answer = desk.swap(new)
+    else:
+        runner.equip()
+        runner.write_options(runner.work_limit)
+        runner.set_dt(runner.dt)
+    runner.state.write("last_h", np.zeros((1, runner.worlds)))  # its impulses are another method's
+    return answer
+
+
+@edits.carries_out(edits.Reset, writes=False)
+def reset(edit: edits.Reset, desk: Editor) -> edits.Answer:
+    """Start again. A model whose joints do not meet at the authored pose any more is assembled."""
+    runner, model, before = desk.runner, desk.model, desk.weigh()
+    try:
+        model.check()
+    except ModelError:
+        places = Places(runner.worlds)
+        for body in model.bodies.values():
+            twist = np.concatenate([body.angular_velocity, body.velocity])
+            places.put(body.name, body.position, body.orientation, twist)
+        new = desk.build(edits.Plan(model, "", places=places), fresh=True)
+        desk.swap(new)
+        runner.go_to_start()
+        return desk.weighed("back at the start", before, new.moved)
+    old = runner.system
+    system = System(model, runner.worlds, runner.device, runner.coordinates, checked=True)
+    carry_parameters(old, system, slot_map(old, system))
+    runner.start(system)
+    return desk.weighed("back at the start", before, 0.0)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..author.model import Model
+from ..edits.parameters import read_model
 from ..engine.state import State, allocate_work
 from ..engine.system import TOPOLOGY_OF_EDITS, System
 from ..engine.system.slots import IDLE
@@ -36,13 +37,14 @@ class Snapshot:
     steps: int
     script_position: int
     paused: bool
+    present: Model | None = None  # with what edits have set since it was built; None: from a file, read from the arrays
 
 
 def take(runner: "Runner") -> Snapshot:
     """A snapshot of a runner."""
     system = runner.system
     return Snapshot(
-        system.model,
+        system.built,
         runner.coordinates,
         runner.method,
         runner.work_limit,
@@ -60,6 +62,7 @@ def take(runner: "Runner") -> Snapshot:
         runner.count,
         runner.script_position,
         runner.paused,
+        system.model,
     )
 
 
@@ -70,7 +73,7 @@ def put_back(runner: "Runner", snapshot: Snapshot) -> None:
     hands, loads = len(snapshot.hands), len(snapshot.loads)
     system = runner.system
     same = (
-        system.model is snapshot.model
+        system.built is snapshot.model
         and (hands, loads) == (system.counts.hands, system.counts.loads)
         and system.coordinates == snapshot.coordinates
     )
@@ -92,6 +95,7 @@ def put_back(runner: "Runner", snapshot: Snapshot) -> None:
     system.channels.items = list(snapshot.channels)
     system.channels.write(system.arrays)
     system.hand_names, system.load_names = list(snapshot.hands), list(snapshot.loads)
+    system.model = snapshot.present or read_model(system)
     system.count_live_slots()
     runner.state.array.assign(snapshot.state)
     runner.work.v_pseudo.zero_()

@@ -5,6 +5,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import warp as wp
@@ -25,7 +26,7 @@ from ...author.joints import (
     TURN_X,
     TURN_Z,
 )
-from ...author.model import Model
+from ...author.model import KINDS, Model
 from ...author.parts import Joint
 from ...author.profiles import Scalar, scalar_profiles
 from ...author.rotations import conjugate, multiply, multiply_all, rotate_all, rotation_matrices, rotation_matrix
@@ -64,7 +65,8 @@ class System:
     ):
         if not checked:
             model.check(check_meeting)
-        self.model = model
+        self.built = model  # what there are arrays for
+        self.model = model  # as it is now: an edit of a parameter puts another one here and writes the arrays
         self.device = device
         self.coordinates = coordinates
         self.tree = scatter(model) if coordinates == "maximal" else span(model)
@@ -74,7 +76,7 @@ class System:
         self.arrays = SystemArrays()
         self._worlds = worlds
         self._bases: dict[str, wp.array] = {}  # what stride-0 views look at
-        self.places: dict[str, list[tuple[str, int]]] = {}  # where parameters set by edits are kept
+        self.targets: dict[str, Any] = {}  # what paths of parameters lead to; see edits/parameters.py
         self.locked_motors: dict[int, str] = {}  # by slot, what holds its joint: see engine/start/locked.py
         self._springs = list(model.springs.values())
         self._couplings = list(model.couplings.values())
@@ -366,10 +368,16 @@ class System:
             base.assign(data)
         return False
 
+    def index_of(self, kind: str) -> dict[str, int]:
+        """Rows of a kind's parts in the arrays that have one for each, by name."""
+        if kind == "load":
+            return {name: k for k, name in enumerate(self.load_names) if name is not None}
+        return self._indices[kind]
+
     @cached_property
-    def slot_values(self) -> np.ndarray:
-        """What a, b, c and d of every slot were built with [slot, 4]."""
-        return np.array([(slot.a, slot.b, slot.c, slot.d) for slot in self.slots]).reshape(-1, 4)
+    def _indices(self) -> dict[str, dict[str, int]]:
+        order = {kind: {name: i for i, name in enumerate(getattr(self.built, where))} for kind, where in KINDS.items()}
+        return order | {"body": self.body_index, "joint": self.joint_index}
 
     @cached_property
     def slots_of(self) -> dict[str, list[int]]:

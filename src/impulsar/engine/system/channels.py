@@ -156,6 +156,17 @@ class InputError(ModelError):
     """A callable of time that raised, or gave something else than finite numbers: whose, when and what."""
 
 
+def encoded(item: Scalar) -> tuple[int, tuple]:
+    """Kind of a channel and what its a, b, c, d are, each a number or one per world; of a table none."""
+    if isinstance(item, Ramp):
+        return RAMP, (item.start, item.end, item.t0, item.t1)
+    if isinstance(item, Harmonic):
+        return HARMONIC, (item.mean, item.amplitude, item.omega, item.phase)
+    if isinstance(item, Table | Component):
+        return TABLE, ()
+    return CONSTANT, (item,)
+
+
 class Channels:
     """The channels of a system on the host, written to the device when they change."""
 
@@ -176,14 +187,10 @@ class Channels:
         values: list[float] = []
         self.callables = []
         for c, item in enumerate(self.items):
-            if isinstance(item, Ramp):
-                kind[c] = RAMP
-                numbers[:, c, :] = np.array([item.start, item.end, item.t0, item.t1], float)[:, None]
-            elif isinstance(item, Harmonic):
-                kind[c] = HARMONIC
-                numbers[:, c, :] = np.array([item.mean, item.amplitude, item.omega, item.phase], float)[:, None]
-            elif isinstance(item, Table | Component):
-                kind[c] = TABLE
+            kind[c], own = encoded(item)
+            for k, value in enumerate(own):
+                numbers[k, c] = value
+            if isinstance(item, Table | Component):
                 start[c] = len(times)
                 if isinstance(item, Component):
                     self.callables.append((c, item))
@@ -193,8 +200,6 @@ class Channels:
                     times += item.times
                     values += [float(value) for value in item.values]  # type: ignore[arg-type]
                 end[c] = len(times)
-            else:
-                numbers[0, c, :] = item
         device = self.device
         arrays.channel_kind = wp.array(kind, dtype=wp.int32, device=device)
         for name, block in zip(("channel_a", "channel_b", "channel_c", "channel_d"), numbers, strict=True):
@@ -204,20 +209,25 @@ class Channels:
         arrays.table_time = wp.array(np.array(times or [0.0]), dtype=f64, device=device)
         arrays.table_value = wp.array(np.array(values or [0.0]), dtype=f64, device=device)
 
-    def rewrite(self, arrays: SystemArrays, first: int, ramps: Sequence[Ramp]) -> bool:
-        """Put ramps in the place of ramps, in the arrays that are there; False where there are none."""
-        rows = slice(first, first + len(ramps))
-        if (arrays.channel_kind.numpy()[rows] != RAMP).any():
-            return False
-        self.items[rows] = ramps
-        numbers = np.array([[item.start, item.end, item.t0, item.t1] for item in ramps], float)
-        for name, column in zip(("channel_a", "channel_b", "channel_c", "channel_d"), numbers.T, strict=True):
+    def put(self, arrays: SystemArrays, rows: Sequence[int], items: Sequence[Scalar]) -> bool:
+        """Set some channels. True: the kernels' arrays were replaced, where one is of another kind than before."""
+        new = [encoded(item) for item in items]
+        kinds = arrays.channel_kind.numpy()
+        for c, item in zip(rows, items, strict=True):
+            self.items[c] = item
+        if any(kind == TABLE or kind != kinds[c] for c, (kind, _) in zip(rows, new, strict=True)):
+            self.write(arrays)
+            return True
+        most = max(len(numbers) for _, numbers in new)
+        for k, name in enumerate(("channel_a", "channel_b", "channel_c", "channel_d")[:most]):
             array = getattr(arrays, name)
             data = array.numpy()
-            data[rows] = column[:, None]
+            for c, (_, numbers) in zip(rows, new, strict=True):
+                if k < len(numbers):
+                    data[c] = numbers[k]
             if not array.device.is_cpu:
                 array.assign(data)
-        return True
+        return False
 
     def sample(self, c: int, function: Component, t: float) -> float:
         """What a channel's callable gives at a time [s], or an InputError that says whose it is."""

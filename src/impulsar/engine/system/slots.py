@@ -28,6 +28,16 @@ IDLE = 11  # a lock that the tree satisfies by itself: out of the plane of a pla
 BILATERAL = (CLOSURE, MOTOR_SPEED, MOTOR_POSITION, COUPLING, FRICTION)
 SOFT = (COMPLIANCE, SPRING, HAND)  # what the linearly implicit pair takes with them
 MOTORS = (MOTOR_SPEED, MOTOR_POSITION, MOTOR_TORQUE)
+ROLES = {  # what the table of parts calls them
+    LIMIT_LOW: "lower limit",
+    LIMIT_HIGH: "upper limit",
+    FRICTION: "friction",
+    **dict.fromkeys(MOTORS, "motor"),
+    COMPLIANCE: "compliance",
+    SPRING: "spring",
+    COUPLING: "coupling",
+}
+OWNERS = {SPRING: "spring", COUPLING: "coupling", HAND: "hand"}  # kind of part that has them; of the others a joint
 
 
 @dataclass
@@ -46,6 +56,16 @@ class Slot:
     b: float = 0.0
     c: float = 0.0
     d: float = 0.0
+
+    @property
+    def role(self) -> str | None:
+        """What the table of parts calls its kind."""
+        return "swing limit" if self.kind == LIMIT_HIGH and self.code == SWING else ROLES.get(self.kind)
+
+    @property
+    def owner(self) -> str:
+        """Kind of the part that it is of."""
+        return OWNERS.get(self.kind, "joint")
 
 
 class SlotBuilder:
