@@ -83,6 +83,8 @@ class JointType:
     name: str
     groups: tuple[Group, ...]
     locks: tuple[int, ...]
+    has_axis: bool = True  # whether its author gives one
+    second_axis: str | None = None  # what a second one is, where its author gives that too
     tree: bool = True  # False: in a tree it is a free joint plus its lock rows
 
     @cached_property
@@ -104,18 +106,28 @@ ALIGN = (ALIGN_X, ALIGN_Y)
 CATALOGUE: dict[str, JointType] = {
     entry.name: entry
     for entry in (
-        JointType("fixed", (), (*ALL_SLIDES, *ALL_TURNS)),
+        JointType("fixed", (), (*ALL_SLIDES, *ALL_TURNS), has_axis=False),
         JointType("revolute", (ANGLE,), (*ALL_SLIDES, *ALIGN)),
         JointType("prismatic", (SLIDE,), (LOCK_X, LOCK_Y, *ALL_TURNS)),
         JointType("cylindrical", (SLIDE, ANGLE), (LOCK_X, LOCK_Y, *ALIGN)),
-        JointType("universal", (Group("first", (TURN_Z,)), Group("second", (TURN_X,))), (*ALL_SLIDES, CROSS)),
-        JointType("spherical", (ROTATION,), ALL_SLIDES),
+        JointType(
+            "universal",
+            (Group("first", (TURN_Z,)), Group("second", (TURN_X,))),
+            (*ALL_SLIDES, CROSS),
+            second_axis="the second shaft",
+        ),
+        JointType("spherical", (ROTATION,), ALL_SLIDES, has_axis=False),
         JointType("planar", (X, Y, ANGLE), (LOCK_Z, *ALIGN)),
         JointType("screw", (Group("angle", (SCREW,)),), (LOCK_X, LOCK_Y, *ALIGN, THREAD)),
-        JointType("pin-slot", (Group("slide", (SLIDE_X,)), ANGLE), (LOCK_Y, LOCK_Z, *ALIGN)),
+        JointType(
+            "pin-slot",
+            (Group("slide", (SLIDE_X,)), ANGLE),
+            (LOCK_Y, LOCK_Z, *ALIGN),
+            second_axis="the slot's direction",
+        ),
         JointType("point-on-line", (SLIDE, ROTATION), (LOCK_X, LOCK_Y)),
         JointType("point-on-plane", (X, Y, ROTATION), (LOCK_Z,)),
-        JointType("distance", (), (LENGTH,), tree=False),
-        JointType("free", (X, Y, Z, ROTATION), ()),
+        JointType("distance", (), (LENGTH,), has_axis=False, tree=False),
+        JointType("free", (X, Y, Z, ROTATION), (), has_axis=False),
     )
 }

@@ -389,7 +389,7 @@ PARTS: dict[str, PartKind] = {
         (
             Parameter("lower", "{unit}", "slot_a", ("lower limit",)),
             Parameter("upper", "{unit}", "slot_a", ("upper limit",)),
-            Parameter("swing", "{unit}", "slot_a", ("swing limit",), NOT_NEGATIVE),
+            Parameter("swing", "rad", "slot_a", ("swing limit",), NOT_NEGATIVE),
             Parameter("restitution", "1", "slot_b", ("lower limit", "upper limit", "swing limit"), FRACTION),
             Parameter("friction", "{force}", "slot_a", ("friction",), NOT_NEGATIVE),
             Parameter("max_torque", "{force}", "slot_a", ("motor",), BOUND),

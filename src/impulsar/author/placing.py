@@ -15,8 +15,8 @@ from .rotations import conjugate, frame_from_axes, multiply, rotation_matrix, un
 Frame = tuple[Vector, Vector]  # position [m] and orientation (xyzw) in the body's frame
 
 
-NO_AXIS = ("fixed", "spherical", "distance", "free")
-TWO_AXES = {"pin-slot": "the slot's direction", "universal": "the second shaft"}
+NO_AXIS = tuple(kind.name for kind in codes.CATALOGUE.values() if not kind.has_axis)
+TWO_AXES = {kind.name: kind.second_axis for kind in codes.CATALOGUE.values() if kind.second_axis}
 
 
 def frame_gap(joint: Joint, P: Body, C: Body) -> tuple[float, float]:
