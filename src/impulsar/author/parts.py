@@ -362,11 +362,16 @@ class PartKind:
     parameters: tuple[Parameter, ...] = ()
     points: tuple[Point, ...] = ()
     arrays: tuple[str, ...] = ()  # further arrays that have a row for each part
+    slot: int = -1  # code of the slot that each part has, -1: it has none; see engine/system/slots.py
     drawn: bool = True  # whether clients are told of it as a part; what acts is told apart
 
     def parameter(self, name: str) -> Parameter | None:
         """A parameter by name."""
         return next((own for own in self.parameters if own.name == name), None)
+
+    def letters(self, part: Any) -> dict[str, float]:
+        """What a, b, c and d of a part's slot are."""
+        return {own.array[-1]: getattr(part, own.name) for own in self.parameters if own.slots}
 
 
 OF_JOINTS = ("p_PF", "q_PF", "p_CM", "q_CM", "R_PF", "R_CM", "pitch", "length")
@@ -407,6 +412,7 @@ PARTS: dict[str, PartKind] = {
             Parameter("free_length", "m", "slot_c", ("spring",), NOT_NEGATIVE),
         ),
         (Point("p_PQ", "at_a", "first", "spring_p_first"), Point("p_CQ", "at_b", "second", "spring_p_second")),
+        slot=8,
     ),
     "load": PartKind(
         Load,
@@ -422,6 +428,7 @@ PARTS: dict[str, PartKind] = {
         "couplings",
         {"joint_a": "joint", "joint_b": "joint"},
         (Parameter("ratio", "1", "slot_b", ("coupling",), NOT_ZERO),),
+        slot=10,
     ),
 }
 

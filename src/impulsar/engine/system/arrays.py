@@ -7,7 +7,10 @@ world stride 0 where all worlds share one value.
 
 import warp as wp
 
+from ...author.parts import PARTS
 from ..spatial import f64, mat33, quat, vec3
+
+ELEMENTS = tuple(kind for kind, entry in PARTS.items() if entry.slot >= 0 and "body" in entry.refers.values())
 
 # How a body passes its articulated inertia to its parent (hand_over).
 KEEP, FOLLOW, STORE, ADD = 0, 1, 2, 3  # to ground; to the body before it; first of several; more of them
@@ -18,7 +21,20 @@ KEEP, FOLLOW, STORE, ADD = 0, 1, 2, 3  # to ground; to the body before it; first
 HELD, ALONE, LEVEL, JOINED, ON_BALL, WHOLE = -1, 0, 1, 2, 3, 4
 
 
+def with_elements(cls: type) -> type:
+    """A struct that has the arrays of all elements of the table of parts: bodies, points and numbers."""
+    declared = cls.__annotations__
+    for kind in ELEMENTS:
+        entry = PARTS[kind]
+        bodies = {f"{kind}_{field}": wp.array(dtype=wp.int32) for field in entry.refers}
+        points = {point.array: wp.array2d(dtype=vec3) for point in entry.points}
+        numbers = {own.array: wp.array2d(dtype=f64) for own in entry.parameters if not own.slots}
+        declared |= {name: own for name, own in (bodies | points | numbers).items() if name not in declared}
+    return cls
+
+
 @wp.struct
+@with_elements
 class SystemArrays:
     """Everything about a mechanism that a step reads and does not write."""
 

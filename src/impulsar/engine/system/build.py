@@ -27,16 +27,17 @@ from ...author.joints import (
     TURN_Z,
 )
 from ...author.model import KINDS, Model
-from ...author.parts import Joint
+from ...author.parts import PARTS, Joint
 from ...author.profiles import Scalar, scalar_profiles
 from ...author.rotations import conjugate, multiply, multiply_all, rotate_all, rotation_matrices, rotation_matrix
 from ..spatial import f64, mat33, quat, vec3
 from ..state import Counts
-from .arrays import ADD, ALONE, FOLLOW, HELD, JOINED, KEEP, LEVEL, ON_BALL, STORE, WHOLE, SystemArrays
+from .arrays import ADD, ALONE, ELEMENTS, FOLLOW, HELD, JOINED, KEEP, LEVEL, ON_BALL, STORE, WHOLE, SystemArrays
 from .channels import Channels
-from .slots import BILATERAL, CLOSURE, COUPLING, FRICTION, HAND, IDLE, SOFT, SPRING, Slot, SlotBuilder
+from .slots import BILATERAL, CLOSURE, COUPLING, FRICTION, HAND, IDLE, SOFT, Slot, SlotBuilder
 from .tree import GROUND, Tree, scatter, span
 
+WITH_SLOTS = ("coupling", *ELEMENTS)
 METRES = (SLIDE_X, SLIDE_Y, SLIDE_Z, LOCK_X, LOCK_Y, LOCK_Z, THREAD, LENGTH)  # codes of rows in metres
 EMPTY = -2  # body of a hand or load that is not in use
 OPTIONS = 16
@@ -78,7 +79,6 @@ class System:
         self._bases: dict[str, wp.array] = {}  # what stride-0 views look at
         self.targets: dict[str, Any] = {}  # what paths of parameters lead to; see edits/parameters.py
         self.locked_motors: dict[int, str] = {}  # by slot, what holds its joint: see engine/start/locked.py
-        self._springs = list(model.springs.values())
         self._couplings = list(model.couplings.values())
 
         self.length = characteristic_length(model)
@@ -97,8 +97,8 @@ class System:
             builder.add_closures(joint)
         for joint in self.model.joints.values():
             builder.add_features(joint)
-        builder.add_couplings(self.model)
-        builder.add_springs(self.model)
+        for kind in WITH_SLOTS:
+            builder.add_parts(self.model, kind)
         builder.add_hands(hands)
         self.slots: list[Slot] = builder.slots
         self.load_names: list[str | None] = [*self.model.loads, *[None] * loads]
@@ -146,7 +146,7 @@ class System:
         self._write_joints()
         self._write_slots()
         self._write_couplings()
-        self._write_springs()
+        self._write_elements()
         self._write_hands(self._hand_channel)
         self._write_loads(self._load_channel)
         self.channels = Channels(channels, self._worlds, device, self.channel_owner)
@@ -199,11 +199,11 @@ class System:
         self._tree_dof = [self._dof_start[body] for body in self._tree_body]
         sizes = np.diff(self._tree_dof).tolist()
         largest = max(sizes)  # a hand may take any body: room for the largest tree
-        touched_by: dict[tuple[int, int], tuple[list[int], int]] = {}  # slots of one part touch the same trees
+        touched_by: dict[tuple[str, int], tuple[list[int], int]] = {}  # slots of one part touch the same trees
         self._slot_trees: list[list[int]] = []
         lengths: list[int] = []
         for slot in self.slots:
-            part = (slot.kind if slot.kind in (HAND, SPRING, COUPLING) else CLOSURE), slot.part
+            part = slot.owner, slot.part
             if part not in touched_by:
                 touched = sorted({self._tree_of[b] for b in self._slot_bodies(slot)})
                 touched_by[part] = touched, largest if slot.kind == HAND else sum(sizes[tree] for tree in touched)
@@ -275,15 +275,10 @@ class System:
         """The bodies that a slot's row touches; of a hand none until it holds one."""
         if slot.kind == HAND:
             return []
-        if slot.kind == SPRING:
-            spring = self._springs[slot.part]
-            names = [spring.first, spring.second]
-        elif slot.kind == COUPLING:
-            coupling = self._couplings[slot.part]
-            joints = self.model.joints
-            names = [n for j in (coupling.joint_a, coupling.joint_b) for n in (joints[j].first, joints[j].second)]
-        else:
+        if slot.owner == "joint":
             names = [self.joints[slot.part].first, self.joints[slot.part].second]
+        else:
+            names = bodies_of(self.model, slot.owner, slot.name)
         return [self.body_index[name] for name in names if name != GROUND]
 
     def dense_rows(self, entries: np.ndarray, worlds: Sequence[int] | None = None) -> np.ndarray:
@@ -559,14 +554,17 @@ class System:
             coupled_dof=np.reshape([self.dof.get(end, -1) for end in ends], (-1, 2)),
         )
 
-    def _write_springs(self) -> None:
-        springs = self._springs
-        self._fixed(
-            spring_first=[self._body(spring.first) for spring in springs],
-            spring_second=[self._body(spring.second) for spring in springs],
-        )
-        self._shared(vec3, spring_p_first=[spring.p_PQ for spring in springs])
-        self._shared(vec3, spring_p_second=[spring.p_CQ for spring in springs])
+    def _write_elements(self) -> None:
+        """Bodies, points and numbers of springs and what else acts between bodies."""
+        for kind in ELEMENTS:
+            parts, entry = list(getattr(self.model, PARTS[kind].plural).values()), PARTS[kind]
+            for field in entry.refers:
+                self._fixed(**{f"{kind}_{field}": [self._body(getattr(part, field)) for part in parts]})
+            for point in entry.points:
+                self._shared(vec3, **{point.array: [getattr(part, point.field) for part in parts]})
+            for own in entry.parameters:
+                if not own.slots:
+                    self._shared(f64, **{own.array: [getattr(part, own.name) for part in parts]})
 
     def _write_hands(self, channel: int) -> None:
         n = self.counts.hands
@@ -607,6 +605,16 @@ class System:
                 q[c : c + len(values)] = values
                 c += len(values)
         return q
+
+
+def bodies_of(model: Model, kind: str, name: str) -> list[str]:
+    """Names of the bodies that a part acts on, of its joints too."""
+    part = getattr(model, PARTS[kind].plural)[name]
+    found: list[str] = []
+    for field, target in PARTS[kind].refers.items():
+        other = getattr(part, field)
+        found += [other] if target == "body" else bodies_of(model, target, other)
+    return found
 
 
 def characteristic_length(model: Model) -> float:

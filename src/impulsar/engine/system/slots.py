@@ -11,7 +11,7 @@ import numpy as np
 
 from ...author.joints import CATALOGUE, SWING, TWIST, Group
 from ...author.model import Model
-from ...author.parts import Features, Joint
+from ...author.parts import PARTS, Features, Joint
 from ...author.profiles import Scalar, scalar_profiles
 
 CLOSURE = 0  # a lock of a joint that closes a loop
@@ -20,9 +20,9 @@ FRICTION = 3  # Coulomb
 MOTOR_SPEED, MOTOR_POSITION = 4, 5
 MOTOR_TORQUE = 6  # a force, never a row: the slot keeps its books
 COMPLIANCE = 7  # spring, damper and viscous friction in a joint
-SPRING = 8  # between two points
+SPRING = PARTS["spring"].slot  # between two points
 HAND = 9
-COUPLING = 10
+COUPLING = PARTS["coupling"].slot
 IDLE = 11  # a lock that the tree satisfies by itself: out of the plane of a planar mechanism
 # What a direct solve may take: equations, motors while they are strong enough, friction while it sticks.
 BILATERAL = (CLOSURE, MOTOR_SPEED, MOTOR_POSITION, COUPLING, FRICTION)
@@ -34,10 +34,9 @@ ROLES = {  # what the table of parts calls them
     FRICTION: "friction",
     **dict.fromkeys(MOTORS, "motor"),
     COMPLIANCE: "compliance",
-    SPRING: "spring",
-    COUPLING: "coupling",
+    **{entry.slot: kind for kind, entry in PARTS.items() if entry.slot >= 0},
 }
-OWNERS = {SPRING: "spring", COUPLING: "coupling", HAND: "hand"}  # kind of part that has them; of the others a joint
+OWNERS = {HAND: "hand"} | {entry.slot: kind for kind, entry in PARTS.items() if entry.slot >= 0}  # else: joint
 
 
 @dataclass
@@ -155,15 +154,11 @@ class SlotBuilder:
         if features.swing is not None:
             yield Slot(**self._at(joint, SWING), kind=LIMIT_HIGH, a=features.swing, b=features.restitution)
 
-    def add_couplings(self, model: Model) -> None:
-        for part, coupling in enumerate(model.couplings.values()):
-            self.slots.append(Slot(coupling.name, COUPLING, part, b=coupling.ratio))
-
-    def add_springs(self, model: Model) -> None:
-        for part, spring in enumerate(model.springs.values()):
-            self.slots.append(
-                Slot(spring.name, SPRING, part, a=spring.stiffness, b=spring.damping, c=spring.free_length)
-            )
+    def add_parts(self, model: Model, kind: str) -> None:
+        """A row for each part of a kind, with its letters as the table of parts says."""
+        entry = PARTS[kind]
+        for number, part in enumerate(getattr(model, entry.plural).values()):
+            self.slots.append(Slot(part.name, entry.slot, number, **entry.letters(part)))  # type: ignore[arg-type]
 
     def add_hands(self, hands: int) -> None:
         for part in range(hands):
