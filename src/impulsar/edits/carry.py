@@ -158,11 +158,8 @@ def slot_map(old: System, new: System) -> tuple[np.ndarray, np.ndarray]:
     def key(slot):
         return slot.name, CLOSURE if slot.kind == IDLE else slot.kind, slot.code
 
-    hands = min(old.counts.hands, new.counts.hands)
-    first_old, first_new = (len(s.slots) - 3 * s.counts.hands for s in (old, new))
-    place = {key(slot): r for r, slot in enumerate(old.slots[:first_old])}
-    pairs = [(r, place[k]) for r, slot in enumerate(new.slots[:first_new]) if (k := key(slot)) in place]
-    pairs += [(first_new + k, first_old + k) for k in range(3 * hands)]
+    place = {key(slot): r for r, slot in enumerate(old.slots)}
+    pairs = [(r, place[k]) for r, slot in enumerate(new.slots) if (k := key(slot)) in place]
     found = np.array(pairs, int).reshape(-1, 2)
     return found[:, 0], found[:, 1]
 
@@ -274,9 +271,8 @@ def carry_hands(old: Bench, new: Bench) -> None:
             continue
         now.hand_names[k] = name
         held[k] = holds
-        slot = len(now.slots) - 3 * (now.counts.hands - k)
-        trees[slot : slot + 3] = -1
-        trees[slot : slot + 3, 0] = tree_of[holds]
+        trees[now.hand_slots(k)] = -1
+        trees[now.hand_slots(k), 0] = tree_of[holds]
         now.channels.items[first_now[k] : first_now[k] + 3] = was.channels.items[first[k] : first[k] + 3]
     now.arrays.hand_body.assign(held)
     now.arrays.slot_trees.assign(trees)

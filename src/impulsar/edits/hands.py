@@ -38,7 +38,7 @@ def grab(edit: Grab, desk: Desk) -> Answer | More:
     system.hand_names[hand] = edit.hand
     system.count_live_slots()
     tip = bench.work.p_WB.numpy()[body] + rotate(bench.work.q_WB.numpy()[body], at)
-    slots = hand_slots(system, hand)
+    slots = system.hand_slots(hand)
     write_ints(system.arrays.hand_body, hand, body)
     write_ints(system.arrays.slot_trees, (slots, 0), int(system.arrays.tree_of.numpy()[body]))
     system.set_parameter("hand_point", hand, at)
@@ -85,7 +85,7 @@ def release(edit: Release, desk: Desk) -> Answer:
     """Let go, and book what is left in the spring to the hand."""
     bench, system, state = desk.bench, desk.bench.system, desk.bench.state
     hand = held(system, edit.hand)
-    slots = hand_slots(system, hand)
+    slots = system.hand_slots(hand)
     left = elastic_energy(bench, hand, slots)
     past = state.read("past_hands").copy()
     work, loss = state.read("work").copy(), state.read("loss").copy()
@@ -114,12 +114,6 @@ def release(edit: Release, desk: Desk) -> Answer:
 def held(system: System, name: object) -> int:
     """The number of a hand that holds a body."""
     return known("hand", "hand", name, {n: i for i, n in enumerate(system.hand_names) if n})
-
-
-def hand_slots(system: System, hand: int) -> slice:
-    """The three slots of a hand: hands are the last slots."""
-    first = len(system.slots) - 3 * system.counts.hands + 3 * hand
-    return slice(first, first + 3)
 
 
 def hand_inputs(system: System, hand: int) -> range:

@@ -12,7 +12,7 @@ from ..engine.start.locked import refuse_locked_motors
 from ..engine.system import System
 from ..observe.bench import Bench
 from .carry import Change, Places, carry
-from .hands import elastic_energy, hand_slots
+from .hands import elastic_energy
 from .refusal import EditError
 from .registry import Answer, Plan
 
@@ -95,7 +95,7 @@ def release_lost(old: Bench, new: Bench) -> np.ndarray | float:
     for k, name in enumerate(old.system.hand_names):
         if not name or new.system.hand_names[k] is not None:
             continue
-        was, now = hand_slots(old.system, k), hand_slots(new.system, k)
+        was, now = old.system.hand_slots(k), new.system.hand_slots(k)
         energy = elastic_energy(old, k, was)
         past = new.state.read("past_hands").copy()
         past[0] += old.state.read("work")[was].sum(axis=0) - energy

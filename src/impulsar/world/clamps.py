@@ -15,7 +15,6 @@ import numpy as np
 from ..author.errors import ModelError
 from ..author.profiles import Component
 from ..author.rotations import rotate
-from ..edits.hands import hand_slots
 from ..engine.system.channels import CONSTANT
 
 if TYPE_CHECKING:
@@ -49,7 +48,7 @@ class Clamps:
         """Bring a hand's target within reach of the body, now and for the step; True if it was not."""
         system, state, work = runner.system, runner.state, runner.work
         body = int(system.arrays.hand_body.numpy()[hand])
-        slot = hand_slots(system, hand).start
+        slot = system.hand_slots(hand).start
         k, c = (np.broadcast_to(system.parameter(n)[slot], runner.worlds) for n in ("slot_a", "slot_b"))
         arm = rotate(work.q_WB.numpy()[body], system.arrays.hand_point.numpy()[hand])
         tip, twist = work.p_WB.numpy()[body] + arm, work.twist.numpy()[body]

@@ -1,5 +1,6 @@
 """Model → System: the arrays on a device, and the names that lead back from them."""
 
+import builtins
 import itertools
 import math
 from collections.abc import Sequence
@@ -93,14 +94,9 @@ class System:
     def _make_slots(self, hands: int, loads: int) -> list[Scalar]:
         """Slots of the rows in their order, with room for hands and loads; returns what their channels follow."""
         builder = SlotBuilder(self.joint_index, self.coordinate, self.dof)
-        for joint in self.tree.loops:
-            builder.add_closures(joint)
-        for joint in self.model.joints.values():
-            builder.add_features(joint)
-        for kind in WITH_SLOTS:
-            builder.add_parts(self.model, kind)
-        builder.add_hands(hands)
+        builder.add_all(self.model, self.tree.loops, WITH_SLOTS, hands)
         self.slots: list[Slot] = builder.slots
+        self._ranges = builder.ranges
         self.load_names: list[str | None] = [*self.model.loads, *[None] * loads]
         channels: list[Scalar] = builder.channels
         self._hand_channel = len(channels)
@@ -182,10 +178,19 @@ class System:
                 self.coordinate[joint.name, code] = -1 - len(self._loop_freedoms)
                 self._loop_freedoms.append((joint.name, code))
 
+    def range(self, name: str) -> builtins.range:
+        """Slots of one range: "closure", "feature" (of joints), "coupling", "spring" or "hand"."""
+        return self._ranges[name]
+
+    def hand_slots(self, hand: int) -> slice:
+        """The three slots of a hand."""
+        first = self.range("hand").start + 3 * hand
+        return slice(first, first + 3)
+
     def count_live_slots(self) -> None:
         """Tell the kernels whether there are rows to look for; to be called when a hand takes or lets go."""
-        held = sum(name is not None for name in self.hand_names)
-        self.arrays.live_slots.fill_(self.counts.slots - 3 * (self.counts.hands - held))
+        empty = sum(name is None for name in self.hand_names)
+        self.arrays.live_slots.fill_(self.counts.slots - 3 * empty)
 
     def _place_rows(self) -> None:
         """Which trees each slot's row touches, and where in J and Y it is kept."""
@@ -433,7 +438,7 @@ class System:
             ],
         )
 
-    def _motion_of(self, bodies: range, spins: bool, held: set[str]) -> int:
+    def _motion_of(self, bodies: builtins.range, spins: bool, held: set[str]) -> int:
         """How a tree moves by inertia: LEVEL if it turns about parallel axes only, whatever its pose."""
         if spins:
             return HELD if self.tree.bodies[bodies[0]] in held else ALONE
@@ -447,7 +452,7 @@ class System:
             return WHOLE if root.type == "free" else ON_BALL
         return JOINED
 
-    def _turning_axes(self, bodies: range) -> list[np.ndarray]:
+    def _turning_axes(self, bodies: builtins.range) -> list[np.ndarray]:
         """World directions of a tree's hinges at zero coordinates: parallel there, parallel everywhere."""
         carriers = self.tree.carriers
         q_PF, q_CM = (np.array([getattr(carriers[i], name) for i in bodies]) for name in ("q_PF", "q_CM"))

@@ -80,7 +80,27 @@ class SlotBuilder:
         self.dof = dof  # (joint, freedom) -> velocity of a tree joint
         self.coordinate = coordinate  # (joint, freedom) -> where its coordinate is, as Slot.q
         self.slots: list[Slot] = []
+        self.ranges: dict[str, range] = {}  # of slots, by name: nobody has to know what comes first or last
         self.channels: list[Scalar] = []
+
+    def add_all(self, model: Model, loops: list[Joint], kinds: tuple[str, ...], hands: int) -> None:
+        """Every slot of a model whose `loops` are closed by rows, of its parts of some kinds, with room for hands."""
+        for joint in loops:
+            self.add_closures(joint)
+        self._end_range("closure")
+        for joint in model.joints.values():
+            self.add_features(joint)
+        self._end_range("feature")
+        for kind in kinds:
+            self.add_parts(model, kind)
+            self._end_range(kind)
+        self.add_hands(hands)
+        self._end_range("hand")
+
+    def _end_range(self, name: str) -> None:
+        """The slots since the last range are those of this one."""
+        first = max((before.stop for before in self.ranges.values()), default=0)
+        self.ranges[name] = range(first, len(self.slots))
 
     def add_closures(self, joint: Joint) -> None:
         """A row for each lock of a joint that closes a loop."""
