@@ -68,7 +68,13 @@ class Drag:
         sizes = {
             **{"length": 1, "gap": len(slots), "eta": len(slots), "J": asked * dofs, "Y": asked * dofs},
             **{"G": asked**2, "q": n.coordinates, "loop_q": n.loop_freedoms, "change": dofs, "force": dofs},
-            **{"lam": n.bilaterals, "held": n.bilaterals, "driven": n.bilaterals, "out": kernels.OUT},
+            **{
+                "lam": n.bilaterals,
+                "held": n.bilaterals,
+                "lack": n.bilaterals,
+                "driven": n.bilaterals,
+                "out": kernels.OUT,
+            },
         }
         for name, size in sizes.items():
             setattr(arrays, name, wp.zeros((size, 1), dtype=f64, device=device))

@@ -78,6 +78,9 @@ class DragArrays:
     driven: wp.array2d(dtype=f64)  # [bilateral] coordinate at which a motor holds its joint [m, rad]
     force: wp.array2d(dtype=f64)  # [dof] a covector
     held: wp.array2d(dtype=f64)  # [bilateral] what the rows that hold add to a force
+    lack: wp.array2d(
+        dtype=f64
+    )  # [bilateral] minus the errors of the rows that hold, where x.multiplier is solved [m, rad]
     lam: wp.array2d(dtype=f64)  # [bilateral] multipliers of rows that hold
     eta: wp.array2d(dtype=f64)  # [limit] multipliers of limits
     out: wp.array2d(dtype=f64)  # see above
@@ -215,10 +218,10 @@ def find_opening(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[Work
 
 
 @wp.func
-def project(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], v: wp.array2d(dtype=f64), w: int):
-    """v ← P v, refined once: near a crossing of branches rounding grows. x.row_pseudo sums the multipliers."""
+def project(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], d: wp.ref[DragArrays], v: wp.array2d(dtype=f64), w: int):
+    """v ← P v, refined once: near a crossing of branches rounding grows. d.held sums the multipliers."""
     for i in range(m.bilateral.shape[0]):
-        x.row_pseudo[m.bilateral[i], w] = ZERO
+        d.held[i, w] = ZERO
     for _ in range(2):
         for i in range(m.bilateral.shape[0]):
             r = m.bilateral[i]
@@ -228,16 +231,15 @@ def project(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], v: wp.array2d(dtype=
         solve_bilateral(m, x, w)
         apply_multipliers(m, x, v, w)
         for i in range(m.bilateral.shape[0]):
-            r = m.bilateral[i]
-            x.row_pseudo[r, w] = x.row_pseudo[r, w] + x.multiplier[i, w]
+            d.held[i, w] = d.held[i, w] + x.multiplier[i, w]
 
 
 @wp.func
-def answer(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], w: int):
-    """x.qdd = P M⁻¹ τ of the joint forces in x.tau; x.row_pseudo is what the rows that hold add to them."""
+def answer(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], d: wp.ref[DragArrays], w: int):
+    """x.qdd = P M⁻¹ τ of the joint forces in x.tau; d.held is what the rows that hold add to them."""
     articulate(m, x, w)
     accelerate(m, x, vec6(), 0, w)
-    project(m, x, x.qdd, w)
+    project(m, x, d, x.qdd, w)
 
 
 @wp.kernel(enable_backward=False)
@@ -277,7 +279,7 @@ def look_kernel(m: SystemArrays, s: StateArrays, x: WorkArrays, d: DragArrays):
     for a in range(asked):
         for k in range(dofs):
             x.tau[k, w] = d.J[a * dofs + k, w]
-        answer(m, x, w)
+        answer(m, x, d, w)
         for k in range(dofs):
             d.Y[a * dofs + k, w] = x.qdd[k, w]
     for a in range(asked):
@@ -309,24 +311,22 @@ def move_kernel(m: SystemArrays, s: StateArrays, x: WorkArrays, d: DragArrays):
         factor_rows(m, s, x, d, w)
         load_errors(m, s, x, d, w)
         for i in range(m.bilateral.shape[0]):
-            x.row_pseudo[m.bilateral[i], w] = x.multiplier[i, w]
+            d.lack[i, w] = x.multiplier[i, w]
         solve_bilateral(m, x, w)
         size = ZERO  # λᵀ A λ
         for i in range(m.bilateral.shape[0]):
-            size += x.row_pseudo[m.bilateral[i], w] * x.multiplier[i, w]
+            size += d.lack[i, w] * x.multiplier[i, w]
         d.out[CORRECTION, w] = d.out[CORRECTION, w] + size
         for k in range(s.v.shape[0]):
-            x.v_pseudo[k, w] = ZERO
-        apply_multipliers(m, x, x.v_pseudo, w)
-        move_coordinates(m, s, x.v_pseudo, w)
+            x.shift[k, w] = ZERO
+        apply_multipliers(m, x, x.shift, w)
+        move_coordinates(m, s, x.shift, w)
         pose(m, s, x, w)
         before = worst
         worst = load_errors(m, s, x, d, w)
         rounds += 1
         if worst > HALF * before and before < f64(1e-11):
             rounds = ROUNDS  # as near as rounding lets it
-    for k in range(s.v.shape[0]):
-        x.v_pseudo[k, w] = ZERO
     d.out[ERROR, w] = worst
     d.out[OPENING, w] = find_opening(m, s, x, w)
 
@@ -367,18 +367,16 @@ def answer_kernel(m: SystemArrays, s: StateArrays, x: WorkArrays, d: DragArrays)
     w = wp.tid()
     for k in range(s.v.shape[0]):
         x.tau[k, w] = d.force[k, w]
-    answer(m, x, w)
+    answer(m, x, d, w)
     for k in range(s.v.shape[0]):
         d.change[k, w] = x.qdd[k, w]
         x.tau[k, w] = ZERO
-    for i in range(m.bilateral.shape[0]):
-        d.held[i, w] = x.row_pseudo[m.bilateral[i], w]
 
 
 @wp.kernel(enable_backward=False)
 def project_kernel(m: SystemArrays, s: StateArrays, x: WorkArrays, d: DragArrays):
     """d.change ← P d.change; after look_kernel."""
-    project(m, x, d.change, wp.tid())
+    project(m, x, d, d.change, wp.tid())
 
 
 @wp.func
@@ -400,8 +398,8 @@ def add_slope(
     for k in range(s.q.shape[0]):
         s.q[k, w] = d.q[k, w]
     for k in range(dofs):
-        x.v_pseudo[k, w] = step * d.change[k, w]
-    move_coordinates(m, s, x.v_pseudo, w)
+        x.shift[k, w] = step * d.change[k, w]
+    move_coordinates(m, s, x.shift, w)
     pose(m, s, x, w)
     fill_rows(m, s, x, d, w)
     miss = point_of(x, d.body[0], d.p_BQ[0, w], w) - d.target[0, w]
@@ -425,7 +423,7 @@ def add_slope(
                 tree = next_tree(m, r, n)
     for k in range(dofs):
         if m.dof_kind[k] == BALL_X:
-            turn = vec3(x.v_pseudo[k, w], x.v_pseudo[k + 1, w], x.v_pseudo[k + 2, w])
+            turn = vec3(x.shift[k, w], x.shift[k + 1, w], x.shift[k + 2, w])
             slope = vec3(x.qdd[k, w], x.qdd[k + 1, w], x.qdd[k + 2, w])
             slope -= HALF * wp.cross(turn, slope)
             for j in range(AXES):
@@ -449,7 +447,5 @@ def curve_kernel(m: SystemArrays, s: StateArrays, x: WorkArrays, d: DragArrays):
         s.q[k, w] = d.q[k, w]
     for k in range(s.loop_q.shape[0]):
         s.loop_q[k, w] = d.loop_q[k, w]
-    for k in range(s.v.shape[0]):
-        x.v_pseudo[k, w] = ZERO
     pose(m, s, x, w)
     fill_rows(m, s, x, d, w)

@@ -103,7 +103,6 @@ def release(edit: Release, desk: Desk) -> Answer:
     write_ints(system.arrays.hand_body, hand, EMPTY)
     system.hand_names[hand] = None
     system.count_live_slots()
-    bench.work.v_pseudo.zero_()  # no row may be left to do it
     silenced = system.channels.silence(hand_inputs(system, hand).start, 3)
     if silenced:
         system.channels.write(system.arrays)

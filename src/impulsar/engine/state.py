@@ -96,9 +96,15 @@ class WorkArrays:
     change: wp.array2d(dtype=vec6)  # velocity changes by a test impulse
     spun: wp.array2d(dtype=vec3)  # angular momentum after coasting over the drift, body axes; see inertial
     carried: wp.array2d(dtype=vec6)  # [2 · body] what a tree keeps over the drift, at its root; see inertial
+    kept: wp.array2d(dtype=vec6)  # and what of its momentum a body keeps as it is, world axes
+    twist_end: wp.array2d(dtype=vec6)  # [rad/s, m/s] of the velocities that a step's solve has left
+    twist_pseudo: wp.array2d(dtype=vec6)  # [rad/s, m/s] of the pseudo-velocities
     qdd: wp.array2d(dtype=f64)  # [dof]
     v_old: wp.array2d(dtype=f64)  # [dof] velocity before the step
     v_pseudo: wp.array2d(dtype=f64)  # [dof] moves positions only (split impulses)
+    shift: wp.array2d(dtype=f64)  # [dof] displacement by which a projection or an implicit stage moves q [m, rad]
+    lag_q: wp.array2d(dtype=f64)  # [dof] what earlier stages leave to an implicit one: γ bq + wq, see rosenbrock
+    lag_v: wp.array2d(dtype=f64)  # [dof] and wv
     # rows, by slot
     active: wp.array2d(dtype=wp.int32)  # the slots that are rows in this step
     row_bias: wp.array2d(dtype=f64)  # J v + bias + softness · impulse = 0
@@ -108,6 +114,9 @@ class WorkArrays:
     row_error: wp.array2d(dtype=f64)  # position error to be removed by pseudo-velocity [m, rad]
     row_mass: wp.array2d(dtype=f64)  # effective mass, 0 where degenerate
     row_pseudo: wp.array2d(dtype=f64)  # accumulated pseudo-impulse
+    row_torque: wp.array2d(dtype=f64)  # of a motor that a direct solve has found at its bound, else 0 [N, N m]
+    stretch_due: wp.array2d(dtype=f64)  # of a spring or hand at the end of the step, as it was solved for [m]
+    stretch_still: wp.array2d(dtype=f64)  # and without a drift [m]
     row_size: wp.array2d(dtype=f64)  # |J|², turns and shifts made comparable by the mechanism's length
     row_strength: wp.array2d(dtype=f64)  # what the rows before leave of it; see solve/bilateral
     gram: wp.array2d(dtype=f64)  # [bilateral · bilaterals + bilateral] products of the rows, where some are spare
@@ -124,6 +133,7 @@ class WorkArrays:
     Y: wp.array2d(dtype=f64)  # M⁻¹ Jᵀ, likewise
     solved: wp.array2d(dtype=wp.int32)  # [slot] 1: in the present direct solve
     factor: wp.array2d(dtype=f64)  # [envelope] L below the diagonal, 1/D on it
+    rhs: wp.array2d(dtype=f64)  # [bilateral] what the rows lack in acceleration without multipliers [m/s², rad/s²]
     multiplier: wp.array2d(dtype=f64)  # [bilateral + soft] solution of the last direct solve
     frozen: wp.array2d(dtype=f64)  # [2 row entries + envelope] J, Y and factor at the start of an implicit step
     # sub-steps
@@ -172,7 +182,8 @@ REPORT_ROWS = 14
 def work_shapes(n: Counts) -> dict[str, int]:
     """Parts of each work array."""
     per_body = ("p_WB", "q_WB", "twist", "I_W", "r", "bias", "a_WB", "wrench", "acceleration", "change", "pA")
-    per_dof = ("S", "tau", "U", "D_inv", "u", "qdd", "v_old", "v_pseudo")
+    kept = ("kept", "twist_end", "twist_pseudo")
+    per_dof = ("S", "tau", "U", "D_inv", "u", "qdd", "v_old", "v_pseudo", "shift", "lag_q", "lag_v")
     per_slot = (
         "active",
         "row_bias",
@@ -182,6 +193,9 @@ def work_shapes(n: Counts) -> dict[str, int]:
         "row_error",
         "row_mass",
         "row_pseudo",
+        "row_torque",
+        "stretch_due",
+        "stretch_still",
         "row_size",
         "row_strength",
         "row_late",
@@ -191,14 +205,19 @@ def work_shapes(n: Counts) -> dict[str, int]:
         "solved",
     )
     return (
-        dict.fromkeys(per_body, n.bodies)
+        dict.fromkeys((*per_body, *kept), n.bodies)
         | dict.fromkeys(("IA_ww", "IA_wv", "IA_vv", "I_inv"), n.bodies)
         | dict.fromkeys(("p_WF", "q_WF", "p_WM", "q_WM"), n.joints - n.bodies)
         | dict.fromkeys(per_dof, n.dofs)
         | dict.fromkeys((*per_slot, "solved"), n.slots)
         | {"carried": 2 * n.bodies, "spun": n.bodies, "J": n.row_entries, "Y": n.row_entries}
         | {"block": 6 * n.slots, "block_rhs": 6, "reaction": n.joints, "transmitted": n.bodies, "own_torque": n.bodies}
-        | {"factor": n.envelope, "multiplier": n.solvables, "gram": n.bilaterals**2 if n.spares else 0}
+        | {
+            "factor": n.envelope,
+            "rhs": n.bilaterals,
+            "multiplier": n.solvables,
+            "gram": n.bilaterals**2 if n.spares else 0,
+        }
         | {"frozen": 2 * n.row_entries + n.envelope if n.solvables > n.bilaterals else 0}
         | {"loop_start": n.loop_freedoms}
         | {"q_start": n.coordinates, "v_start": n.dofs, "k_q": 7 * n.coordinates, "k_v": 7 * n.dofs}

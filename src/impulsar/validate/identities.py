@@ -29,6 +29,7 @@ from ..engine.system import System, SystemArrays
 from ..engine.system.slots import CLOSURE, COUPLING, HAND, LIMIT_HIGH, SPRING
 from ..world.world import World
 from .case import Case
+from .poison import poison
 
 TREES = 6
 BODIES = 20
@@ -161,6 +162,7 @@ class Rig:
         self.system = System(model, worlds, device)
         self.state = State(self.system.counts, device)
         self.work = allocate_work(self.system.counts, device)
+        poison(self.work, "wrench", "tau")  # applied forces, which stages are given
         self.parts = self.system, self.state, self.work
 
     def place(self, q: np.ndarray, v: np.ndarray) -> None:
@@ -342,6 +344,7 @@ class RowRig:
         self.system.arrays.spares.fill_(0)  # every row is looked at, also those that others imply
         q = self.system.start_coordinates()
         self.state.write("q", np.column_stack([q, along_freedoms(self.system, q)]))
+        poison(self.work)
         inputs = [self.system.arrays, self.state.arrays, self.work]
         wp.launch(rows_kernel, self.system.counts.worlds, inputs=inputs, device=device)
         self.J = self.system.dense_rows(self.work.J.numpy())

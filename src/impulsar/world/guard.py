@@ -82,7 +82,6 @@ class Guard:
         """Bring the world to a state; nothing that broke stays in what steps hand to each other."""
         runner = self._runner
         wp.copy(runner.state.array, state)
-        runner.work.v_pseudo.zero_()
         runner.work.a_WB.zero_()
         runner.work.report.zero_()
         runner.refresh()

@@ -98,7 +98,6 @@ def put_back(runner: "Runner", snapshot: Snapshot) -> None:
     system.model = snapshot.present or read_model(system)
     system.count_live_slots()
     runner.state.array.assign(snapshot.state)
-    runner.work.v_pseudo.zero_()
     runner.write_options(snapshot.work_limit)
     runner.set_dt(snapshot.dt)
     runner.clock, runner.count = snapshot.clock, snapshot.steps

@@ -139,14 +139,14 @@ def row_position_error(
 
 @wp.func(inline=False)
 def assemble_bilateral(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], t: f64, spare_too: int, w: int):
-    """J, responses and effective masses of the bilateral rows; minus their accelerations into x.multiplier."""
+    """J, responses and effective masses of the bilateral rows; minus their accelerations into x.rhs."""
     for i in range(m.bilateral.shape[0]):
         r = m.bilateral[i]
         kind = m.slot_kind[r]
         part = m.slot_part[r]
         x.solved[r, w] = int(0)
-        x.row_pseudo[r, w] = ZERO
-        x.multiplier[i, w] = ZERO
+        x.row_torque[r, w] = ZERO
+        x.rhs[i, w] = ZERO
         if kind == FRICTION or (spare_too == 0 and is_spare(m, r, w)):
             continue
         clear_row(m, x, r, w)
@@ -154,15 +154,13 @@ def assemble_bilateral(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], t: f64, s
             ratio = m.slot_b[r, w]
             add_coupled(m, x, r, part, 1, f64(1.0), w)
             add_coupled(m, x, r, part, 0, -ratio, w)
-            x.multiplier[i, w] = ratio * coupled_acceleration(m, x, part, 0, w)
-            x.multiplier[i, w] = x.multiplier[i, w] - coupled_acceleration(m, x, part, 1, w)
+            x.rhs[i, w] = ratio * coupled_acceleration(m, x, part, 0, w) - coupled_acceleration(m, x, part, 1, w)
         else:
             pair = slot_pair(m, x, r, w)
             if m.slot_dof[r] >= 0:
                 add_freedom(m, x, r, part, m.slot_code[r], m.slot_dof[r], f64(1.0), w)
             else:
                 add_pair(m, x, r, pair, f64(1.0), w)
-            x.multiplier[i, w] = -row_acceleration(m, x, r, pair, t, w)
+            x.rhs[i, w] = -row_acceleration(m, x, r, pair, t, w)
         if respond(m, x, r, ZERO, w):
             x.solved[r, w] = int(1)
-        x.row_bias[r, w] = x.multiplier[i, w]

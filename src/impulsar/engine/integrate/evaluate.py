@@ -58,7 +58,7 @@ def evaluate(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArra
         for i in range(m.bilateral.shape[0]):
             x.multiplier[i, w] = ZERO
             if x.solved[m.bilateral[i], w] != 0:
-                x.multiplier[i, w] = x.row_bias[m.bilateral[i], w]
+                x.multiplier[i, w] = x.rhs[i, w]
         steer_motors(m, s, x, t, w)
         rounds = int(0)
         while rounds < 5:
@@ -74,8 +74,8 @@ def evaluate(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArra
             if m.slot_kind[r] == FRICTION:
                 continue
             lam = x.multiplier[i, w]
-            if x.row_pseudo[r, w] != ZERO:
-                lam = x.row_pseudo[r, w]
+            if x.row_torque[r, w] != ZERO:
+                lam = x.row_torque[r, w]
             s.impulse[r, w] = lam * m.nominal_h[0]
             x.k_book[book + r, w] = ZERO
             if m.slot_channel[r] >= 0:
@@ -114,9 +114,9 @@ def approach_joints(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[W
     if off > CLOSE:
         solve_bilateral(m, x, w)
         for k in range(s.v.shape[0]):
-            x.v_pseudo[k, w] = ZERO
-        apply_multipliers(m, x, x.v_pseudo, w)
-        move_coordinates(m, s, x.v_pseudo, w)
+            x.shift[k, w] = ZERO
+        apply_multipliers(m, x, x.shift, w)
+        move_coordinates(m, s, x.shift, w)
     return wp.max(off, project_velocities(m, s, x, t, PASSING, w))
 
 
@@ -171,4 +171,4 @@ def steer_motors(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[Work
                 if m.slot_kind[r] == MOTOR_POSITION:
                     push -= rate * (miss + rate * error)
             x.multiplier[i, w] = x.multiplier[i, w] + push
-            x.row_bias[r, w] = x.multiplier[i, w]
+            x.rhs[i, w] = x.multiplier[i, w]

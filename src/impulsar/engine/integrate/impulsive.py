@@ -464,6 +464,7 @@ def impulsive_step(
     iterations = int(0)
     rows = int(0)
     after = h  # part of the drift that comes last
+    start_pseudo(x, w)
     if is_last:
         start_books(m, x, h, w)
     if m.live_slots[0] > 0:
@@ -475,7 +476,6 @@ def impulsive_step(
         book_mean_loads(m, s, x, t, h, h, w)
     if midway:
         after = HALF * h
-        start_pseudo(x, w)
         drift(m, s, x, h - after, w)
         kinematics(m, s, x, ZERO, w)
         follow_loops(m, s, x, w)
@@ -490,7 +490,6 @@ def impulsive_step(
         if midway:
             take_midway(m, s, x, rows, t, h, beat, w)
         warm_start(m, s, x, rows, h, ONE, w)
-        start_pseudo(x, w)
         iterations = push_rows(m, s, x, rows, h, epsilon, limit, w)
     if midway:
         kick_again(m, s, x, h, w)

@@ -176,25 +176,25 @@ def let_go(
     """
     start = m.tree_body[tree]
     motion = m.tree_motion[tree]
-    tree_twists(m, x, s.v, x.change, tree, w)
-    whole = measure_whole(m, x, x.change, tree, w)
+    tree_twists(m, x, s.v, x.twist_end, tree, w)
+    whole = measure_whole(m, x, x.twist_end, tree, w)
     centre = whole.centre + (h / whole.mass) * whole.P
     if motion == WHOLE and m.live_slots[0] > 0:  # what split impulses move
-        tree_twists(m, x, x.v_pseudo, x.acceleration, tree, w)
+        tree_twists(m, x, x.v_pseudo, x.twist_pseudo, tree, w)
         for i in range(start, m.tree_body[tree + 1]):
-            centre += (h * m.mass[i, w] / whole.mass) * linear(x.acceleration[i, w])
+            centre += (h * m.mass[i, w] / whole.mass) * linear(x.twist_pseudo[i, w])
     x.carried[2 * start, w] = spatial(whole.L, whole.P)
     most = GIVEN_BACK * whole.kinetic
     x.carried[2 * start + 1, w] = spatial(centre, vec3(whole.kinetic + wp.clamp(lost, -most, most), ZERO, ZERO))
     for i in range(start, m.tree_body[tree + 1]):
-        spin = angular(x.change[i, w])
+        spin = angular(x.twist_end[i, w])
         L = x.I_W[i, w] * spin
         _, mean = coast(x.I_W[i, w], L, spin, h)
         share = HALF
         if h * wp.length(spin) > FAST:
             share = ONE
         x.spun[i, w] = share * wp.quat_rotate_inv(x.q_WB[i, w], mean + mean - L)
-        x.change[i, w] = spatial((ONE - share) * L, m.mass[i, w] * linear(x.change[i, w]))
+        x.kept[i, w] = spatial((ONE - share) * L, m.mass[i, w] * linear(x.twist_end[i, w]))
     if motion >= ON_BALL:
         spin = wp.inverse(whole.inertia) * whole.L
         mean_spin, _ = coast(whole.inertia, whole.L, spin, h)
@@ -289,8 +289,8 @@ def expect_stretch(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[Wo
         r = x.active[a, w]
         if is_line(m, r):
             still = spring_stretch(m, s, x, r, w) - target_step(m, s, r, t, h, w)
-            x.row_pseudo[r, w] = still
-            x.row_error[r, w] = still + h * row_velocity(m, x, s.v, r, w)
+            x.stretch_still[r, w] = still
+            x.stretch_due[r, w] = still + h * row_velocity(m, x, s.v, r, w)
 
 
 @wp.func
@@ -319,10 +319,10 @@ def unexpected(
     for a in range(rows):
         r = x.active[a, w]
         if belongs(m, r, tree):
-            wanted = x.row_error[r, w]
+            wanted = x.stretch_due[r, w]
             found = spring_stretch(m, s, x, r, w) - target_step(m, s, r, t, h, w)
             energy += HALF * m.slot_a[r, w] * (found * found - wanted * wanted)
-            still += HALF * m.slot_a[r, w] * (x.row_pseudo[r, w] * x.row_pseudo[r, w] - wanted * wanted)
+            still += HALF * m.slot_a[r, w] * (x.stretch_still[r, w] * x.stretch_still[r, w] - wanted * wanted)
     return energy, still
 
 
@@ -358,7 +358,7 @@ def line_loss(
 ) -> f64:
     """What `book_row` booked for the damper of a spring or a hand in this step."""
     moved = target_step(m, s, r, t, h, w)
-    end = x.row_error[r, w] - x.row_pseudo[r, w]  # h u
+    end = x.stretch_due[r, w] - x.stretch_still[r, w]  # h u
     mean = HALF * (end / h + row_velocity(m, x, x.v_old, r, w))
     return m.slot_b[r, w] * (end - moved) * (mean - moved / h)
 
@@ -468,7 +468,7 @@ def load_momenta(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[Work
     for k in range(m.tree_dof[tree], m.tree_dof[tree + 1]):
         x.tau[k, w] = ZERO
     for i in range(m.tree_body[tree], m.tree_body[tree + 1]):
-        body = x.change[i, w]
+        body = x.kept[i, w]
         x.wrench[i, w] = spatial(angular(body) + wp.quat_rotate(x.q_WB[i, w], x.spun[i, w]), linear(body))
         x.twist[i, w] = vec6()
         x.bias[i, w] = vec6()

@@ -107,7 +107,7 @@ def finish_stage(
 ) -> f64:
     """Turn the accelerations of a stage into its kv, kq; at stage 0 also returns the fastest rate [1/s].
 
-    x.qdd, x.v_old and x.v_pseudo hold v̇, wv and γ bq + wq meanwhile.
+    x.qdd, x.lag_v and x.lag_q hold v̇, wv and γ bq + wq meanwhile.
     """
     n_q = s.q.shape[0]
     n_v = s.v.shape[0]
@@ -125,15 +125,15 @@ def finish_stage(
             wq += g * x.k_q[j * n_q + k, w]
             wv += g * x.k_v[j * n_v + k, w]
         x.qdd[k, w] = x.k_v[stage * n_v + k, w]
-        x.v_old[k, w] = wv
-        x.v_pseudo[k, w] = G * (s.v[k, w] + h * wv) + wq
+        x.lag_v[k, w] = wv
+        x.lag_q[k, w] = G * (s.v[k, w] + h * wv) + wq
     for i in range(m.solvable.shape[0]):
         x.multiplier[i, w] = ZERO
         if i >= m.bilateral.shape[0]:
             r = m.solvable[i]
             if x.solved[r, w] != 0:
-                push = m.slot_a[r, w] * row_velocity(m, x, x.v_pseudo, r, w)
-                push += row_damping(m, r, w) * row_velocity(m, x, x.v_old, r, w)
+                push = m.slot_a[r, w] * row_velocity(m, x, x.lag_q, r, w)
+                push += row_damping(m, r, w) * row_velocity(m, x, x.lag_v, r, w)
                 u = row_velocity(m, x, x.qdd, r, w)
                 x.multiplier[i, w] = -u - h * x.row_softness[r, w] * push
     solve_rows(m, x, m.solvable.shape[0], w)
@@ -143,7 +143,7 @@ def finish_stage(
             apply_impulse(m, x, x.qdd, m.solvable[i], mu, w)
     for k in range(n_v):
         x.k_v[stage * n_v + k, w] = x.qdd[k, w]
-        x.k_q[stage * n_q + k, w] = s.v[k, w] + h * (x.v_old[k, w] + G * x.qdd[k, w])
+        x.k_q[stage * n_q + k, w] = s.v[k, w] + h * (x.lag_v[k, w] + G * x.qdd[k, w])
     return rate
 
 
@@ -163,9 +163,9 @@ def set_implicit_stage(
             a = m.tableau[IMPLICIT + stage * STAGES + j]
             move += a * x.k_q[j * n_q + k, w]
             gain += a * x.k_v[j * n_v + k, w]
-        x.v_pseudo[k, w] = h * move
+        x.shift[k, w] = h * move
         s.v[k, w] = x.v_start[k, w] + h * gain
-    move_coordinates(m, s, x.v_pseudo, w)
+    move_coordinates(m, s, x.shift, w)
 
 
 @wp.func

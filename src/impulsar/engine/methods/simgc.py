@@ -79,11 +79,11 @@ def step(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays],
     leave_out_products(m, x, ONE, w)
     kick(m, s, x, h, w)  # 1-3
     leave_out_products(m, x, -ONE, w)
+    start_pseudo(x, w)  # 6
     if m.live_slots[0] > 0:
         rows = assemble(m, s, x, t, h, w)  # 5
         share_ball_mass(m, x, rows, w)
         warm_start(m, s, x, rows, h, m.options[WARM_START], w)  # 4
-        start_pseudo(x, w)  # 6
         iterations = sweep(m, s, x, rows, h, m.options[EPSILON], limit, int(m.options[SPLIT_IMPULSES]), 0, w)  # 7
         if int(m.options[STICK]) != 0:
             stick(m, s, x, rows, w)

@@ -83,13 +83,13 @@ def step(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays],
     if is_last:
         start_reactions(m, x, h, w)
     kick(m, s, x, h, w)  # eq. 14, 15
+    start_pseudo(x, w)
     if m.live_slots[0] > 0:
         rows = assemble(m, s, x, t, h, w)
         feed_back_errors(x, rows, h, m.options[BETA], w)  # eq. 27
         factor_blocks(m, x, w)
         share_ball_mass(m, x, rows, w)
         warm_start(m, s, x, rows, h, m.options[WARM_START], w)
-        start_pseudo(x, w)
         iterations = sweep(m, s, x, rows, h, m.options[EPSILON], limit, int(m.options[SPLIT_IMPULSES]), 1, w)
         if int(m.options[STICK]) != 0:
             stick(m, s, x, rows, w)

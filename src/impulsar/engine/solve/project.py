@@ -69,9 +69,9 @@ def remove_errors(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[Wor
     while worst > enough and rounds < ROUNDS:
         solve_bilateral(m, x, w)
         for k in range(s.v.shape[0]):
-            x.v_pseudo[k, w] = ZERO
-        apply_multipliers(m, x, x.v_pseudo, w)
-        move_coordinates(m, s, x.v_pseudo, w)
+            x.shift[k, w] = ZERO
+        apply_multipliers(m, x, x.shift, w)
+        move_coordinates(m, s, x.shift, w)
         kinematics(m, s, x, ZERO, w)
         follow_loops(m, s, x, w)
         before = worst

@@ -32,7 +32,7 @@ def torque_wanted(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], i: int, w: int
 def saturate_motors(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], w: int) -> int:
     """Motors that would need more than they have get what they have, as a force; returns how many.
 
-    x.row_bias keeps the right-hand sides, x.row_pseudo the torque of a saturated motor.
+    x.rhs keeps the right-hand sides, x.row_torque the torque of a saturated motor.
     """
     count = int(0)
     for i in range(m.bilateral.shape[0]):
@@ -41,18 +41,18 @@ def saturate_motors(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], w: int) -> i
             most = m.slot_a[r, w]
             wanted = torque_wanted(m, x, i, w)
             if wanted > most:
-                x.row_pseudo[r, w] = x.multiplier[i, w] * (most / wanted)
+                x.row_torque[r, w] = x.multiplier[i, w] * (most / wanted)
                 x.solved[r, w] = int(0)
-                apply_impulse(m, x, x.qdd, r, x.row_pseudo[r, w], w)
+                apply_impulse(m, x, x.qdd, r, x.row_torque[r, w], w)
                 count += 1
     if count > 0:
         for i in range(m.bilateral.shape[0]):
             r = m.bilateral[i]
-            b = x.row_bias[r, w]
+            b = x.rhs[i, w]
             for j in range(m.bilateral.shape[0]):
                 motor = m.bilateral[j]
-                if x.row_pseudo[motor, w] != ZERO:
-                    b -= row_response(m, x, r, motor, w) * x.row_pseudo[motor, w]
+                if x.row_torque[motor, w] != ZERO:
+                    b -= row_response(m, x, r, motor, w) * x.row_torque[motor, w]
             x.multiplier[i, w] = b
             if x.solved[r, w] == 0:
                 x.multiplier[i, w] = ZERO
@@ -64,6 +64,6 @@ def ball_is_weak(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], w: int) -> bool
     """Whether a ball's motor needs more than it has: which way it then turns is for impulses to say."""
     for i in range(m.bilateral.shape[0]):
         r = m.bilateral[i]
-        if is_ball_motor(m, r) and x.row_pseudo[r, w] != ZERO:
+        if is_ball_motor(m, r) and x.row_torque[r, w] != ZERO:
             return True
     return False

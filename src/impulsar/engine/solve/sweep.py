@@ -35,10 +35,9 @@ def warm_start(
 
 @wp.func
 def start_pseudo(x: wp.ref[WorkArrays], w: int):
-    """Pseudo-velocities start at zero; without slots they are never written."""
-    if x.row_bias.shape[0] > 0:
-        for k in range(x.v_pseudo.shape[0]):
-            x.v_pseudo[k, w] = ZERO
+    """Pseudo-velocities start at zero."""
+    for k in range(x.v_pseudo.shape[0]):
+        x.v_pseudo[k, w] = ZERO
 
 
 @wp.func

@@ -1,0 +1,74 @@
+"""Work arrays hold nothing from one launch to the next: all of it follows from the state and the system."""
+
+import numpy as np
+import pytest
+
+import impulsar as im
+from impulsar import edits
+from impulsar.engine.state import WorkArrays
+from impulsar.scenes import scene
+from impulsar.validate.determinism import METHODS, SCENES
+from impulsar.validate.poison import poison
+
+MEASURED = ("reaction", "a_WB", "energy", "report", "p_WB", "q_WB", "twist")
+STEPS = 25
+
+
+def take_steps(world: im.World, poisoned: bool) -> list[np.ndarray]:
+    """State and measures after each of some steps, with all else lost between them."""
+    kept = []
+    for _ in range(STEPS):
+        if poisoned:
+            poison(world.runner.work)
+            world.runner.refresh()
+        world.step()
+        kept.append(world.state.numpy().copy())
+        kept += [getattr(world.runner.work, name).numpy().copy() for name in MEASURED]
+    return kept
+
+
+def compare(model: im.Model, method: str, coordinates: str, hold: bool) -> None:
+    """The bits of a run whose work arrays are poisoned before every launch are those of one where they are not."""
+    runs = []
+    for poisoned in (False, True):
+        world = im.World(model, method, coordinates, worlds=2)
+        if hold:
+            name = list(model.bodies)[-1]
+            world.grab(name, at=(0.05, 0.0, 0.05), stiffness=50.0, damping=1.0, name="mine").move((0.5, 0.2, 0.3))
+        runs.append(take_steps(world, poisoned))
+        if hold:
+            world.apply(edits.Release("mine"))
+            runs[-1] += take_steps(world, poisoned)
+    names = ("state", *MEASURED)
+    for k, (clean, poisoned) in enumerate(zip(*runs, strict=True)):
+        assert np.array_equal(clean, poisoned), f"{names[k % len(names)]} in launch {k // len(names)}"
+
+
+def test_poison_reaches_every_array():
+    """No array is left out, and nothing of it is left by a step that computes it."""
+    work = im.World(scene("four-bar")).runner.work
+    poison(work)
+    for name in WorkArrays.vars:
+        data = getattr(work, name).numpy()
+        assert np.isnan(data).all() if data.dtype.kind == "f" else (data == 1).all()
+
+
+@pytest.mark.filterwarnings("ignore:model 'balls'")  # start velocities are made to fit
+@pytest.mark.parametrize(("method", "coordinates"), METHODS)
+@pytest.mark.parametrize("hold", [False, True], ids=["alone", "with a hand"])
+def test_rows_of_every_kind(mechanism, method, coordinates, hold):
+    compare(mechanism, method, coordinates, hold)
+
+
+@pytest.mark.parametrize(("method", "coordinates"), METHODS)
+@pytest.mark.parametrize(("name", "parameters"), SCENES, ids=[name for name, _ in SCENES])
+def test_scenes(name, parameters, method, coordinates):
+    compare(scene(name, **parameters), method, coordinates, False)
+
+
+@pytest.mark.filterwarnings("ignore:model 'balls'")
+@pytest.mark.parametrize("coordinates", ["generalized", "maximal"])
+@pytest.mark.parametrize("options", [{"pair": "implicit"}, {"pair": "explicit"}, {"substeps": 4}], ids=str)
+def test_ways_of_direct(mechanism, coordinates, options):
+    method = im.Direct(**options)
+    compare(mechanism, method, coordinates, True)
