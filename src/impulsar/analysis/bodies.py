@@ -23,10 +23,9 @@ import warp as wp
 from ..author.errors import ModelError
 from ..author.joints import ALIGN_X, ALIGN_Y, CROSS, LOCK_NAMES, LOCK_RX, LOCK_RY, LOCK_RZ
 from ..author.model import Model
-from ..engine.constrain.accelerations import coupled_acceleration, row_acceleration, row_position_error, row_target_rate
-from ..engine.constrain.frames import coordinate, follow_loops
-from ..engine.constrain.reactions import collect_row
-from ..engine.constrain.rows import assemble_slot, slot_pair
+from ..engine.constrain import kinds, motor
+from ..engine.constrain.frames import follow_loops
+from ..engine.constrain.rows import own_coordinate
 from ..engine.coordinates.inverse import inverse_dynamics, joint_inertia
 from ..engine.coordinates.retract import move_coordinates
 from ..engine.coordinates.tree import kinematics
@@ -37,7 +36,6 @@ from ..engine.spatial import ONE, ZERO, f64, spatial, vec6, zero3
 from ..engine.start.redundancy import row_key, spare_rows
 from ..engine.state import State, StateArrays, WorkArrays, allocate_work
 from ..engine.system import System, SystemArrays
-from ..engine.system.channels import channel_acceleration
 from ..engine.system.rank import PLAY
 from ..engine.system.slots import (
     CLOSURE,
@@ -47,7 +45,6 @@ from ..engine.system.slots import (
     LIMIT_LOW,
     MOTOR_POSITION,
     MOTOR_SPEED,
-    SPRING,
     Slot,
 )
 from ..observe.readout import Readout, coordinate_name
@@ -92,23 +89,16 @@ def balance_kernel(
     inverse_dynamics(m, x, rest, bias, spatial(zero3(), -m.gravity[0, w]), w)
     for i in range(rows.shape[0]):
         r = rows[i]
-        kind = m.slot_kind[r]
-        assemble_slot(m, s, x, r, ZERO, ONE, w)
-        error[i, w] = row_position_error(m, s, x, r, t[0], w)
-        rate[i, w] = row_target_rate(m, r, t[0], w)
-        if kind == COUPLING:
-            part = m.slot_part[r]
-            drift[i, w] = coupled_acceleration(m, x, part, 1, w) - m.slot_b[r, w] * coupled_acceleration(
-                m, x, part, 0, w
-            )
-        else:
-            drift[i, w] = row_acceleration(m, x, r, slot_pair(m, x, r, w), t[0], w)
+        kinds.fill(m, s, x, r, ZERO, ONE, w)
+        error[i, w] = kinds.error(m, s, x, r, t[0], w)
+        rate[i, w] = kinds.target_rate(m, r, t[0], w)
+        drift[i, w] = kinds.acceleration(m, x, r, t[0], w)
         change[i, w] = ZERO
-        if kind == MOTOR_POSITION:
-            change[i, w] = channel_acceleration(m, m.slot_channel[r], t[0], w)
+        if motor.is_servo(m, r):
+            change[i, w] = motor.target_acceleration(m, r, t[0], w)
         measured[i, w] = ZERO
-        if kind != CLOSURE and kind != COUPLING:
-            measured[i, w] = coordinate(m, s, x, m.slot_part[r], m.slot_code[r], m.slot_q[r], w)
+        if kinds.has_coordinate(m, r):
+            measured[i, w] = own_coordinate(m, s, x, r, w)
 
 
 @wp.kernel(enable_backward=False)
@@ -124,8 +114,8 @@ def reactions_kernel(m: SystemArrays, s: StateArrays, x: WorkArrays):
     for j in range(m.first.shape[0]):
         x.reaction[j, w] = vec6()
     for r in range(m.slot_kind.shape[0]):
-        if m.slot_kind[r] != SPRING and m.slot_kind[r] != HAND:
-            collect_row(m, s, x, r, ONE, w)
+        if kinds.is_in_joint(m, r):
+            kinds.react(m, x, r, s.impulse[r, w], w)
 
 
 @dataclass(frozen=True)

@@ -15,9 +15,9 @@ All velocities of the state are zero meanwhile.
 import warp as wp
 
 from ..author.joints import BALL_X
-from ..engine.constrain.accelerations import row_position_error
-from ..engine.constrain.frames import coordinate, follow_loops, point_of
-from ..engine.constrain.rows import add_freedom, assemble_slot, clear_row, is_spare, respond
+from ..engine.constrain import kinds, limit, motor
+from ..engine.constrain.frames import follow_loops, point_of
+from ..engine.constrain.rows import is_spare, own_coordinate, respond
 from ..engine.coordinates.retract import move_coordinates
 from ..engine.coordinates.tree import accelerate, articulate, kinematics, next_tree, row_velocity
 from ..engine.solve.direct import CHOOSE, STRONGER, apply_multipliers, choose_rows, factor_bilateral, solve_bilateral
@@ -25,7 +25,6 @@ from ..engine.spatial import (
     HALF,
     ONE,
     TWO,
-    UNLIMITED,
     ZERO,
     angular,
     axis_of,
@@ -38,7 +37,6 @@ from ..engine.spatial import (
 )
 from ..engine.state import StateArrays, WorkArrays
 from ..engine.system import SystemArrays
-from ..engine.system.slots import CLOSURE, COUPLING, LIMIT_HIGH, MOTOR_POSITION
 
 AXES = wp.constant(3)  # rows of the dragged point, before those of the limits
 ROUNDS = wp.constant(12)  # of Newton's iteration onto the rows that hold
@@ -87,13 +85,6 @@ class DragArrays:
 
 
 @wp.func
-def holds(m: wp.ref[SystemArrays], r: int, w: int) -> bool:
-    """Whether a slot is a row that holds."""
-    kind = m.slot_kind[r]
-    return kind == CLOSURE or kind == COUPLING or (kind == MOTOR_POSITION and m.slot_a[r, w] >= UNLIMITED)
-
-
-@wp.func
 def row_error(
     m: wp.ref[SystemArrays],
     s: wp.ref[StateArrays],
@@ -104,9 +95,9 @@ def row_error(
 ) -> f64:
     """Position error of bilateral row i, if it holds [m, rad]."""
     r = m.bilateral[i]
-    if m.slot_kind[r] == MOTOR_POSITION:
-        return coordinate(m, s, x, m.slot_part[r], m.slot_code[r], m.slot_q[r], w) - d.driven[i, w]
-    return row_position_error(m, s, x, r, ZERO, w)
+    if motor.is_servo(m, r):
+        return own_coordinate(m, s, x, r, w) - d.driven[i, w]
+    return kinds.error(m, s, x, r, ZERO, w)
 
 
 @wp.func
@@ -120,8 +111,8 @@ def pose(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays],
 def fill_rows(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], d: wp.ref[DragArrays], w: int):
     """J of all rows at the present pose, of those that are asked as dense vectors."""
     for i in range(m.bilateral.shape[0]):
-        if holds(m, m.bilateral[i], w):
-            assemble_slot(m, s, x, m.bilateral[i], ZERO, ONE, w)
+        if kinds.holds(m, m.bilateral[i], w):
+            kinds.fill(m, s, x, m.bilateral[i], ZERO, ONE, w)
     dofs = s.v.shape[0]
     for e in range(d.J.shape[0]):
         d.J[e, w] = ZERO
@@ -137,11 +128,7 @@ def fill_rows(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArr
             i = m.parent[i]
     for l in range(d.limits.shape[0]):
         r = d.limits[l]
-        away = ONE
-        if m.slot_kind[r] == LIMIT_HIGH:
-            away = -ONE
-        clear_row(m, x, r, w)
-        add_freedom(m, x, r, m.slot_part[r], m.slot_code[r], m.slot_dof[r], away, w)
+        limit.jacobian(m, x, r, w)
         entry = m.slot_row[r]
         n = int(0)
         tree = m.slot_trees[r, 0]
@@ -159,7 +146,7 @@ def mark_rows(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], spare_too: int, w:
     for i in range(m.bilateral.shape[0]):
         r = m.bilateral[i]
         x.solved[r, w] = int(0)
-        if holds(m, r, w) and (spare_too != 0 or not is_spare(m, r, w)):
+        if kinds.holds(m, r, w) and (spare_too != 0 or not is_spare(m, r, w)):
             if respond(m, x, r, ZERO, w):
                 x.solved[r, w] = int(1)
 
@@ -210,9 +197,8 @@ def find_opening(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[Work
     worst = ZERO
     for i in range(m.bilateral.shape[0]):
         r = m.bilateral[i]
-        kind = m.slot_kind[r]
-        if (kind == CLOSURE or kind == COUPLING) and x.solved[r, w] == 0:
-            error = wp.sqrt(m.slot_weight[r]) * wp.abs(row_position_error(m, s, x, r, ZERO, w))
+        if kinds.is_equation(m, r) and x.solved[r, w] == 0:
+            error = wp.sqrt(m.slot_weight[r]) * wp.abs(kinds.error(m, s, x, r, ZERO, w))
             worst = wp.max(worst, error)
     return worst
 
@@ -254,8 +240,8 @@ def start_kernel(m: SystemArrays, s: StateArrays, x: WorkArrays, d: DragArrays):
     pose(m, s, x, w)
     for i in range(m.bilateral.shape[0]):
         r = m.bilateral[i]
-        if m.slot_kind[r] == MOTOR_POSITION:
-            d.driven[i, w] = coordinate(m, s, x, m.slot_part[r], m.slot_code[r], m.slot_q[r], w)
+        if motor.is_servo(m, r):
+            d.driven[i, w] = own_coordinate(m, s, x, r, w)
 
 
 @wp.kernel(enable_backward=False)
@@ -272,10 +258,7 @@ def look_kernel(m: SystemArrays, s: StateArrays, x: WorkArrays, d: DragArrays):
     d.p_WQ[0, w] = point_of(x, d.body[0], d.p_BQ[0, w], w)
     for l in range(d.limits.shape[0]):
         r = d.limits[l]
-        q = coordinate(m, s, x, m.slot_part[r], m.slot_code[r], m.slot_q[r], w)
-        d.gap[l, w] = q - m.slot_a[r, w]
-        if m.slot_kind[r] == LIMIT_HIGH:
-            d.gap[l, w] = m.slot_a[r, w] - q
+        d.gap[l, w] = limit.gap(m, s, x, r, w)
     for a in range(asked):
         for k in range(dofs):
             x.tau[k, w] = d.J[a * dofs + k, w]

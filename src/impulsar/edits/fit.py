@@ -18,7 +18,8 @@ import numpy as np
 import warp as wp
 
 from ..author.joints import SLIDE_Z
-from ..engine.constrain.accelerations import assemble_bilateral, row_position_error
+from ..engine.constrain import kinds
+from ..engine.constrain.assemble import assemble_bilateral
 from ..engine.constrain.frames import follow_loops
 from ..engine.coordinates.retract import move_coordinates
 from ..engine.coordinates.tree import accelerate, articulate, kinematics, row_velocity
@@ -26,7 +27,6 @@ from ..engine.solve.direct import apply_multipliers, factor_bilateral, solve_bil
 from ..engine.spatial import ONE, ZERO, angular, f64, linear, quat, rotation_vector, spatial, vec3, vec6
 from ..engine.state import State, StateArrays, WorkArrays
 from ..engine.system import System, SystemArrays
-from ..engine.system.slots import CLOSURE, COUPLING
 
 ROUNDS = 100  # Gauss-Newton steps at most,
 FITTING = 85  # of which the first so many fit the poses
@@ -75,14 +75,14 @@ def load_errors(
     for i in range(m.bilateral.shape[0]):
         r = m.bilateral[i]
         x.multiplier[i, w] = ZERO
-        if m.slot_kind[r] != CLOSURE and m.slot_kind[r] != COUPLING:
+        if not kinds.is_equation(m, r):
             x.solved[r, w] = int(0)
         if x.solved[r, w] != 0:
             error = ZERO
             if moving != 0:
                 error = row_velocity(m, x, s.v, r, w)
             else:
-                error = row_position_error(m, s, x, r, t, w)
+                error = kinds.error(m, s, x, r, t, w)
             worst = wp.max(worst, wp.abs(error))
             x.multiplier[i, w] = -error - row_velocity(m, x, x.qdd, r, w)
     return worst

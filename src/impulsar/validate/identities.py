@@ -19,8 +19,8 @@ from ..author.errors import ModelError
 from ..author.joints import BALL_X, BALL_Z, CATALOGUE, SCREW, SLIDE_X, SLIDE_Z, SWING, TURN_X, TURN_Z, TWIST, JointType
 from ..author.model import Model
 from ..author.parts import Joint, Motor
+from ..engine.constrain import kinds
 from ..engine.constrain.frames import follow_loops
-from ..engine.constrain.rows import assemble_slot
 from ..engine.coordinates.inverse import forward_dynamics, joint_forces, mass_matrix, move_bodies
 from ..engine.coordinates.tree import articulate, kinematics, response
 from ..engine.spatial import ONE, ZERO
@@ -326,8 +326,8 @@ def rows_kernel(m: SystemArrays, s: StateArrays, x: WorkArrays):
     follow_loops(m, s, x, w)
     articulate(m, x, w)
     for r in range(m.slot_kind.shape[0]):
-        if m.slot_kind[r] != HAND or m.hand_body[m.slot_part[r]] >= 0:
-            assemble_slot(m, s, x, r, ZERO, ONE, w)
+        if not kinds.is_unused(m, r):
+            kinds.fill(m, s, x, r, ZERO, ONE, w)
             response(m, x, r, w)
 
 

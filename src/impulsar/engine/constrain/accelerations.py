@@ -1,4 +1,4 @@
-"""Bilateral rows at the level of accelerations: J v̇ + J̇ v = target's acceleration.
+"""Rows in joints at the level of accelerations: J v̇ + J̇ v.
 
 With the bodies' accelerations A of some joint accelerations v̇ the row's acceleration is, for the wrench
 pair (turn, slide) at M's origin o of body b, relative to body a,
@@ -13,14 +13,10 @@ Axes of F turn with a, axes of M with b, and the line of a distance joint with i
 import warp as wp
 
 from ...author.joints import CROSS, LENGTH, TURN_X
-from ..spatial import ZERO, angular, axis_of, f64, linear, spatial, vec3, vec6, zero3
-from ..state import StateArrays, WorkArrays
+from ..spatial import angular, axis_of, f64, linear, spatial, vec3, vec6, zero3
+from ..state import WorkArrays
 from ..system import SystemArrays
-from ..system.channels import channel, channel_acceleration, channel_rate
-from ..system.slots import CLOSURE, COUPLING, FRICTION, MOTOR_POSITION, MOTOR_SPEED
-from .frames import Pair, body_position, coordinate, freedom_pair, joint_frames
-from .locks import closure_angle, lock
-from .rows import add_coupled, add_freedom, add_pair, clear_row, coupled_coordinate, is_spare, respond, slot_pair
+from .frames import Pair, body_position, joint_frames
 
 
 @wp.func
@@ -88,79 +84,3 @@ def joint_acceleration(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], j: int, c
         n = d / far
         slide_rate = (ends - wp.dot(n, ends) * n) / far
     return pair_acceleration(m, x, pair, turn_rate, slide_rate, w)
-
-
-@wp.func
-def coupled_acceleration(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], c: int, side: int, w: int) -> f64:
-    j = m.coupled_joint[c, side]
-    code = m.coupled_code[c, side]
-    return joint_acceleration(m, x, j, code, freedom_pair(m, x, j, code, w), w)
-
-
-@wp.func
-def row_acceleration(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], r: int, pair: Pair, t: f64, w: int) -> f64:
-    """Acceleration of a bilateral row other than a coupling, less what it should be at time t."""
-    kind = m.slot_kind[r]
-    a = joint_acceleration(m, x, m.slot_part[r], m.slot_code[r], pair, w)
-    if kind == MOTOR_SPEED:
-        a -= channel_rate(m, m.slot_channel[r], t, w)
-    elif kind == MOTOR_POSITION:
-        a -= channel_acceleration(m, m.slot_channel[r], t, w)
-    return a
-
-
-@wp.func
-def row_target_rate(m: wp.ref[SystemArrays], r: int, t: f64, w: int) -> f64:
-    """What a bilateral row's velocity should be at time t."""
-    if m.slot_kind[r] == MOTOR_SPEED:
-        return channel(m, m.slot_channel[r], t, w)
-    if m.slot_kind[r] == MOTOR_POSITION:
-        return channel_rate(m, m.slot_channel[r], t, w)
-    return ZERO
-
-
-@wp.func(inline=False)
-def row_position_error(
-    m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], r: int, t: f64, w: int
-) -> f64:
-    """Position error of a bilateral row [m, rad]; a speed motor has none."""
-    kind = m.slot_kind[r]
-    part = m.slot_part[r]
-    code = m.slot_code[r]
-    if kind == CLOSURE:
-        _, error = lock(m, x, part, code, closure_angle(m, s, x, part, code, m.slot_q[r], w), w)
-        return error
-    if kind == COUPLING:
-        return coupled_coordinate(m, s, x, part, 1, w) - m.slot_b[r, w] * coupled_coordinate(m, s, x, part, 0, w)
-    if kind == MOTOR_POSITION:
-        return coordinate(m, s, x, part, code, m.slot_q[r], w) - channel(m, m.slot_channel[r], t, w)
-    return ZERO
-
-
-@wp.func(inline=False)
-def assemble_bilateral(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], t: f64, spare_too: int, w: int):
-    """J, responses and effective masses of the bilateral rows; minus their accelerations into x.rhs."""
-    for i in range(m.bilateral.shape[0]):
-        r = m.bilateral[i]
-        kind = m.slot_kind[r]
-        part = m.slot_part[r]
-        x.solved[r, w] = int(0)
-        x.row_torque[r, w] = ZERO
-        x.rhs[i, w] = ZERO
-        if kind == FRICTION or (spare_too == 0 and is_spare(m, r, w)):
-            continue
-        clear_row(m, x, r, w)
-        if kind == COUPLING:
-            ratio = m.slot_b[r, w]
-            add_coupled(m, x, r, part, 1, f64(1.0), w)
-            add_coupled(m, x, r, part, 0, -ratio, w)
-            x.rhs[i, w] = ratio * coupled_acceleration(m, x, part, 0, w) - coupled_acceleration(m, x, part, 1, w)
-        else:
-            pair = slot_pair(m, x, r, w)
-            if m.slot_dof[r] >= 0:
-                add_freedom(m, x, r, part, m.slot_code[r], m.slot_dof[r], f64(1.0), w)
-            else:
-                add_pair(m, x, r, pair, f64(1.0), w)
-            x.rhs[i, w] = -row_acceleration(m, x, r, pair, t, w)
-        if respond(m, x, r, ZERO, w):
-            x.solved[r, w] = int(1)

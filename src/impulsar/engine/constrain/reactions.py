@@ -18,59 +18,8 @@ from ...author.joints import BALL_Z, TURN_Z
 from ..spatial import angular, carry_twist, carry_wrench, f64, linear, spatial, vec3, vec6, zero3
 from ..state import StateArrays, WorkArrays
 from ..system import SystemArrays
-from ..system.slots import COUPLING, HAND, MOTOR_TORQUE, SPRING
-from .frames import Pair, freedom_pair, point_of
-from .rows import slot_pair
-
-
-@wp.func
-def about(x: wp.ref[WorkArrays], pair: Pair, body: int, size: f64, w: int) -> vec6:
-    """size · pair as a wrench about a body's centre of mass."""
-    arm = pair.point - x.p_WB[body, w]
-    return spatial(size * (pair.turn + wp.cross(arm, pair.slide)), size * pair.slide)
-
-
-@wp.func
-def take_off(x: wp.ref[WorkArrays], pair: Pair, size: f64, w: int):
-    """Subtract a pair's wrenches from what the bodies' tree joints must transmit."""
-    if pair.second >= 0:
-        x.transmitted[pair.second, w] = x.transmitted[pair.second, w] - about(x, pair, pair.second, size, w)
-    if pair.first >= 0:
-        x.transmitted[pair.first, w] = x.transmitted[pair.first, w] + about(x, pair, pair.first, size, w)
-
-
-@wp.func
-def transmit_by_rows(x: wp.ref[WorkArrays], j: int, pair: Pair, size: f64, w: int):
-    """A row of joint j: its force goes through j, not through the tree joints."""
-    x.reaction[j, w] = x.reaction[j, w] + spatial(size * pair.turn, size * pair.slide)
-    take_off(x, pair, size, w)
-
-
-@wp.func
-def collect_row(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], r: int, h: f64, w: int):
-    """Send one row's mean force to the joint that it acts in."""
-    force = s.impulse[r, w] / h
-    kind = m.slot_kind[r]
-    part = m.slot_part[r]
-    bodies = m.parent.shape[0]
-    if kind == COUPLING:
-        for side in range(2):
-            j = m.coupled_joint[part, side]
-            pair = freedom_pair(m, x, j, m.coupled_code[part, side], w)
-            size = force
-            if side == 0:
-                size = -force * m.slot_b[r, w]
-            if j >= bodies:
-                transmit_by_rows(x, j, pair, size, w)
-            else:
-                x.own_torque[j, w] = x.own_torque[j, w] + size * pair.turn
-    elif kind == SPRING or kind == HAND:
-        take_off(x, slot_pair(m, x, r, w), force, w)
-    elif part >= bodies:
-        transmit_by_rows(x, part, slot_pair(m, x, r, w), force, w)
-    else:  # a tree joint's own rows are among what it transmits
-        pair = slot_pair(m, x, r, w)
-        x.own_torque[part, w] = x.own_torque[part, w] + force * pair.turn
+from . import kinds
+from .frames import point_of
 
 
 @wp.func
@@ -97,10 +46,11 @@ def collect_reactions(
     for j in range(m.parent.shape[0], m.first.shape[0]):
         x.reaction[j, w] = vec6()
     for a in range(rows):
-        collect_row(m, s, x, x.active[a, w], h, w)
+        r = x.active[a, w]
+        kinds.react(m, x, r, s.impulse[r, w] / h, w)
     for r in range(m.slot_kind.shape[0]):
-        if m.slot_kind[r] == MOTOR_TORQUE:
-            collect_row(m, s, x, r, h, w)
+        if kinds.is_force(m, r):
+            kinds.react(m, x, r, s.impulse[r, w] / h, w)
 
 
 @wp.func(inline=False)
@@ -130,8 +80,8 @@ def instant_reactions(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref
     for j in range(n, m.first.shape[0]):
         x.reaction[j, w] = vec6()
     for r in range(m.slot_kind.shape[0]):
-        if m.slot_kind[r] != SPRING and m.slot_kind[r] != HAND:
-            collect_row(m, s, x, r, h, w)
+        if kinds.is_in_joint(m, r):
+            kinds.react(m, x, r, s.impulse[r, w] / h, w)
     carry_inward(m, x, w)
 
 

@@ -3,12 +3,12 @@
 import warp as wp
 
 from ...author.joints import BALL_X, BALL_Z
-from ..constrain.rows import add_freedom, clear_row
+from ..constrain import kinds, motor
+from ..constrain.rows import add_force, own_jacobian
 from ..spatial import ONE, ZERO, f64
 from ..state import StateArrays, WorkArrays
 from ..system import SystemArrays
 from ..system.channels import channel_mean
-from ..system.slots import MOTOR_TORQUE
 
 
 @wp.func
@@ -21,7 +21,7 @@ def motor_torque(m: wp.ref[SystemArrays], r: int, t: f64, w: int) -> f64:
 def mean_torque(m: wp.ref[SystemArrays], r: int, t: f64, span: f64, w: int) -> f64:
     """Torque of a motor's slot over t .. t + span, the mean bounded; the vector of a ball's three together."""
     torque = channel_mean(m, m.slot_channel[r], t, span, w)
-    bound = m.slot_a[r, w]
+    bound = motor.max_torque(m, r, w)
     code = m.slot_code[r]
     if code < BALL_X or code > BALL_Z:
         return wp.clamp(torque, -bound, bound)
@@ -33,18 +33,6 @@ def mean_torque(m: wp.ref[SystemArrays], r: int, t: f64, span: f64, w: int) -> f
     if square > bound * bound:
         torque = torque * (bound / wp.sqrt(square))
     return torque
-
-
-@wp.func
-def add_row(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], r: int, torque: f64, w: int):
-    """tau += Jᵀ torque."""
-    entry = m.slot_row[r]
-    for n in range(4):
-        tree = m.slot_trees[r, n]
-        if tree >= 0:
-            for k in range(m.tree_dof[tree], m.tree_dof[tree + 1]):
-                x.tau[k, w] = x.tau[k, w] + torque * x.J[entry, w]
-                entry += 1
 
 
 @wp.func
@@ -61,7 +49,7 @@ def apply_mean_torques(
     for k in range(x.tau.shape[0]):
         x.tau[k, w] = ZERO
     for r in range(m.slot_kind.shape[0]):
-        if m.slot_kind[r] == MOTOR_TORQUE:
+        if kinds.is_force(m, r):
             apply_mean_torque(m, s, x, r, t, h, span, w)
 
 
@@ -71,7 +59,6 @@ def apply_mean_torque(
 ):
     """Add the mean torque of one motor to the joint forces."""
     torque = mean_torque(m, r, t, span, w)
-    clear_row(m, x, r, w)
-    add_freedom(m, x, r, m.slot_part[r], m.slot_code[r], m.slot_dof[r], ONE, w)
-    add_row(m, x, r, torque, w)
+    own_jacobian(m, x, r, ONE, w)
+    add_force(m, x, r, torque, w)
     s.impulse[r, w] = h * torque

@@ -12,14 +12,11 @@ is the error of the integration: nothing is computed as the remainder of the res
 
 import warp as wp
 
-from ..constrain.frames import coordinate, point_of
-from ..constrain.rows import hand_target, spring_pair
-from ..coordinates.tree import row_velocity
-from ..spatial import HALF, ONE, ZERO, angular, f64, linear
+from ..constrain import kinds
+from ..spatial import HALF, ZERO, angular, f64, linear
 from ..state import StateArrays, WorkArrays
 from ..system import SystemArrays
 from ..system.measured import ELASTIC, FASTEST, IMBALANCE, KINETIC, POTENTIAL
-from ..system.slots import CLOSURE, COMPLIANCE, COUPLING, HAND, MOTOR_TORQUE, SPRING
 
 
 @wp.func(inline=False)
@@ -41,8 +38,7 @@ def measure_energy(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[Wo
         potential -= mass * wp.dot(g, x.p_WB[i, w])
     elastic = ZERO
     for r in range(m.slot_kind.shape[0]):
-        stretch = spring_stretch(m, s, x, r, w)
-        elastic += HALF * m.slot_a[r, w] * stretch * stretch
+        elastic += kinds.elastic_energy(m, s, x, r, w)
     x.energy[KINETIC, w] = kinetic
     x.energy[POTENTIAL, w] = potential
     x.energy[ELASTIC, w] = elastic
@@ -78,55 +74,13 @@ def relative_imbalance(
     return out / (turned + wp.abs(out))
 
 
-@wp.func
-def spring_stretch(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], r: int, w: int) -> f64:
-    """Stretch of a slot's spring [m, rad]; 0 where the slot has none."""
-    kind = m.slot_kind[r]
-    part = m.slot_part[r]
-    code = m.slot_code[r]
-    if kind == COMPLIANCE:
-        return coordinate(m, s, x, part, code, m.slot_q[r], w) - m.slot_c[r, w]
-    if kind == SPRING:
-        _, far = spring_pair(m, x, part, w)
-        return far - m.slot_c[r, w]
-    if kind == HAND and m.hand_body[part] >= 0:
-        tip = point_of(x, m.hand_body[part], m.hand_point[part, w], w)
-        return tip[code] - s.hand_target[3 * part + code, w]
-    return ZERO
-
-
-@wp.func
-def book_row(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], r: int, t: f64, h: f64, w: int):
-    """Work and losses of one row over the step, before positions move."""
-    kind = m.slot_kind[r]
-    if kind == CLOSURE or kind == COUPLING:
-        return
-    u = row_velocity(m, x, s.v, r, w)
-    u_old = row_velocity(m, x, x.v_old, r, w)
-    mean = HALF * (u + u_old)
-    damped = u - HALF * (ONE - x.row_late[r, w]) * (u - u_old)  # the velocity that a damper felt
-    p = s.impulse[r, w]
-    if kind == HAND:
-        hand = m.slot_part[r]
-        axis = m.slot_code[r]
-        moved = hand_target(m, s, hand, axis, t + h, w) - hand_target(m, s, hand, axis, t, w)
-        s.work[r, w] = s.work[r, w] + p / h * moved
-        s.loss[r, w] = s.loss[r, w] + m.slot_b[r, w] * (h * damped - moved) * (mean - moved / h)
-    elif kind == SPRING or kind == COMPLIANCE:
-        s.loss[r, w] = s.loss[r, w] + h * m.slot_b[r, w] * damped * mean
-        if kind == COMPLIANCE:
-            s.viscous_loss[r, w] = s.viscous_loss[r, w] + h * m.slot_d[r, w] * damped * mean
-    else:
-        s.work[r, w] = s.work[r, w] + p * mean
-
-
 @wp.func(inline=False)
 def book_rows(
     m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], rows: int, t: f64, h: f64, w: int
 ):
     """Book the rows of a step h from time t."""
     for a in range(rows):
-        book_row(m, s, x, x.active[a, w], t, h, w)
+        kinds.book(m, s, x, x.active[a, w], t, h, w)
     for r in range(m.slot_kind.shape[0]):
-        if m.slot_kind[r] == MOTOR_TORQUE:
-            book_row(m, s, x, r, t, h, w)
+        if kinds.is_force(m, r):
+            kinds.book(m, s, x, r, t, h, w)

@@ -13,6 +13,7 @@ so far, between 1e-4 of the mechanism's size and all of it. So a watch and a bri
 import warp as wp
 
 from ...author.joints import BALL_X, SCREW, SLIDE_Z
+from ..constrain.motor import is_motor
 from ..spatial import HALF, ONE, ZERO, angular, f64, linear, normalize_rotation, quat
 from ..state import StateArrays, WorkArrays
 from ..system import SystemArrays
@@ -175,7 +176,7 @@ def work_error(
         energy += m.mass[i, w] * wp.dot(linear(V), linear(V)) + wp.dot(angular(V), x.I_W[i, w] * angular(V))
     error = ZERO
     for r in range(m.slot_kind.shape[0]):
-        if m.slot_channel[r] >= 0:
+        if is_motor(m, r):
             e = ZERO
             for j in range(STAGES):
                 e += m.tableau[E_AT + j] * x.k_book[j * size + r, w]

@@ -5,8 +5,10 @@ v̇ = M⁻¹ (f + Jᵀ λ)      J v̇ + J̇ v = target's acceleration      λ by
 
 import warp as wp
 
-from ..constrain.accelerations import assemble_bilateral, row_target_rate
+from ..constrain import kinds, motor
+from ..constrain.assemble import assemble_bilateral
 from ..constrain.frames import follow_loops
+from ..constrain.motor import GENTLE, OFF_TARGET
 from ..coordinates.retract import move_coordinates
 from ..coordinates.tree import accelerate, articulate, kinematics, row_velocity
 from ..forces.compliance import apply_compliance
@@ -17,9 +19,7 @@ from ..solve.saturate import saturate_motors
 from ..spatial import ONE, ZERO, f64, spatial, vec6, zero3
 from ..state import StateArrays, WorkArrays
 from ..system import SystemArrays
-from ..system.slots import FRICTION, MOTOR_POSITION
 from .control import keep_derivatives
-from .impulsive import GENTLE, OFF_TARGET, is_off_target, motor_miss
 
 RTOL, ATOL, LIMIT, EPSILON, IMPULSE_STEP, FIXED, PAIR = 0, 1, 2, 3, 4, 5, 6  # places in SystemArrays.options
 CLOSE = wp.constant(wp.float64(1e-15))  # near a singular position a state so near to the joints is on them [m, rad]
@@ -71,14 +71,14 @@ def evaluate(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArra
         apply_multipliers(m, x, x.qdd, w)
         for i in range(m.bilateral.shape[0]):
             r = m.bilateral[i]
-            if m.slot_kind[r] == FRICTION:
+            if kinds.can_stick(m, r):
                 continue
             lam = x.multiplier[i, w]
             if x.row_torque[r, w] != ZERO:
                 lam = x.row_torque[r, w]
             s.impulse[r, w] = lam * m.nominal_h[0]
             x.k_book[book + r, w] = ZERO
-            if m.slot_channel[r] >= 0:
+            if motor.is_motor(m, r):
                 x.k_book[book + r, w] = lam * row_velocity(m, x, s.v, r, w)
     keep_derivatives(m, s, x, stage, w)
     return weakest
@@ -134,13 +134,13 @@ def choose_feedback(
     changed = int(0)
     for i in range(m.bilateral.shape[0]):
         r = m.bilateral[i]
-        if m.slot_channel[r] >= 0:
-            error, miss = motor_miss(m, s, x, r, t, w)
+        if motor.is_motor(m, r):
+            error, miss = motor.miss(m, s, x, r, t, w)
             rate = ZERO
-            slack = OFF_TARGET * (ONE + wp.abs(row_target_rate(m, r, t, w)))
-            if wp.abs(miss) > slack or is_off_target(m, s, x, r, t, w):
+            slack = OFF_TARGET * (ONE + wp.abs(motor.target_rate(m, r, t, w)))
+            if wp.abs(miss) > slack or motor.is_off_target(m, s, x, r, t, w):
                 rate = BACK_AT_ONCE / m.options[IMPULSE_STEP]
-                if m.slot_kind[r] == MOTOR_POSITION:
+                if motor.is_servo(m, r):
                     rate = GENTLE / m.options[IMPULSE_STEP]
             if rate != x.feedback[r, w]:
                 x.feedback[r, w] = rate
@@ -162,13 +162,13 @@ def steer_motors(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[Work
     """
     for i in range(m.bilateral.shape[0]):
         r = m.bilateral[i]
-        if m.slot_channel[r] >= 0:
+        if motor.is_motor(m, r):
             rate = x.feedback[r, w]
             push = x.push[r, w]
             if rate > ZERO:
-                error, miss = motor_miss(m, s, x, r, t, w)
+                error, miss = motor.miss(m, s, x, r, t, w)
                 push -= rate * miss
-                if m.slot_kind[r] == MOTOR_POSITION:
+                if motor.is_servo(m, r):
                     push -= rate * (miss + rate * error)
             x.multiplier[i, w] = x.multiplier[i, w] + push
             x.rhs[i, w] = x.multiplier[i, w]

@@ -27,15 +27,16 @@ Impacts act at the start: a limit that would be passed within the sub-step sends
 where the forces undo that within a sub-step, lets it come to the limit. `direct` ends sub-steps just short of
 limits, so that little is left to be passed.
 
-Fixed sub-steps are plain: forces and rows of the start (see engine/constrain/rows.py), once, then the whole drift.
+Fixed sub-steps are plain: forces and rows of the start (see engine/constrain/assemble.py), once, then the whole drift.
 """
 
 import warp as wp
 
-from ..constrain.accelerations import assemble_bilateral, coupled_acceleration, joint_acceleration, row_target_rate
-from ..constrain.frames import coordinate, follow_loops, pair_velocity
+from ..constrain import kinds, limit, motor
+from ..constrain.assemble import assemble, assemble_bilateral
+from ..constrain.frames import follow_loops
+from ..constrain.limit import CONTACT_GAP
 from ..constrain.reactions import collect_reactions, finish_reactions, start_reactions
-from ..constrain.rows import assemble, hand_pair, hand_target, slot_pair, spring_pair
 from ..coordinates.tree import accelerate, apply_impulse, articulate, drift, kick, kinematics, row_velocity
 from ..forces.loads import apply_mean_loads, book_mean_loads
 from ..forces.motor_torques import apply_mean_torques
@@ -43,31 +44,14 @@ from ..solve.direct import factor_bilateral, solve_bilateral
 from ..solve.project import project_positions
 from ..solve.sticking import clip_sticking, collect_sticking
 from ..solve.sweep import share_ball_mass, start_pseudo, sweep_once, warm_start
-from ..spatial import HALF, INFINITY, ONE, TWO, UNLIMITED, ZERO, f64, linear, spatial, vec6, zero3
+from ..spatial import HALF, INFINITY, ONE, UNLIMITED, ZERO, f64, linear, spatial, vec6, zero3
 from ..state import StateArrays, WorkArrays
 from ..system import SystemArrays
-from ..system.channels import channel, channel_rate, just_before
-from ..system.slots import (
-    CLOSURE,
-    COMPLIANCE,
-    COUPLING,
-    FRICTION,
-    HAND,
-    LIMIT_HIGH,
-    LIMIT_LOW,
-    MOTOR_POSITION,
-    MOTOR_SPEED,
-    SPRING,
-)
 from .books import book_rows
-from .rosenbrock import row_damping
 
-NEAR = wp.constant(wp.float64(1e-9))  # a limit so near is reached [m, rad]
 STILL = wp.constant(wp.float64(1e-9))  # slower than this is at rest on a limit [m/s, rad/s]
 LEFT_ERROR = wp.constant(wp.float64(1e-10))  # position error left by an impulsive sub-step [m, rad]
 SHORT = wp.constant(wp.float64(0.9))  # of the way to a limit is gone in a sub-step
-OFF_TARGET = wp.constant(wp.float64(1e-6))  # a motor further off is not on its target [m, rad and per second; of 1]
-GENTLE = wp.constant(wp.float64(0.4))  # rate of a position motor's way back to its target, per impulse step
 KINK = wp.constant(wp.float64(1e-3))  # a jump of a motor's velocity that is an impulse [m/s, rad/s; of 1]
 TOUCH = wp.constant(wp.float64(0.01))  # of an impulse step: a limit reached in less is struck at once
 
@@ -106,7 +90,7 @@ def mark_sticking(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[Wor
     n = collect_sticking(m, s, x, rows, w)
     for a in range(rows):
         r = x.active[a, w]
-        if m.slot_kind[r] == FRICTION:
+        if kinds.can_stick(m, r):
             x.solved[r, w] = int(0)
     for k in range(n):
         x.solved[x.sticking[k, w], w] = int(1)
@@ -182,7 +166,7 @@ def hold_sticking(
         return 0
     for a in range(rows):  # friction does not move positions
         r = x.active[a, w]
-        if m.slot_kind[r] == FRICTION:
+        if kinds.can_stick(m, r):
             x.solved[r, w] = int(0)
     factor_bilateral(m, x, w)
     if slid > 0:  # what was taken back moved the other rows
@@ -191,58 +175,15 @@ def hold_sticking(
 
 
 @wp.func
-def limit_gap(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], r: int, w: int) -> f64:
-    """How far a limit is [m, rad]; negative where it is passed."""
-    q = coordinate(m, s, x, m.slot_part[r], m.slot_code[r], m.slot_q[r], w)
-    if m.slot_kind[r] == LIMIT_HIGH:
-        return m.slot_a[r, w] - q
-    return q - m.slot_a[r, w]
-
-
-@wp.func
-def is_limit(m: wp.ref[SystemArrays], r: int) -> bool:
-    return m.slot_kind[r] == LIMIT_LOW or m.slot_kind[r] == LIMIT_HIGH
-
-
-@wp.func(inline=False)
-def motor_miss(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], r: int, t: f64, w: int):
-    """How far a motor is from its target at time t, and how much faster than it; a speed has no place to be."""
-    c = m.slot_channel[r]
-    u = pair_velocity(x, slot_pair(m, x, r, w), w)
-    if m.slot_kind[r] == MOTOR_SPEED:
-        return ZERO, u - channel(m, c, t, w)
-    q = coordinate(m, s, x, m.slot_part[r], m.slot_code[r], m.slot_q[r], w)
-    return q - channel(m, c, t, w), u - channel_rate(m, c, t, w)
-
-
-@wp.func(inline=False)
-def is_off_target(
-    m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], r: int, t: f64, w: int
-) -> bool:
-    """Whether a motor is not where it should be."""
-    error, _ = motor_miss(m, s, x, r, t, w)
-    return wp.abs(error) > OFF_TARGET * (ONE + wp.abs(channel(m, m.slot_channel[r], t, w)))
-
-
-@wp.func
-def motor_jump(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], r: int, t: f64, w: int) -> f64:
-    """How much faster a motor without bound has to be from time t on; one with a bound gives no impulse."""
-    if m.slot_channel[r] < 0 or m.slot_a[r, w] < UNLIMITED or is_off_target(m, s, x, r, t, w):
-        return ZERO
-    _, miss = motor_miss(m, s, x, r, t, w)
-    return -miss
-
-
-@wp.func
 def strikes(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], t: f64, h: f64, w: int) -> bool:
     """Whether a limit would be passed within h at the present speed, or a motor's velocity jumps at t."""
     for r in range(m.slot_kind.shape[0]):
-        if is_limit(m, r):
-            u = pair_velocity(x, slot_pair(m, x, r, w), w)
-            if u < -STILL and limit_gap(m, s, x, r, w) + h * u < ZERO:
+        if kinds.is_limit(m, r):
+            u = limit.speed(m, x, r, w)
+            if u < -STILL and limit.gap(m, s, x, r, w) + h * u < ZERO:
                 return True
-        elif m.slot_kind[r] == MOTOR_SPEED or m.slot_kind[r] == MOTOR_POSITION:
-            if wp.abs(motor_jump(m, s, x, r, t, w)) > KINK * (ONE + wp.abs(row_target_rate(m, r, t, w))):
+        elif kinds.is_drive(m, r):
+            if wp.abs(motor.jump(m, s, x, r, t, w)) > KINK * (ONE + wp.abs(motor.target_rate(m, r, t, w))):
                 return True
     return False
 
@@ -253,10 +194,10 @@ def rebound(
 ) -> f64:
     """Least velocity of a limit's row after an impact: -e u, or none where x.qdd undoes it within a beat."""
     u = row_velocity(m, x, s.v, r, w)
-    back = -m.slot_b[r, w] * u
+    back = -limit.restitution(m, r, w) * u
     if back > -beat * row_velocity(m, x, x.qdd, r, w) and back > ZERO:
         return back
-    return -wp.max(limit_gap(m, s, x, r, w), ZERO) / h
+    return -wp.max(limit.gap(m, s, x, r, w), ZERO) / h
 
 
 @wp.func
@@ -265,7 +206,7 @@ def sweep_limits(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[Work
     worst = ZERO
     for a in range(rows):
         r = x.active[a, w]
-        if is_limit(m, r):
+        if kinds.is_limit(m, r):
             p = x.strike[r, w]
             new = wp.max(p - (row_velocity(m, x, s.v, r, w) + x.row_bias[r, w]) * x.row_mass[r, w], ZERO)
             x.strike[r, w] = new
@@ -298,10 +239,10 @@ def strike(
     for a in range(rows):
         r = x.active[a, w]
         x.row_bias[r, w] = -row_velocity(m, x, s.v, r, w)  # equations keep their velocities
-        if is_limit(m, r):
+        if kinds.is_limit(m, r):
             x.row_bias[r, w] = -rebound(m, s, x, r, h, beat, w)
-        elif m.slot_kind[r] == MOTOR_SPEED or m.slot_kind[r] == MOTOR_POSITION:
-            x.row_bias[r, w] = x.row_bias[r, w] - motor_jump(m, s, x, r, t, w)
+        elif kinds.is_drive(m, r):
+            x.row_bias[r, w] = x.row_bias[r, w] - motor.jump(m, s, x, r, t, w)
     factor_bilateral(m, x, w)
     iterations = int(0)
     worst = INFINITY
@@ -311,65 +252,10 @@ def strike(
         iterations += 1
     for r in range(m.slot_kind.shape[0]):
         p = x.strike[r, w]
-        if p != ZERO and m.slot_kind[r] != CLOSURE and m.slot_kind[r] != COUPLING:
+        if p != ZERO and not kinds.is_equation(m, r):
             mean = HALF * (row_velocity(m, x, x.v_old, r, w) + row_velocity(m, x, s.v, r, w))
             s.work[r, w] = s.work[r, w] + p * mean
     kinematics(m, s, x, ZERO, w)
-
-
-@wp.func
-def soften_midway(
-    m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], r: int, t: f64, h: f64, w: int
-):
-    """A compliant row of the middle: p = -h k (d + a u₋ + b u) - h c (a' u₋ + b' u), later where it is fast."""
-    if x.row_mass[r, w] == ZERO:
-        return
-    kind = m.slot_kind[r]
-    part = m.slot_part[r]
-    code = m.slot_code[r]
-    k = m.slot_a[r, w]
-    c = row_damping(m, r, w)
-    stretch = ZERO
-    speed = ZERO
-    if kind == SPRING:
-        _, far = spring_pair(m, x, part, w)
-        stretch = far - m.slot_c[r, w]
-    elif kind == HAND:
-        start = hand_target(m, s, part, code, t, w)
-        end = hand_target(m, s, part, code, t + h, w)
-        pair = hand_pair(m, x, part, code, w)
-        stretch = pair.point[code] - HALF * (start + end)
-        speed = (end - start) / h
-    else:
-        stretch = coordinate(m, s, x, part, code, m.slot_q[r], w) - m.slot_c[r, w]
-    own = ONE / x.row_mass[r, w] - x.row_softness[r, w]
-    fast = wp.max(h * wp.sqrt(k * own), h * c * own)
-    late = wp.clamp(fast - ONE, ZERO, ONE)
-    of_new = h * (HALF * c * (ONE + late) + f64(0.25) * h * k * (ONE + f64(3.0) * late))
-    of_old = h * (ONE - late) * (HALF * c - f64(0.25) * h * k)
-    u_old = row_velocity(m, x, x.v_old, r, w) - speed
-    x.row_bias[r, w] = (h * k * stretch + of_old * u_old) / of_new - speed
-    x.row_softness[r, w] = ONE / of_new
-    x.row_mass[r, w] = ONE / (own + ONE / of_new)
-    x.row_late[r, w] = late
-
-
-@wp.func
-def motor_command(
-    m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], r: int, t: f64, h: f64, beat: f64, w: int
-) -> f64:
-    """The velocity that a motor should have at the end of the sub-step."""
-    c = m.slot_channel[r]
-    end = just_before(t + h)
-    if m.slot_kind[r] == MOTOR_SPEED:
-        return channel(m, c, end, w)
-    rate = channel_rate(m, c, t, w)
-    miss = row_velocity(m, x, x.v_old, r, w) - rate
-    q = coordinate(m, s, x, m.slot_part[r], m.slot_code[r], m.slot_q[r], w)
-    error = q - channel(m, c, t, w) - HALF * h * rate
-    part = HALF * GENTLE * h / wp.max(h, beat)  # α h / 2
-    slow = (ONE - part) * (ONE - part) * miss - f64(4.0) * part * part / h * error
-    return channel_rate(m, c, end, w) + slow / ((ONE + part) * (ONE + part))
 
 
 @wp.func(inline=False)
@@ -381,22 +267,7 @@ def take_midway(
         accelerate(m, x, spatial(zero3(), -m.gravity[0, w]), 1, w)
     for a in range(rows):
         r = x.active[a, w]
-        kind = m.slot_kind[r]
-        if kind == SPRING or kind == HAND or kind == COMPLIANCE:
-            soften_midway(m, s, x, r, t, h, w)
-        elif kind == MOTOR_SPEED or kind == MOTOR_POSITION:
-            x.row_bias[r, w] = -motor_command(m, s, x, r, t, h, beat, w)
-        elif is_limit(m, r):
-            x.row_bias[r, w] = TWO / h * wp.max(limit_gap(m, s, x, r, w), ZERO)
-        elif kind == CLOSURE or kind == COUPLING:
-            part = m.slot_part[r]
-            if kind == COUPLING:
-                turn = coupled_acceleration(m, x, part, 1, w) - m.slot_b[r, w] * coupled_acceleration(m, x, part, 0, w)
-            else:
-                turn = joint_acceleration(m, x, part, m.slot_code[r], slot_pair(m, x, r, w), w)
-            old = row_velocity(m, x, x.v_old, r, w)
-            turned = HALF * (h * turn - row_velocity(m, x, s.v, r, w) + old)  # h/2 J̇ v, where old is about as much
-            x.row_bias[r, w] = wp.clamp(turned, wp.min(old, ZERO), wp.max(old, ZERO))
+        kinds.midway(m, s, x, r, t, h, beat, w)
 
 
 @wp.func
@@ -527,29 +398,20 @@ def short_of_limits(
     """A sub-step of at most `size` that ends short of every limit ahead, unless it is closer than `least` [s]."""
     shorter = size
     for r in range(m.slot_kind.shape[0]):
-        if is_limit(m, r):
-            u = pair_velocity(x, slot_pair(m, x, r, w), w)
-            gap = limit_gap(m, s, x, r, w)
+        if kinds.is_limit(m, r):
+            u = limit.speed(m, x, r, w)
+            gap = limit.gap(m, s, x, r, w)
             if gap > -least * u and u < -STILL:
                 shorter = wp.min(shorter, wp.max(-SHORT * gap / u, least))
     return shorter
 
 
 @wp.func
-def limit_is_near(
-    m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], r: int, h: f64, w: int
-) -> bool:
-    """Whether a limit is reached, or would be within twice the step at the present speed."""
-    u = pair_velocity(x, slot_pair(m, x, r, w), w)  # away from the limit
-    return limit_gap(m, s, x, r, w) <= TWO * h * wp.max(-u, ZERO) + NEAR
-
-
-@wp.func
 def limits_passed(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], w: int) -> bool:
     """Whether a limit is passed."""
     for r in range(m.slot_kind.shape[0]):
-        if is_limit(m, r):
-            if limit_gap(m, s, x, r, w) < -NEAR:
+        if kinds.is_limit(m, r):
+            if limit.gap(m, s, x, r, w) < -CONTACT_GAP:
                 return True
     return False
 
@@ -560,8 +422,6 @@ def needs_impulses(
 ) -> bool:
     """Whether friction acts, a limit may be reached within h, or a motor without bound is not where it should be."""
     for r in range(m.slot_kind.shape[0]):
-        if m.slot_kind[r] == FRICTION and m.slot_a[r, w] > ZERO:
-            return True
-        if is_limit(m, r) and limit_is_near(m, s, x, r, h, w):
+        if kinds.needs_impulses(m, s, x, r, h, w):
             return True
     return False

@@ -28,14 +28,12 @@ half, and loses more energy.
 
 import warp as wp
 
-from ..constrain.rows import hand_target
+from ..constrain import kinds
 from ..coordinates.tree import FAST, accelerate, articulate, coast, drift, kinematics, row_velocity
 from ..spatial import HALF, ONE, ZERO, angular, carry_twist, f64, linear, mat33, spatial, vec3, vec6, zero3
 from ..state import StateArrays, WorkArrays
 from ..system import SystemArrays
 from ..system.arrays import ALONE, JOINED, LEVEL, ON_BALL, WHOLE
-from ..system.slots import CLOSURE, COUPLING, HAND, MOTOR_POSITION, MOTOR_SPEED, SPRING
-from .books import spring_stretch
 
 FINE = wp.constant(wp.float64(1e-3))  # step up to which a planar tree keeps explicit velocity products [s]
 GIVEN_BACK = wp.constant(wp.float64(0.1))  # of the energy in a step; beyond it closures have met with an impact
@@ -263,32 +261,14 @@ def join(
             s.q[c + j, w] = s.q[c + j, w] + shift[j]
 
 
-@wp.func
-def is_line(m: wp.ref[SystemArrays], r: int) -> bool:
-    """Is a slot a spring or a hand in use: its length changes other than by h u where its ends turn."""
-    if m.slot_kind[r] == HAND:
-        return m.hand_body[m.slot_part[r]] >= 0
-    return m.slot_kind[r] == SPRING
-
-
-@wp.func
-def target_step(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], r: int, t: f64, h: f64, w: int) -> f64:
-    """How far the other end of a slot's spring is moved in the step by a hand [m]."""
-    if m.slot_kind[r] != HAND:
-        return ZERO
-    hand = m.slot_part[r]
-    axis = m.slot_code[r]
-    return hand_target(m, s, hand, axis, t + h, w) - hand_target(m, s, hand, axis, t, w)
-
-
 @wp.func(inline=False)
 def expect_stretch(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], rows: int, h: f64, w: int):
     """Stretches at the end of the step: d + h u, for which springs and hands were solved, and d without a drift."""
     t = s.time[0, w]
     for a in range(rows):
         r = x.active[a, w]
-        if is_line(m, r):
-            still = spring_stretch(m, s, x, r, w) - target_step(m, s, r, t, h, w)
+        if kinds.is_line(m, r):
+            still = kinds.stretch(m, s, x, r, w) - kinds.target_step(m, s, r, t, h, w)
             x.stretch_still[r, w] = still
             x.stretch_due[r, w] = still + h * row_velocity(m, x, s.v, r, w)
 
@@ -305,7 +285,7 @@ def counts_with(m: wp.ref[SystemArrays], r: int) -> int:
 @wp.func
 def belongs(m: wp.ref[SystemArrays], r: int, tree: int) -> bool:
     """Is a slot a spring or a hand of this tree?"""
-    return is_line(m, r) and counts_with(m, r) == tree
+    return kinds.is_line(m, r) and counts_with(m, r) == tree
 
 
 @wp.func(inline=False)
@@ -320,9 +300,9 @@ def unexpected(
         r = x.active[a, w]
         if belongs(m, r, tree):
             wanted = x.stretch_due[r, w]
-            found = spring_stretch(m, s, x, r, w) - target_step(m, s, r, t, h, w)
-            energy += HALF * m.slot_a[r, w] * (found * found - wanted * wanted)
-            still += HALF * m.slot_a[r, w] * (x.stretch_still[r, w] * x.stretch_still[r, w] - wanted * wanted)
+            found = kinds.stretch(m, s, x, r, w) - kinds.target_step(m, s, r, t, h, w)
+            energy += HALF * kinds.stiffness(m, r, w) * (found * found - wanted * wanted)
+            still += HALF * kinds.stiffness(m, r, w) * (x.stretch_still[r, w] * x.stretch_still[r, w] - wanted * wanted)
     return energy, still
 
 
@@ -356,11 +336,11 @@ def take_back_losses(
 def line_loss(
     m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], r: int, t: f64, h: f64, w: int
 ) -> f64:
-    """What `book_row` booked for the damper of a spring or a hand in this step."""
-    moved = target_step(m, s, r, t, h, w)
+    """What was booked for the damper of a spring or a hand in this step."""
+    moved = kinds.target_step(m, s, r, t, h, w)
     end = x.stretch_due[r, w] - x.stretch_still[r, w]  # h u
     mean = HALF * (end / h + row_velocity(m, x, x.v_old, r, w))
-    return m.slot_b[r, w] * (end - moved) * (mean - moved / h)
+    return kinds.damping(m, r, w) * (end - moved) * (mean - moved / h)
 
 
 @wp.func
@@ -392,10 +372,9 @@ def closure_loss(
     lost = ZERO
     for a in range(rows):
         r = x.active[a, w]
-        kind = m.slot_kind[r]
-        if kind == MOTOR_SPEED or kind == MOTOR_POSITION:
+        if kinds.is_drive(m, r):
             return ZERO
-        if (kind == CLOSURE or kind == COUPLING) and counts_with(m, r) == tree:
+        if kinds.is_equation(m, r) and counts_with(m, r) == tree:
             u = row_velocity(m, x, s.v, r, w) + row_velocity(m, x, x.v_old, r, w)
             lost -= HALF * s.impulse[r, w] * u
     return lost

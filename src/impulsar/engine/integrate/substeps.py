@@ -6,13 +6,13 @@ too near is not made finer but chosen anew so that it passes the position betwee
 
 import warp as wp
 
-from ..constrain.accelerations import row_target_rate
+from ..constrain import kinds, motor
 from ..constrain.frames import follow_loops
 from ..coordinates.tree import kinematics, row_velocity
 from ..solve.direct import WEAK, dependent_below, factor_bilateral
 from ..solve.project import project_velocities, remove_errors
 from ..solve.saturate import ball_is_weak
-from ..spatial import HALF, INFINITY, ONE, TWO, UNLIMITED, ZERO, f64
+from ..spatial import HALF, INFINITY, ONE, TWO, ZERO, f64
 from ..state import StateArrays, WorkArrays
 from ..system import SystemArrays
 from ..system.channels import just_before, next_knot, snap_to_knot
@@ -29,7 +29,7 @@ from .control import (
     work_error,
 )
 from .evaluate import ATOL, CLOSE, EPSILON, FIXED, IMPULSE_STEP, LIMIT, PAIR, RTOL, choose_feedback, evaluate
-from .impulsive import TOUCH, impulsive_step, is_off_target, limits_passed, short_of_limits
+from .impulsive import TOUCH, impulsive_step, limits_passed, short_of_limits
 from .pairs import C_AT, EXPLICIT, IMPLICIT, SOLVES, STAGES
 from .rosenbrock import factor_soft, finish_stage, implicit_error, set_implicit_stage
 
@@ -65,9 +65,9 @@ JUMP = wp.constant(wp.float64(1e-9))  # velocity error at the start of a step th
 @wp.func
 def may_jump(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], r: int, t: f64, w: int) -> bool:
     """Whether a solved row may be met by an impulse: an equation, or a motor without bound that is where it should."""
-    if m.slot_channel[r] < 0:
+    if not motor.is_motor(m, r):
         return True
-    return m.slot_a[r, w] >= UNLIMITED and not is_off_target(m, s, x, r, t, w)
+    return not motor.is_bounded(m, r, w) and not motor.is_off_target(m, s, x, r, t, w)
 
 
 @wp.func(inline=False)
@@ -81,7 +81,7 @@ def start_with_impulse(
         r = m.bilateral[i]
         if x.solved[r, w] != 0:
             if may_jump(m, s, x, r, t, w):
-                worst = wp.max(worst, wp.abs(row_velocity(m, x, s.v, r, w) - row_target_rate(m, r, t, w)))
+                worst = wp.max(worst, wp.abs(row_velocity(m, x, s.v, r, w) - kinds.target_rate(m, r, t, w)))
             else:
                 left_out += 1
     if worst <= JUMP:

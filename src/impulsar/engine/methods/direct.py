@@ -20,8 +20,8 @@ import numpy as np
 import warp as wp
 
 from ..constrain.reactions import instant_reactions
-from ..constrain.rows import advance_clock
 from ..integrate.books import measure_energy
+from ..integrate.clock import advance_clock
 from ..integrate.evaluate import FIXED, PAIR, RTOL
 from ..integrate.impulsive import needs_impulses
 from ..integrate.pairs import STAGES, tableaux

@@ -12,13 +12,14 @@ from dataclasses import dataclass
 
 import warp as wp
 
+from ..constrain.assemble import assemble
 from ..constrain.frames import follow_loops
 from ..constrain.reactions import collect_reactions, finish_reactions, start_reactions
-from ..constrain.rows import advance_clock, assemble
 from ..coordinates.tree import drift, kick, kinematics
 from ..forces.loads import apply_loads, book_loads
 from ..forces.motor_torques import apply_motor_torques
 from ..integrate.books import book_rows, measure_energy
+from ..integrate.clock import advance_clock
 from ..integrate.inertial import before_drift, drift_carefully, leave_out_products
 from ..report import check_finite, report_step, start_report
 from ..solve.sticking import stick

@@ -20,12 +20,12 @@ appends the compliant rows, whose softness stands on the diagonal beside their r
 
 import warp as wp
 
+from ..constrain import kinds
 from ..coordinates.tree import apply_impulse, row_product, row_response
 from ..spatial import ONE, ZERO, f64
 from ..state import WorkArrays
 from ..system import SystemArrays
 from ..system.rank import NEAR
-from ..system.slots import CLOSURE, COUPLING
 
 TWO_THIRDS = wp.constant(wp.float64(0.6666666666666666))
 DEPENDENT = wp.constant(wp.float64(NEAR**2))  # strength of a row that depends on others at this instant
@@ -134,8 +134,7 @@ def choose_rows(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], w: int):
     n = m.bilateral.shape[0]
     for i in range(n):
         r = m.bilateral[i]
-        kind = m.slot_kind[r]
-        if kind == CLOSURE or kind == COUPLING:
+        if kinds.is_equation(m, r):
             x.solved[r, w] = int(0)
             for j in range(i + 1):
                 x.gram[i * n + j, w] = row_product(m, x, r, m.bilateral[j], w)
@@ -145,8 +144,7 @@ def choose_rows(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], w: int):
         most = ROUNDING
         for i in range(n):
             r = m.bilateral[i]
-            kind = m.slot_kind[r]
-            if (kind == CLOSURE or kind == COUPLING) and x.solved[r, w] == 0 and x.gram[i * n + i, w] > most:
+            if kinds.is_equation(m, r) and x.solved[r, w] == 0 and x.gram[i * n + i, w] > most:
                 most = x.gram[i * n + i, w]
                 best = i
         if best < 0:
@@ -155,7 +153,7 @@ def choose_rows(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], w: int):
         # take its part out of the rows that are left
         for i in range(n):
             r = m.bilateral[i]
-            if x.solved[r, w] == 0 and (m.slot_kind[r] == CLOSURE or m.slot_kind[r] == COUPLING):
+            if x.solved[r, w] == 0 and kinds.is_equation(m, r):
                 part = symmetric(x, n, i, best, w) / most
                 if part != ZERO:
                     for j in range(i + 1):

@@ -2,17 +2,17 @@
 
 import warp as wp
 
-from ...author.joints import BALL_X, BALL_Z
+from ...author.joints import BALL_X
+from ..constrain import kinds, motor
 from ..coordinates.tree import apply_impulse, row_response
 from ..spatial import ZERO, f64
 from ..state import WorkArrays
 from ..system import SystemArrays
-from ..system.slots import MOTOR_SPEED
 
 
 @wp.func
 def is_ball_motor(m: wp.ref[SystemArrays], r: int) -> bool:
-    return m.slot_kind[r] == MOTOR_SPEED and m.slot_code[r] >= BALL_X and m.slot_code[r] <= BALL_Z
+    return kinds.is_drive(m, r) and m.slot_group[r] != 1
 
 
 @wp.func
@@ -37,8 +37,8 @@ def saturate_motors(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], w: int) -> i
     count = int(0)
     for i in range(m.bilateral.shape[0]):
         r = m.bilateral[i]
-        if m.slot_channel[r] >= 0 and x.solved[r, w] != 0:
-            most = m.slot_a[r, w]
+        if motor.is_motor(m, r) and x.solved[r, w] != 0:
+            most = motor.max_torque(m, r, w)
             wanted = torque_wanted(m, x, i, w)
             if wanted > most:
                 x.row_torque[r, w] = x.multiplier[i, w] * (most / wanted)
@@ -50,9 +50,9 @@ def saturate_motors(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], w: int) -> i
             r = m.bilateral[i]
             b = x.rhs[i, w]
             for j in range(m.bilateral.shape[0]):
-                motor = m.bilateral[j]
-                if x.row_torque[motor, w] != ZERO:
-                    b -= row_response(m, x, r, motor, w) * x.row_torque[motor, w]
+                other = m.bilateral[j]
+                if x.row_torque[other, w] != ZERO:
+                    b -= row_response(m, x, r, other, w) * x.row_torque[other, w]
             x.multiplier[i, w] = b
             if x.solved[r, w] == 0:
                 x.multiplier[i, w] = ZERO

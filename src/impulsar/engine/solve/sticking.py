@@ -7,11 +7,11 @@ A = J M⁻¹ Jᵀ, by LDLᵀ; a row whose impulse would leave its bound slides a
 
 import warp as wp
 
+from ..constrain import kinds
 from ..coordinates.tree import apply_impulse, row_response, row_velocity
 from ..spatial import ONE, ZERO, f64
 from ..state import StateArrays, WorkArrays
 from ..system import SystemArrays
-from ..system.slots import FRICTION
 
 DEPENDENT = wp.constant(wp.float64(1e-12))  # pivot of a row that others already hold, of its diagonal
 INSIDE = wp.constant(wp.float64(1e-12))  # nearer to its bound than this part of it, a row slides
@@ -36,7 +36,7 @@ def collect_sticking(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[
     ball = int(0)
     for a in range(rows):
         r = x.active[a, w]
-        if m.slot_kind[r] == FRICTION:
+        if kinds.can_stick(m, r):
             if ball == 0:
                 ball = m.slot_group[r]
                 inside = int(0)
@@ -119,7 +119,7 @@ def clip_sticking(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[Wor
     ball = int(0)
     for a in range(rows):
         r = x.active[a, w]
-        if m.slot_kind[r] == FRICTION:
+        if kinds.can_stick(m, r):
             if ball == 0:
                 ball = m.slot_group[r]
                 size = friction_size(m, s, x, r, w)

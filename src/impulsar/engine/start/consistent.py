@@ -3,8 +3,8 @@
 import numpy as np
 import warp as wp
 
+from ..constrain import kinds
 from ..constrain.frames import follow_loops
-from ..constrain.rows import assemble_slot
 from ..coordinates.tree import accelerate, articulate, kinematics, response
 from ..integrate.books import measure_energy
 from ..spatial import ONE, ZERO, vec6
@@ -37,8 +37,8 @@ def start_kernel(m: SystemArrays, s: StateArrays, x: WorkArrays):
     for k in range(s.v.shape[0]):
         s.v[k, w] = x.qdd[k, w]
     for r in range(m.slot_kind.shape[0]):
-        if m.slot_kind[r] == CLOSURE or m.slot_kind[r] == COUPLING:
-            assemble_slot(m, s, x, r, ZERO, ONE, w)
+        if kinds.is_equation(m, r):
+            kinds.fill(m, s, x, r, ZERO, ONE, w)
             response(m, x, r, w)
 
 

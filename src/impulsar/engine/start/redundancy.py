@@ -22,8 +22,8 @@ import numpy as np
 import warp as wp
 
 from ...author.model import Model
+from ..constrain import kinds
 from ..constrain.frames import follow_loops
-from ..constrain.rows import assemble_slot
 from ..coordinates.inverse import joint_inertia
 from ..coordinates.retract import move_coordinates
 from ..coordinates.tree import kinematics
@@ -31,7 +31,7 @@ from ..spatial import ONE, ZERO, f64
 from ..state import State, StateArrays, WorkArrays, allocate_work
 from ..system import System, SystemArrays
 from ..system.rank import strongest
-from ..system.slots import CLOSURE, COUPLING, IDLE, MOTOR_POSITION, MOTOR_SPEED, Slot
+from ..system.slots import CLOSURE, COUPLING, IDLE, Slot
 from ..system.tree import has_loop
 
 REACHES = (0.15, -0.3, 0.45, -0.6, 0.8)  # how far poses are looked for, largest freedom [rad, sizes]
@@ -52,9 +52,8 @@ def rows_kernel(m: SystemArrays, s: StateArrays, x: WorkArrays):
     kinematics(m, s, x, ZERO, w)
     follow_loops(m, s, x, w)
     for r in range(m.slot_kind.shape[0]):
-        kind = m.slot_kind[r]
-        if kind == CLOSURE or kind == COUPLING or kind == MOTOR_SPEED or kind == MOTOR_POSITION:
-            assemble_slot(m, s, x, r, ZERO, ONE, w)
+        if kinds.is_equation(m, r) or kinds.is_drive(m, r):
+            kinds.fill(m, s, x, r, ZERO, ONE, w)
 
 
 @wp.kernel(enable_backward=False)

@@ -70,14 +70,14 @@ class SystemArrays:
     loop_joint: wp.array(dtype=wp.int32)
     loop_code: wp.array(dtype=wp.int32)
     # slots [slot] and [slot, world]
-    slot_kind: wp.array(dtype=wp.int32)  # row kind of engine/constrain/rows.py
+    slot_kind: wp.array(dtype=wp.int32)  # row kind of engine/system/slots.py, see engine/constrain/kinds.py
     slot_part: wp.array(dtype=wp.int32)  # joint, spring, hand or coupling
     slot_code: wp.array(dtype=wp.int32)  # freedom or lock of the joint, component of the hand
     slot_q: wp.array(dtype=wp.int32)  # where its coordinate is: q[i], or loop_q[-1 - i]
     slot_dof: wp.array(dtype=wp.int32)  # tree freedom that it acts on alone, else -1
     slot_trees: wp.array2d(dtype=wp.int32)  # [slot, 4] trees that its row touches, -1: no more
     slot_row: wp.array(dtype=wp.int32)  # [slot + 1] where its row begins in J and Y
-    slot_group: wp.array(dtype=wp.int32)  # 3: first of three rows bounded together, else 1
+    slot_group: wp.array(dtype=wp.int32)  # of rows bounded together: how many at the first, 0 at the others; 1 alone
     slot_block: wp.array(dtype=wp.int32)  # at a joint's first closure the number of them, else 0
     slot_channel: wp.array(dtype=wp.int32)  # input channel of a motor, else -1
     slot_weight: wp.array(dtype=f64)  # of |J|²: 1 / size² where the row is in metres, so that they compare
@@ -89,10 +89,10 @@ class SystemArrays:
     rank: wp.array2d(dtype=f64)  # [1, world] of the closures and couplings together
     slack: wp.array2d(dtype=f64)  # [1, world] error of the rows kept that leaving out others may mean [rad, lengths]
     spares: wp.array(dtype=wp.int32)  # [1] 1: some rows are spare and the method leaves them out
-    slot_a: wp.array2d(dtype=f64)  # limit: bound; friction: bound; motor: max torque; spring: stiffness
-    slot_b: wp.array2d(dtype=f64)  # limit: restitution; spring: damping; coupling: ratio
-    slot_c: wp.array2d(dtype=f64)  # spring: rest
-    slot_d: wp.array2d(dtype=f64)  # spring: viscous coefficient
+    slot_a: wp.array2d(dtype=f64)  # parameters of its kind: engine/constrain/ has their names
+    slot_b: wp.array2d(dtype=f64)
+    slot_c: wp.array2d(dtype=f64)
+    slot_d: wp.array2d(dtype=f64)
     # couplings [coupling]: joint and freedom of each side
     coupled_joint: wp.array2d(dtype=wp.int32)  # [coupling, side]
     coupled_code: wp.array2d(dtype=wp.int32)

@@ -49,7 +49,7 @@ class Slot:
     code: int = 0
     q: int = 0
     dof: int = -1
-    group: int = 1
+    group: int = 1  # of rows bounded together: their number at the first, 0 at the others
     channel: int = -1
     a: float = 0.0
     b: float = 0.0
@@ -65,6 +65,11 @@ class Slot:
     def owner(self) -> str:
         """Kind of the part that it is of."""
         return OWNERS.get(self.kind, "joint")
+
+
+def cone_size(k: int, n: int) -> int:
+    """Slot.group of the k-th of n rows that are bounded together."""
+    return n if k == 0 else 0
 
 
 class SlotBuilder:
@@ -143,7 +148,7 @@ class SlotBuilder:
         )
         for k, item in enumerate(scalar_profiles(value, len(group.freedoms))):
             self.channels.append(item)
-            size = len(group.freedoms) if k == 0 and kind == MOTOR_SPEED else 1  # rows of a ball, bounded together
+            size = cone_size(k, len(group.freedoms)) if kind == MOTOR_SPEED else 1
             where = self._at(joint, group.freedoms[k])
             yield Slot(**where, kind=kind, group=size, channel=len(self.channels) - 1, a=motor.max_torque)
 
@@ -162,7 +167,7 @@ class SlotBuilder:
     def _friction(self, joint: Joint, group: Group, features: Features) -> Iterator[Slot]:
         if features.friction:
             for k, code in enumerate(group.freedoms):
-                size = len(group.freedoms) if k == 0 else 1
+                size = cone_size(k, len(group.freedoms))
                 yield Slot(**self._at(joint, code), kind=FRICTION, group=size, a=features.friction)
 
     def _limits(self, joint: Joint, group: Group, features: Features) -> Iterator[Slot]:

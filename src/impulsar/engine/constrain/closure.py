@@ -1,0 +1,47 @@
+"""Closures: the locks of a joint that closes a loop (locks.py). No bias, no bound, the error removed."""
+
+import warp as wp
+
+from ..spatial import ONE, ZERO, f64
+from ..state import StateArrays, WorkArrays
+from ..system import SystemArrays
+from ..system.slots import CLOSURE
+from .accelerations import joint_acceleration
+from .frames import Pair
+from .locks import closure_angle, lock
+from .rows import add_pair, clear_row, set_equation
+
+
+@wp.func
+def is_closure(kind: int) -> bool:
+    return kind == CLOSURE
+
+
+@wp.func
+def fill(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], r: int, t: f64, h: f64, w: int) -> int:
+    part = m.slot_part[r]
+    code = m.slot_code[r]
+    clear_row(m, x, r, w)
+    pair, error = lock(m, x, part, code, closure_angle(m, s, x, part, code, m.slot_q[r], w), w)
+    add_pair(m, x, r, pair, ONE, w)
+    set_equation(x, r, error, w)
+    return 1
+
+
+@wp.func
+def pair(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], r: int, w: int) -> Pair:
+    found, _ = lock(m, x, m.slot_part[r], m.slot_code[r], ZERO, w)
+    return found
+
+
+@wp.func
+def error(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], r: int, w: int) -> f64:
+    part = m.slot_part[r]
+    code = m.slot_code[r]
+    _, off = lock(m, x, part, code, closure_angle(m, s, x, part, code, m.slot_q[r], w), w)
+    return off
+
+
+@wp.func
+def acceleration(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], r: int, along: Pair, w: int) -> f64:
+    return joint_acceleration(m, x, m.slot_part[r], m.slot_code[r], along, w)

@@ -1,0 +1,317 @@
+"""What kinds of rows there are: the only place where one is told from another.
+
+A kind is a file with these verbs, as far as it has something to say to them:
+
+    fill           a row of an impulsive step: J, bias, softness, bounds, error; 0 where it is none now
+    midway         its bias where the geometry is that of the middle of a sub-step
+    pair           the wrench pair by which a positive impulse acts
+    error          position error of a row that holds
+    acceleration   of a row that holds, less what it should be
+    book           its work and losses over an impulsive step
+    act            its force of an instant, with the powers of its books
+    react          which way its force goes
+
+and with names for its parameters, a, b, c and d of its slots. What follows tells a row's kind by its slot.
+"""
+
+import warp as wp
+
+from ..coordinates.tree import row_velocity
+from ..spatial import HALF, ONE, ZERO, f64
+from ..state import StateArrays, WorkArrays
+from ..system import SystemArrays
+from . import closure, compliant, coupling, friction, hand, limit, motor
+from .accelerations import joint_acceleration
+from .frames import Pair
+from .rows import book_impulse, own_jacobian, own_pair, pair_jacobian
+from .transmit import take_off, transmit
+
+
+@wp.func
+def kind_of(m: wp.ref[SystemArrays], r: int) -> int:
+    return m.slot_kind[r]
+
+
+# what a row is
+
+
+@wp.func
+def is_equation(m: wp.ref[SystemArrays], r: int) -> bool:
+    """Whether a row is one of the mechanism's own: it holds without bound and does no work."""
+    kind = kind_of(m, r)
+    return closure.is_closure(kind) or coupling.is_coupling(kind)
+
+
+@wp.func
+def is_drive(m: wp.ref[SystemArrays], r: int) -> bool:
+    """Whether a row is of a motor with a speed or position."""
+    return motor.is_drive(kind_of(m, r))
+
+
+@wp.func
+def is_limit(m: wp.ref[SystemArrays], r: int) -> bool:
+    """Whether a row pushes one way only."""
+    return limit.is_limit(kind_of(m, r))
+
+
+@wp.func
+def can_stick(m: wp.ref[SystemArrays], r: int) -> bool:
+    """Whether a row is of friction: it holds while its impulse is inside its bound."""
+    return friction.is_friction(kind_of(m, r))
+
+
+@wp.func
+def is_force(m: wp.ref[SystemArrays], r: int) -> bool:
+    """Whether a slot acts as a force and is never a row."""
+    return motor.is_torque(kind_of(m, r))
+
+
+@wp.func
+def is_line(m: wp.ref[SystemArrays], r: int) -> bool:
+    """Whether a slot is a spring or a hand in use: its length changes other than by h u where its ends turn."""
+    kind = kind_of(m, r)
+    if hand.is_hand(kind):
+        return not hand.is_empty(m, r)
+    return compliant.is_line(kind)
+
+
+@wp.func
+def is_in_joint(m: wp.ref[SystemArrays], r: int) -> bool:
+    """Whether a row acts in a joint, and not between points."""
+    kind = kind_of(m, r)
+    return not (compliant.is_line(kind) or hand.is_hand(kind))
+
+
+@wp.func
+def is_unused(m: wp.ref[SystemArrays], r: int) -> bool:
+    """Whether a slot is of a hand that holds nothing."""
+    return hand.is_hand(kind_of(m, r)) and hand.is_empty(m, r)
+
+
+@wp.func
+def has_coordinate(m: wp.ref[SystemArrays], r: int) -> bool:
+    """Whether a row acts along a freedom."""
+    return not is_equation(m, r) and is_in_joint(m, r)
+
+
+@wp.func
+def holds(m: wp.ref[SystemArrays], r: int, w: int) -> bool:
+    """Whether a row holds a position whatever it takes: an equation, or a servo without bound."""
+    return is_equation(m, r) or (motor.is_servo(m, r) and not motor.is_bounded(m, r, w))
+
+
+@wp.func
+def needs_impulses(
+    m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], r: int, h: f64, w: int
+) -> bool:
+    """Whether a row may act within h that accelerations alone cannot hold: friction, or a limit that is near."""
+    if can_stick(m, r):
+        return friction.bound(m, r, w) > ZERO
+    return is_limit(m, r) and limit.is_near(m, s, x, r, h, w)
+
+
+# what it asks for
+
+
+@wp.func
+def fill(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], r: int, t: f64, h: f64, w: int) -> int:
+    """Fill one row for a step h from time t; returns 1 if it is a row in this step."""
+    kind = kind_of(m, r)
+    if closure.is_closure(kind):
+        return closure.fill(m, s, x, r, t, h, w)
+    if coupling.is_coupling(kind):
+        return coupling.fill(m, s, x, r, t, h, w)
+    if limit.is_limit(kind):
+        return limit.fill(m, s, x, r, t, h, w)
+    if friction.is_friction(kind):
+        return friction.fill(m, s, x, r, t, h, w)
+    if motor.is_drive(kind):
+        return motor.fill(m, s, x, r, t, h, w)
+    if compliant.is_compliant(kind):
+        return compliant.fill(m, s, x, r, t, h, w)
+    if hand.is_hand(kind):
+        return hand.fill(m, s, x, r, t, h, w)
+    return 0
+
+
+@wp.func
+def midway(
+    m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], r: int, t: f64, h: f64, beat: f64, w: int
+):
+    """Make a row that of a sub-step h from time t, of at most a beat, whose middle the geometry is."""
+    kind = kind_of(m, r)
+    if compliant.is_compliant(kind):
+        compliant.midway(m, s, x, r, h, w)
+    elif hand.is_hand(kind):
+        hand.midway(m, s, x, r, t, h, w)
+    elif motor.is_drive(kind):
+        motor.midway(m, s, x, r, t, h, beat, w)
+    elif limit.is_limit(kind):
+        limit.midway(m, s, x, r, h, w)
+    elif is_equation(m, r):
+        turn = acceleration(m, x, r, t, w)
+        old = row_velocity(m, x, x.v_old, r, w)
+        turned = HALF * (h * turn - row_velocity(m, x, s.v, r, w) + old)  # h/2 J̇ v, where old is about as much
+        x.row_bias[r, w] = wp.clamp(turned, wp.min(old, ZERO), wp.max(old, ZERO))
+
+
+@wp.func(inline=False)
+def pair(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], r: int, w: int) -> Pair:
+    """The wrench pair by which a slot's positive impulse acts, but for couplings, which have two."""
+    kind = kind_of(m, r)
+    if closure.is_closure(kind):
+        return closure.pair(m, x, r, w)
+    if compliant.is_compliant(kind):
+        return compliant.pair(m, x, r, w)
+    if hand.is_hand(kind):
+        return hand.pair(m, x, r, w)
+    if limit.is_limit(kind):
+        return limit.pair(m, x, r, w)
+    return own_pair(m, x, r, w)
+
+
+@wp.func(inline=False)
+def error(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], r: int, t: f64, w: int) -> f64:
+    """Position error of a bilateral row [m, rad]; a speed motor has none."""
+    kind = kind_of(m, r)
+    if closure.is_closure(kind):
+        return closure.error(m, s, x, r, w)
+    if coupling.is_coupling(kind):
+        return coupling.error(m, s, x, r, w)
+    if motor.is_drive(kind):
+        return motor.error(m, s, x, r, t, w)
+    return ZERO
+
+
+@wp.func
+def target_rate(m: wp.ref[SystemArrays], r: int, t: f64, w: int) -> f64:
+    """What a bilateral row's velocity should be at time t."""
+    if is_drive(m, r):
+        return motor.target_rate(m, r, t, w)
+    return ZERO
+
+
+@wp.func
+def acceleration_along(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], r: int, along: Pair, t: f64, w: int) -> f64:
+    """`acceleration` of a row other than a coupling, whose pair is known."""
+    if is_drive(m, r):
+        return motor.acceleration(m, x, r, along, t, w)
+    return joint_acceleration(m, x, m.slot_part[r], m.slot_code[r], along, w)
+
+
+@wp.func
+def acceleration(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], r: int, t: f64, w: int) -> f64:
+    """Acceleration of a row in a joint at the bodies' present ones, less what it should be at time t."""
+    if coupling.is_coupling(kind_of(m, r)):
+        return coupling.acceleration(m, x, r, w)
+    return acceleration_along(m, x, r, pair(m, x, r, w), t, w)
+
+
+@wp.func
+def fill_instant(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], r: int, t: f64, w: int) -> f64:
+    """J of a bilateral row; returns its acceleration."""
+    if coupling.is_coupling(kind_of(m, r)):
+        coupling.jacobian(m, x, r, w)
+        return coupling.acceleration(m, x, r, w)
+    along = pair(m, x, r, w)
+    pair_jacobian(m, x, r, along, w)
+    return acceleration_along(m, x, r, along, t, w)
+
+
+@wp.func
+def jacobian(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], r: int, w: int):
+    """J of a row other than a coupling or a limit."""
+    if m.slot_dof[r] >= 0:
+        own_jacobian(m, x, r, ONE, w)
+    else:
+        pair_jacobian(m, x, r, pair(m, x, r, w), w)
+
+
+# compliant rows
+
+
+@wp.func
+def stiffness(m: wp.ref[SystemArrays], r: int, w: int) -> f64:
+    """Of a compliant row or a hand [N/m, N m/rad]."""
+    if hand.is_hand(kind_of(m, r)):
+        return hand.stiffness(m, r, w)
+    return compliant.stiffness(m, r, w)
+
+
+@wp.func
+def damping(m: wp.ref[SystemArrays], r: int, w: int) -> f64:
+    """Of a compliant row or a hand, viscous friction included [N s/m, N m s/rad]."""
+    if hand.is_hand(kind_of(m, r)):
+        return hand.damping(m, r, w)
+    return compliant.damping(m, r, w)
+
+
+@wp.func
+def stretch(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], r: int, w: int) -> f64:
+    """Of a slot's spring [m, rad]; 0 where the slot has none."""
+    kind = kind_of(m, r)
+    if compliant.is_compliant(kind):
+        return compliant.stretch(m, s, x, r, w)
+    if hand.is_hand(kind) and not hand.is_empty(m, r):
+        return hand.stretch(m, s, x, r, w)
+    return ZERO
+
+
+@wp.func
+def elastic_energy(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], r: int, w: int) -> f64:
+    """[J]"""
+    d = stretch(m, s, x, r, w)
+    if d == ZERO:
+        return ZERO
+    return HALF * stiffness(m, r, w) * d * d
+
+
+@wp.func
+def target_step(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], r: int, t: f64, h: f64, w: int) -> f64:
+    """How far the other end of a slot's spring is moved in the step by a hand [m]."""
+    if hand.is_hand(kind_of(m, r)):
+        return hand.target_step(m, s, r, t, h, w)
+    return ZERO
+
+
+# what it did
+
+
+@wp.func
+def act(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], r: int, t: f64, w: int):
+    """Add the force of a compliant row at time t; returns it, its power, and what dampers and viscous friction take."""
+    kind = kind_of(m, r)
+    force = ZERO
+    power = ZERO
+    loss = ZERO
+    viscous = ZERO
+    if compliant.is_compliant(kind):
+        force, loss, viscous = compliant.act(m, s, x, r, w)
+    elif hand.is_hand(kind):
+        force, power, loss = hand.act(m, s, x, r, t, w)
+    return force, power, loss, viscous
+
+
+@wp.func
+def book(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], r: int, t: f64, h: f64, w: int):
+    """Work and losses of one row over a step h from time t, before positions move."""
+    kind = kind_of(m, r)
+    if is_equation(m, r):
+        return
+    if hand.is_hand(kind):
+        hand.book(m, s, x, r, t, h, w)
+    elif compliant.is_compliant(kind):
+        compliant.book(m, s, x, r, h, w)
+    else:
+        book_impulse(m, s, x, r, w)
+
+
+@wp.func
+def react(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], r: int, force: f64, w: int):
+    """Send one row's force to the joint that it acts in, or to the bodies between which it acts."""
+    if coupling.is_coupling(kind_of(m, r)):
+        coupling.react(m, x, r, force, w)
+    elif is_in_joint(m, r):
+        transmit(m, x, m.slot_part[r], pair(m, x, r, w), force, w)
+    else:
+        take_off(x, pair(m, x, r, w), force, w)

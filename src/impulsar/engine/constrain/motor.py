@@ -1,0 +1,146 @@
+"""Motors in a freedom: a speed or a position that follows a channel, within ± max torque; or a torque.
+
+    row of a step   bias -speed, or -(target - q) / h         |impulse| ≤ h · max torque
+    of an instant   u̇ = rate of the channel, or its acceleration
+
+A motor with a given torque is a force and never a row (forces/motor_torques.py); its slot keeps its books.
+"""
+
+import warp as wp
+
+from ..coordinates.tree import row_velocity
+from ..spatial import HALF, ONE, UNLIMITED, ZERO, f64
+from ..state import StateArrays, WorkArrays
+from ..system import SystemArrays
+from ..system.channels import channel, channel_acceleration, channel_rate, just_before
+from ..system.slots import MOTOR_POSITION, MOTOR_SPEED, MOTOR_TORQUE
+from .accelerations import joint_acceleration
+from .frames import Pair, pair_velocity
+from .rows import own_coordinate, own_jacobian, own_pair, set_bounded
+
+OFF_TARGET = wp.constant(wp.float64(1e-6))  # a motor further off is not on its target [m, rad and per second; of 1]
+GENTLE = wp.constant(wp.float64(0.4))  # rate of a position motor's way back to its target, per impulse step
+
+
+@wp.func
+def is_drive(kind: int) -> bool:
+    """Whether a slot is a motor that is a row."""
+    return kind == MOTOR_SPEED or kind == MOTOR_POSITION
+
+
+@wp.func
+def is_torque(kind: int) -> bool:
+    """Whether a slot is a motor that is a force."""
+    return kind == MOTOR_TORQUE
+
+
+@wp.func
+def is_motor(m: wp.ref[SystemArrays], r: int) -> bool:
+    """Whether a slot is a motor of any sort."""
+    return m.slot_channel[r] >= 0
+
+
+@wp.func
+def is_servo(m: wp.ref[SystemArrays], r: int) -> bool:
+    """Whether a slot is a motor of prescribed position."""
+    return m.slot_kind[r] == MOTOR_POSITION
+
+
+@wp.func
+def max_torque(m: wp.ref[SystemArrays], r: int, w: int) -> f64:
+    """[N, N m]"""
+    return m.slot_a[r, w]
+
+
+@wp.func
+def is_bounded(m: wp.ref[SystemArrays], r: int, w: int) -> bool:
+    return max_torque(m, r, w) < UNLIMITED
+
+
+@wp.func
+def target(m: wp.ref[SystemArrays], r: int, t: f64, w: int) -> f64:
+    """What a motor's channel says at time t."""
+    return channel(m, m.slot_channel[r], t, w)
+
+
+@wp.func
+def target_rate(m: wp.ref[SystemArrays], r: int, t: f64, w: int) -> f64:
+    """What the row's velocity should be at time t."""
+    if is_servo(m, r):
+        return channel_rate(m, m.slot_channel[r], t, w)
+    return target(m, r, t, w)
+
+
+@wp.func
+def target_acceleration(m: wp.ref[SystemArrays], r: int, t: f64, w: int) -> f64:
+    """What the row's acceleration should be at time t."""
+    if is_servo(m, r):
+        return channel_acceleration(m, m.slot_channel[r], t, w)
+    return channel_rate(m, m.slot_channel[r], t, w)
+
+
+@wp.func
+def fill(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], r: int, t: f64, h: f64, w: int) -> int:
+    own_jacobian(m, x, r, ONE, w)
+    speed = target(m, r, t + h, w)
+    if is_servo(m, r):
+        speed = (speed - own_coordinate(m, s, x, r, w)) / h
+    set_bounded(x, r, -speed, h * max_torque(m, r, w), w)
+    return 1
+
+
+@wp.func
+def error(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], r: int, t: f64, w: int) -> f64:
+    """How far a position is off its target; a speed has no place to be."""
+    if is_servo(m, r):
+        return own_coordinate(m, s, x, r, w) - target(m, r, t, w)
+    return ZERO
+
+
+@wp.func
+def acceleration(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], r: int, along: Pair, t: f64, w: int) -> f64:
+    """Less what it should be at time t."""
+    a = joint_acceleration(m, x, m.slot_part[r], m.slot_code[r], along, w)
+    return a - target_acceleration(m, r, t, w)
+
+
+@wp.func(inline=False)
+def miss(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], r: int, t: f64, w: int):
+    """How far a motor is from its target at time t, and how much faster than it, at the present twists."""
+    u = pair_velocity(x, own_pair(m, x, r, w), w)
+    return error(m, s, x, r, t, w), u - target_rate(m, r, t, w)
+
+
+@wp.func(inline=False)
+def is_off_target(
+    m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], r: int, t: f64, w: int
+) -> bool:
+    """Whether a motor is not where it should be."""
+    off, _ = miss(m, s, x, r, t, w)
+    return wp.abs(off) > OFF_TARGET * (ONE + wp.abs(target(m, r, t, w)))
+
+
+@wp.func
+def jump(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], r: int, t: f64, w: int) -> f64:
+    """How much faster a motor without bound has to be from time t on; one with a bound gives no impulse."""
+    if not is_motor(m, r) or is_bounded(m, r, w) or is_off_target(m, s, x, r, t, w):
+        return ZERO
+    _, faster = miss(m, s, x, r, t, w)
+    return -faster
+
+
+@wp.func
+def midway(
+    m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], r: int, t: f64, h: f64, beat: f64, w: int
+):
+    """u = speed at the end; or by the trapezoidal rule from  ë = -2 α ė - α² e."""
+    end = just_before(t + h)
+    if not is_servo(m, r):
+        x.row_bias[r, w] = -target(m, r, end, w)
+        return
+    rate = target_rate(m, r, t, w)
+    faster = row_velocity(m, x, x.v_old, r, w) - rate
+    off = own_coordinate(m, s, x, r, w) - target(m, r, t, w) - HALF * h * rate
+    part = HALF * GENTLE * h / wp.max(h, beat)  # α h / 2
+    slow = (ONE - part) * (ONE - part) * faster - f64(4.0) * part * part / h * off
+    x.row_bias[r, w] = -(target_rate(m, r, end, w) + slow / ((ONE + part) * (ONE + part)))
