@@ -26,7 +26,10 @@ def test_ranges_of_slots_have_names(mechanism: im.Model) -> None:
 def test_kinds_are_told_apart_in_one_place() -> None:
     """What a slot's kind and letters mean is read in constrain/ only, and only kinds.py knows more than one kind."""
     source = Path(im.__file__).parent
-    letters, kinds = re.compile(r"\.slot_(kind|[abcd])\["), re.compile(r"^from \. import .*closure", re.MULTILINE)
+    letters, kinds = (
+        re.compile(r"\.(slot_(kind|[abcd])|row_kind)\["),
+        re.compile(r"^from \. import .*closure", re.MULTILINE),
+    )
     knows = {path.relative_to(source).as_posix() for path in source.rglob("*.py") if letters.search(path.read_text())}
     assert knows and all(name.startswith("engine/constrain/") for name in knows), knows
     all_kinds = {path.name for path in (source / "engine/constrain").glob("*.py") if kinds.search(path.read_text())}

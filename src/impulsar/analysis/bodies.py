@@ -26,6 +26,7 @@ from ..author.model import Model
 from ..engine.constrain import kinds, motor
 from ..engine.constrain.frames import follow_loops
 from ..engine.constrain.rows import own_coordinate
+from ..engine.constrain.topology import list_rows
 from ..engine.coordinates.inverse import inverse_dynamics, joint_inertia
 from ..engine.coordinates.retract import move_coordinates
 from ..engine.coordinates.tree import kinematics
@@ -77,6 +78,7 @@ def balance_kernel(
 ):
     """Everything that the balance of forces needs, at the present state; also fills x.J."""
     w = wp.tid()
+    list_rows(m, x, w)
     kinematics(m, s, x, ZERO, w)
     follow_loops(m, s, x, w)
     for i in range(m.parent.shape[0]):
@@ -91,13 +93,13 @@ def balance_kernel(
         r = rows[i]
         kinds.fill(m, s, x, r, ZERO, ONE, w)
         error[i, w] = kinds.error(m, s, x, r, t[0], w)
-        rate[i, w] = kinds.target_rate(m, r, t[0], w)
+        rate[i, w] = kinds.target_rate(m, x, r, t[0], w)
         drift[i, w] = kinds.acceleration(m, x, r, t[0], w)
         change[i, w] = ZERO
-        if motor.is_servo(m, r):
-            change[i, w] = motor.target_acceleration(m, r, t[0], w)
+        if motor.is_servo(x, r, w):
+            change[i, w] = motor.target_acceleration(m, x, r, t[0], w)
         measured[i, w] = ZERO
-        if kinds.has_coordinate(m, r):
+        if kinds.has_coordinate(x, r, w):
             measured[i, w] = own_coordinate(m, s, x, r, w)
 
 
@@ -111,10 +113,11 @@ def move_kernel(m: SystemArrays, s: StateArrays, change: wp.array2d(dtype=f64)):
 def reactions_kernel(m: SystemArrays, s: StateArrays, x: WorkArrays):
     """x.reaction from the forces in s.impulse."""
     w = wp.tid()
+    list_rows(m, x, w)
     for j in range(m.first.shape[0]):
         x.reaction[j, w] = vec6()
-    for r in range(m.slot_kind.shape[0]):
-        if kinds.is_in_joint(m, r):
+    for r in range(x.row_count[0, w]):
+        if kinds.is_in_joint(x, r, w):
             kinds.react(m, x, r, s.impulse[r, w], w)
 
 

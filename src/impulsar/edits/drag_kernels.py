@@ -18,6 +18,7 @@ from ..author.joints import BALL_X
 from ..engine.constrain import kinds, limit, motor
 from ..engine.constrain.frames import follow_loops, point_of
 from ..engine.constrain.rows import is_spare, own_coordinate, respond
+from ..engine.constrain.topology import list_rows
 from ..engine.coordinates.retract import move_coordinates
 from ..engine.coordinates.tree import accelerate, articulate, kinematics, next_tree, row_velocity
 from ..engine.solve.direct import CHOOSE, STRONGER, apply_multipliers, choose_rows, factor_bilateral, solve_bilateral
@@ -95,7 +96,7 @@ def row_error(
 ) -> f64:
     """Position error of bilateral row i, if it holds [m, rad]."""
     r = m.bilateral[i]
-    if motor.is_servo(m, r):
+    if motor.is_servo(x, r, w):
         return own_coordinate(m, s, x, r, w) - d.driven[i, w]
     return kinds.error(m, s, x, r, ZERO, w)
 
@@ -111,7 +112,7 @@ def pose(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays],
 def fill_rows(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], d: wp.ref[DragArrays], w: int):
     """J of all rows at the present pose, of those that are asked as dense vectors."""
     for i in range(m.bilateral.shape[0]):
-        if kinds.holds(m, m.bilateral[i], w):
+        if kinds.holds(m, x, m.bilateral[i], w):
             kinds.fill(m, s, x, m.bilateral[i], ZERO, ONE, w)
     dofs = s.v.shape[0]
     for e in range(d.J.shape[0]):
@@ -129,15 +130,15 @@ def fill_rows(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArr
     for l in range(d.limits.shape[0]):
         r = d.limits[l]
         limit.jacobian(m, x, r, w)
-        entry = m.slot_row[r]
+        entry = x.row_start[r, w]
         n = int(0)
-        tree = m.slot_trees[r, 0]
+        tree = x.row_trees[4 * r, w]
         while tree >= 0:
             for k in range(m.tree_dof[tree], m.tree_dof[tree + 1]):
                 d.J[(AXES + l) * dofs + k, w] = x.J[entry, w]
                 entry += 1
             n += 1
-            tree = next_tree(m, r, n)
+            tree = next_tree(x, r, n, w)
 
 
 @wp.func
@@ -146,7 +147,7 @@ def mark_rows(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], spare_too: int, w:
     for i in range(m.bilateral.shape[0]):
         r = m.bilateral[i]
         x.solved[r, w] = int(0)
-        if kinds.holds(m, r, w) and (spare_too != 0 or not is_spare(m, r, w)):
+        if kinds.holds(m, x, r, w) and (spare_too != 0 or not is_spare(m, r, w)):
             if respond(m, x, r, ZERO, w):
                 x.solved[r, w] = int(1)
 
@@ -197,8 +198,8 @@ def find_opening(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[Work
     worst = ZERO
     for i in range(m.bilateral.shape[0]):
         r = m.bilateral[i]
-        if kinds.is_equation(m, r) and x.solved[r, w] == 0:
-            error = wp.sqrt(m.slot_weight[r]) * wp.abs(kinds.error(m, s, x, r, ZERO, w))
+        if kinds.is_equation(x, r, w) and x.solved[r, w] == 0:
+            error = wp.sqrt(x.row_weight[r, w]) * wp.abs(kinds.error(m, s, x, r, ZERO, w))
             worst = wp.max(worst, error)
     return worst
 
@@ -232,6 +233,7 @@ def answer(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], d: wp.ref[DragArrays]
 def start_kernel(m: SystemArrays, s: StateArrays, x: WorkArrays, d: DragArrays):
     """Come to rest and let the motors hold their joints where they are."""
     w = wp.tid()
+    list_rows(m, x, w)
     for k in range(s.v.shape[0]):
         s.v[k, w] = ZERO
         x.tau[k, w] = ZERO
@@ -240,7 +242,7 @@ def start_kernel(m: SystemArrays, s: StateArrays, x: WorkArrays, d: DragArrays):
     pose(m, s, x, w)
     for i in range(m.bilateral.shape[0]):
         r = m.bilateral[i]
-        if motor.is_servo(m, r):
+        if motor.is_servo(x, r, w):
             d.driven[i, w] = own_coordinate(m, s, x, r, w)
 
 
@@ -248,6 +250,7 @@ def start_kernel(m: SystemArrays, s: StateArrays, x: WorkArrays, d: DragArrays):
 def look_kernel(m: SystemArrays, s: StateArrays, x: WorkArrays, d: DragArrays):
     """Everything about the present pose: where the point is, gaps of limits, J, Y and G of the rows asked."""
     w = wp.tid()
+    list_rows(m, x, w)
     dofs = s.v.shape[0]
     asked = AXES + d.limits.shape[0]
     pose(m, s, x, w)
@@ -279,6 +282,7 @@ def look_kernel(m: SystemArrays, s: StateArrays, x: WorkArrays, d: DragArrays):
 def move_kernel(m: SystemArrays, s: StateArrays, x: WorkArrays, d: DragArrays):
     """Go by d.change from the coordinates in d.q, then onto the rows that hold, by Newton's iteration."""
     w = wp.tid()
+    list_rows(m, x, w)
     for k in range(s.q.shape[0]):
         s.q[k, w] = d.q[k, w]
     for k in range(s.loop_q.shape[0]):
@@ -395,15 +399,15 @@ def add_slope(
     for i in range(m.bilateral.shape[0]):
         r = m.bilateral[i]
         if d.lam[i, w] != ZERO:
-            entry = m.slot_row[r]
+            entry = x.row_start[r, w]
             n = int(0)
-            tree = m.slot_trees[r, 0]
+            tree = x.row_trees[4 * r, w]
             while tree >= 0:
                 for k in range(m.tree_dof[tree], m.tree_dof[tree + 1]):
                     x.qdd[k, w] = x.qdd[k, w] + d.lam[i, w] * x.J[entry, w]
                     entry += 1
                 n += 1
-                tree = next_tree(m, r, n)
+                tree = next_tree(x, r, n, w)
     for k in range(dofs):
         if m.dof_kind[k] == BALL_X:
             turn = vec3(x.shift[k, w], x.shift[k + 1, w], x.shift[k + 2, w])
@@ -419,6 +423,7 @@ def add_slope(
 def curve_kernel(m: SystemArrays, s: StateArrays, x: WorkArrays, d: DragArrays):
     """d.force = H d.change with H the second derivatives of ½ |p - target|² + λ · errors + η · gaps."""
     w = wp.tid()
+    list_rows(m, x, w)
     measure_change(m, s, x, d, w)
     step = NUDGE / wp.max(wp.max(d.out[TURN, w], d.out[SHIFT, w] / d.length[0, w]), f64(1e-300))
     for k in range(s.v.shape[0]):

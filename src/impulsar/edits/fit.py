@@ -21,6 +21,7 @@ from ..author.joints import SLIDE_Z
 from ..engine.constrain import kinds
 from ..engine.constrain.assemble import assemble_bilateral
 from ..engine.constrain.frames import follow_loops
+from ..engine.constrain.topology import list_rows
 from ..engine.coordinates.retract import move_coordinates
 from ..engine.coordinates.tree import accelerate, articulate, kinematics, row_velocity
 from ..engine.solve.direct import apply_multipliers, factor_bilateral, solve_bilateral
@@ -75,7 +76,7 @@ def load_errors(
     for i in range(m.bilateral.shape[0]):
         r = m.bilateral[i]
         x.multiplier[i, w] = ZERO
-        if not kinds.is_equation(m, r):
+        if not kinds.is_equation(x, r, w):
             x.solved[r, w] = int(0)
         if x.solved[r, w] != 0:
             error = ZERO
@@ -113,6 +114,7 @@ def fit_kernel(
 ):
     """Fit q, then v."""
     w = wp.tid()
+    list_rows(m, x, w)
     t = s.time[0, w]
     moving = int(0)
     rounds = int(0)

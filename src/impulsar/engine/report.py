@@ -94,7 +94,7 @@ def report_velocities(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref
     for i in range(m.bilateral.shape[0]):
         r = m.bilateral[i]
         if x.solved[r, w] != 0:
-            error = wp.abs(row_velocity(m, x, s.v, r, w) - kinds.target_rate(m, r, t, w))
+            error = wp.abs(row_velocity(m, x, s.v, r, w) - kinds.target_rate(m, x, r, t, w))
             if error > x.report[VELOCITY_RESIDUAL, w]:
                 x.report[VELOCITY_RESIDUAL, w] = error
                 x.report[VELOCITY_SLOT, w] = f64(r)

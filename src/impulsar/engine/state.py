@@ -24,6 +24,7 @@ class Counts:
     coordinates: int  # positions of the tree joints (a ball has 4)
     loop_freedoms: int  # freedoms of the joints that close loops
     slots: int  # rows that may become active
+    rows: int  # the same and room for those that come and go
     row_entries: int  # of all rows together: the freedoms of the trees that each touches
     bilaterals: int  # of these, solved together by a direct solve
     solvables: int  # the same and the compliant ones
@@ -105,11 +106,20 @@ class WorkArrays:
     shift: wp.array2d(dtype=f64)  # [dof] displacement by which a projection or an implicit stage moves q [m, rad]
     lag_q: wp.array2d(dtype=f64)  # [dof] what earlier stages leave to an implicit one: γ bq + wq, see rosenbrock
     lag_v: wp.array2d(dtype=f64)  # [dof] and wv
-    # rows, by slot
-    active: wp.array2d(dtype=wp.int32)  # the slots that are rows in this step
+    # rows; see engine/constrain/topology.py
+    row_count: wp.array2d(dtype=wp.int32)  # [1] how many there are: slots, and what came with this step
+    rows_missing: wp.array2d(dtype=wp.int32)  # [1] rows that found no room since they were listed
+    row_kind: wp.array2d(dtype=wp.int32)  # of engine/system/slots.py
+    row_part: wp.array2d(dtype=wp.int32)  # joint, spring, hand or coupling
+    row_trees: wp.array2d(dtype=wp.int32)  # [4 · row + n] trees that it touches, ascending, -1: no more
+    row_start: wp.array2d(dtype=wp.int32)  # [row + 1] where it begins in J and Y
+    row_group: wp.array2d(dtype=wp.int32)  # of rows bounded together: how many at the first, 0 at the others; 1 alone
+    row_bound_of: wp.array2d(dtype=wp.int32)  # row whose impulse its bounds are multiples of, -1: none
+    row_weight: wp.array2d(dtype=f64)  # of |J|²: 1 / size² where the row is in metres, so that they compare
+    active: wp.array2d(dtype=wp.int32)  # the rows that act in this step
     row_bias: wp.array2d(dtype=f64)  # J v + bias + softness · impulse = 0
     row_softness: wp.array2d(dtype=f64)
-    row_low: wp.array2d(dtype=f64)  # bounds of the impulse [N s, N m s]
+    row_low: wp.array2d(dtype=f64)  # bounds of the impulse [N s, N m s], or of its ratio to that of row_bound_of
     row_high: wp.array2d(dtype=f64)
     row_error: wp.array2d(dtype=f64)  # position error to be removed by pseudo-velocity [m, rad]
     row_mass: wp.array2d(dtype=f64)  # effective mass, 0 where degenerate
@@ -131,7 +141,7 @@ class WorkArrays:
     own_torque: wp.array2d(dtype=vec3)  # [body] of the rows in its tree joint, on the second body [N m]
     J: wp.array2d(dtype=f64)  # rows in joint space, each over the trees it touches
     Y: wp.array2d(dtype=f64)  # M⁻¹ Jᵀ, likewise
-    solved: wp.array2d(dtype=wp.int32)  # [slot] 1: in the present direct solve
+    solved: wp.array2d(dtype=wp.int32)  # [row] 1: in the present direct solve
     factor: wp.array2d(dtype=f64)  # [envelope] L below the diagonal, 1/D on it
     rhs: wp.array2d(dtype=f64)  # [bilateral] what the rows lack in acceleration without multipliers [m/s², rad/s²]
     multiplier: wp.array2d(dtype=f64)  # [bilateral + soft] solution of the last direct solve
@@ -156,7 +166,7 @@ def state_blocks(n: Counts) -> dict[str, int]:
     return {
         "q": n.coordinates,
         "v": n.dofs,
-        "impulse": n.slots,
+        "impulse": n.rows,
         "loop_q": n.loop_freedoms,
         "hand_target": 3 * n.hands,
         "work": n.slots,
@@ -176,7 +186,7 @@ def state_blocks(n: Counts) -> dict[str, int]:
     }
 
 
-REPORT_ROWS = 14
+REPORT_ROWS = 15
 
 
 def work_shapes(n: Counts) -> dict[str, int]:
@@ -184,7 +194,12 @@ def work_shapes(n: Counts) -> dict[str, int]:
     per_body = ("p_WB", "q_WB", "twist", "I_W", "r", "bias", "a_WB", "wrench", "acceleration", "change", "pA")
     kept = ("kept", "twist_end", "twist_pseudo")
     per_dof = ("S", "tau", "U", "D_inv", "u", "qdd", "v_old", "v_pseudo", "shift", "lag_q", "lag_v")
-    per_slot = (
+    per_row = (
+        "row_kind",
+        "row_part",
+        "row_group",
+        "row_bound_of",
+        "row_weight",
         "active",
         "row_bias",
         "row_softness",
@@ -209,7 +224,8 @@ def work_shapes(n: Counts) -> dict[str, int]:
         | dict.fromkeys(("IA_ww", "IA_wv", "IA_vv", "I_inv"), n.bodies)
         | dict.fromkeys(("p_WF", "q_WF", "p_WM", "q_WM"), n.joints - n.bodies)
         | dict.fromkeys(per_dof, n.dofs)
-        | dict.fromkeys((*per_slot, "solved"), n.slots)
+        | dict.fromkeys(per_row, n.rows)
+        | {"row_count": 1, "rows_missing": 1, "row_trees": 4 * n.rows, "row_start": n.rows + 1}
         | {"carried": 2 * n.bodies, "spun": n.bodies, "J": n.row_entries, "Y": n.row_entries}
         | {"block": 6 * n.slots, "block_rhs": 6, "reaction": n.joints, "transmitted": n.bodies, "own_torque": n.bodies}
         | {

@@ -21,6 +21,7 @@ from ..author.model import Model
 from ..author.parts import Joint, Motor
 from ..engine.constrain import kinds
 from ..engine.constrain.frames import follow_loops
+from ..engine.constrain.topology import list_rows
 from ..engine.coordinates.inverse import forward_dynamics, joint_forces, mass_matrix, move_bodies
 from ..engine.coordinates.tree import articulate, kinematics, response
 from ..engine.spatial import ONE, ZERO
@@ -322,11 +323,12 @@ def accelerations_are_rates(device: str = "cpu") -> float:
 def rows_kernel(m: SystemArrays, s: StateArrays, x: WorkArrays):
     """J and Y of every slot, whether it is a row now or not."""
     w = wp.tid()
+    list_rows(m, x, w)
     kinematics(m, s, x, ZERO, w)
     follow_loops(m, s, x, w)
     articulate(m, x, w)
-    for r in range(m.slot_kind.shape[0]):
-        if not kinds.is_unused(m, r):
+    for r in range(x.row_count[0, w]):
+        if not kinds.is_unused(m, x, r, w):
             kinds.fill(m, s, x, r, ZERO, ONE, w)
             response(m, x, r, w)
 

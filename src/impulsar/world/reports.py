@@ -195,8 +195,13 @@ class StepReport:
 
     @property
     def overflows(self) -> tuple[str, ...]:
-        """Capacities that were exceeded; rows, hands and loads have slots of their own and never do."""
-        return ()
+        """Capacities that were exceeded, in words: rows that come and go and found no room. Slots have their own."""
+        left_out, counts = self.raw[measured.ROWS_LEFT_OUT], self._facts.system.counts
+        room = counts.rows - counts.slots
+        return tuple(
+            f"world {world} has room for {room} rows beyond its slots and needs {room + int(left_out[world])}"
+            for world in np.flatnonzero(left_out)
+        )
 
     @property
     def energy(self) -> "Books":

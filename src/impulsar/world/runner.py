@@ -273,7 +273,7 @@ class Runner:
         if raw is not None:
             for row in (measured.TOTAL_ITERATIONS, measured.SUB_STEPS, measured.ENDED_BY_LIMIT):
                 new[row] += raw[row]
-            for row in (measured.MOST_ITERATIONS, measured.BROKEN, measured.COARSE):
+            for row in (measured.MOST_ITERATIONS, measured.BROKEN, measured.COARSE, measured.ROWS_LEFT_OUT):
                 new[row] = np.maximum(new[row], raw[row])
             for row, slot in (
                 (measured.POSITION_RESIDUAL, measured.POSITION_SLOT),

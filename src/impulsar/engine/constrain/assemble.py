@@ -21,15 +21,15 @@ from .rows import is_spare, respond
 def assemble(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], t: f64, h: f64, w: int) -> int:
     """Fill all rows with their responses and effective masses (Mikhaylyuk 2017 eq. 3-6); returns how many."""
     count = int(0)
-    for r in range(m.slot_kind.shape[0]):
+    for r in range(x.row_count[0, w]):
         x.solved[r, w] = int(0)
-        if (m.spares[0] != 0 and is_spare(m, r, w)) or kinds.fill(m, s, x, r, t, h, w) == 0:
-            if not kinds.is_force(m, r):  # it keeps the impulse of its torque
+        if (m.spares[0] != 0 and r < m.basis.shape[0] and is_spare(m, r, w)) or kinds.fill(m, s, x, r, t, h, w) == 0:
+            if not kinds.is_force(x, r, w):  # it keeps the impulse of its torque
                 s.impulse[r, w] = ZERO
             continue
         if not respond(m, x, r, x.row_softness[r, w], w):
             s.impulse[r, w] = ZERO
-            if m.slot_group[r] == 1:  # rows that are bounded together stay together
+            if x.row_group[r, w] == 1:  # rows that are bounded together stay together
                 continue
         x.row_pseudo[r, w] = ZERO
         x.active[count, w] = r
@@ -45,7 +45,7 @@ def assemble_bilateral(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], t: f64, s
         x.solved[r, w] = int(0)
         x.row_torque[r, w] = ZERO
         x.rhs[i, w] = ZERO
-        if kinds.can_stick(m, r) or (spare_too == 0 and is_spare(m, r, w)):
+        if kinds.can_stick(x, r, w) or (spare_too == 0 and is_spare(m, r, w)):
             continue
         x.rhs[i, w] = -kinds.fill_instant(m, x, r, t, w)
         if respond(m, x, r, ZERO, w):

@@ -19,9 +19,9 @@ def is_closure(kind: int) -> bool:
 
 @wp.func
 def fill(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], r: int, t: f64, h: f64, w: int) -> int:
-    part = m.slot_part[r]
+    part = x.row_part[r, w]
     code = m.slot_code[r]
-    clear_row(m, x, r, w)
+    clear_row(x, r, w)
     pair, error = lock(m, x, part, code, closure_angle(m, s, x, part, code, m.slot_q[r], w), w)
     add_pair(m, x, r, pair, ONE, w)
     set_equation(x, r, error, w)
@@ -30,13 +30,13 @@ def fill(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays],
 
 @wp.func
 def pair(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], r: int, w: int) -> Pair:
-    found, _ = lock(m, x, m.slot_part[r], m.slot_code[r], ZERO, w)
+    found, _ = lock(m, x, x.row_part[r, w], m.slot_code[r], ZERO, w)
     return found
 
 
 @wp.func
 def error(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], r: int, w: int) -> f64:
-    part = m.slot_part[r]
+    part = x.row_part[r, w]
     code = m.slot_code[r]
     _, off = lock(m, x, part, code, closure_angle(m, s, x, part, code, m.slot_q[r], w), w)
     return off
@@ -44,4 +44,4 @@ def error(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays]
 
 @wp.func
 def acceleration(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], r: int, along: Pair, w: int) -> f64:
-    return joint_acceleration(m, x, m.slot_part[r], m.slot_code[r], along, w)
+    return joint_acceleration(m, x, x.row_part[r, w], m.slot_code[r], along, w)

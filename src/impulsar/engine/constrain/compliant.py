@@ -56,9 +56,9 @@ def viscous(m: wp.ref[SystemArrays], r: int, w: int) -> f64:
 
 
 @wp.func
-def damping(m: wp.ref[SystemArrays], r: int, w: int) -> f64:
+def damping(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], r: int, w: int) -> f64:
     """Of damper and viscous friction together [N s/m, N m s/rad]."""
-    if m.slot_kind[r] == SPRING:
+    if x.row_kind[r, w] == SPRING:
         return damper(m, r, w)
     return damper(m, r, w) + viscous(m, r, w)
 
@@ -81,8 +81,8 @@ def spring_pair(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], k: int, w: int):
 @wp.func
 def stretch(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], r: int, w: int) -> f64:
     """[m, rad]"""
-    if m.slot_kind[r] == SPRING:
-        _, far = spring_pair(m, x, m.slot_part[r], w)
+    if x.row_kind[r, w] == SPRING:
+        _, far = spring_pair(m, x, x.row_part[r, w], w)
         return far - rest(m, r, w)
     return own_coordinate(m, s, x, r, w) - rest(m, r, w)
 
@@ -100,16 +100,16 @@ def soften(x: wp.ref[WorkArrays], r: int, d: f64, speed: f64, k: f64, c: f64, h:
 
 @wp.func
 def fill(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], r: int, t: f64, h: f64, w: int) -> int:
-    if m.slot_kind[r] == SPRING:
-        line, far = spring_pair(m, x, m.slot_part[r], w)
-        clear_row(m, x, r, w)
+    if x.row_kind[r, w] == SPRING:
+        line, far = spring_pair(m, x, x.row_part[r, w], w)
+        clear_row(x, r, w)
         add_pair(m, x, r, line, ONE, w)
         is_row = soften(x, r, far - rest(m, r, w), ZERO, stiffness(m, r, w), damper(m, r, w), h, w)
         if far < NO_LENGTH:
             is_row = int(0)
         return is_row
     own_jacobian(m, x, r, ONE, w)
-    return soften(x, r, stretch(m, s, x, r, w), ZERO, stiffness(m, r, w), damping(m, r, w), h, w)
+    return soften(x, r, stretch(m, s, x, r, w), ZERO, stiffness(m, r, w), damping(m, x, r, w), h, w)
 
 
 @wp.func
@@ -133,13 +133,13 @@ def soften_midway(
 def midway(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], r: int, h: f64, w: int):
     if x.row_mass[r, w] != ZERO:
         d = stretch(m, s, x, r, w)
-        soften_midway(m, x, r, d, ZERO, stiffness(m, r, w), damping(m, r, w), h, w)
+        soften_midway(m, x, r, d, ZERO, stiffness(m, r, w), damping(m, x, r, w), h, w)
 
 
 @wp.func
 def pair(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], r: int, w: int) -> Pair:
-    if m.slot_kind[r] == SPRING:
-        line, _ = spring_pair(m, x, m.slot_part[r], w)
+    if x.row_kind[r, w] == SPRING:
+        line, _ = spring_pair(m, x, x.row_part[r, w], w)
         return line
     return own_pair(m, x, r, w)
 
@@ -158,21 +158,21 @@ def book(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays],
     mean = HALF * (u + u_old)
     damped = damped_speed(x, r, u, u_old, w)
     s.loss[r, w] = s.loss[r, w] + h * damper(m, r, w) * damped * mean
-    if m.slot_kind[r] == COMPLIANCE:
+    if x.row_kind[r, w] == COMPLIANCE:
         s.viscous_loss[r, w] = s.viscous_loss[r, w] + h * viscous(m, r, w) * damped * mean
 
 
 @wp.func
 def act(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], r: int, w: int):
     """Add the force of an instant to wrenches or joint forces; returns it, and what its dampers take [W]."""
-    if m.slot_kind[r] == SPRING:
-        line, far = spring_pair(m, x, m.slot_part[r], w)
+    if x.row_kind[r, w] == SPRING:
+        line, far = spring_pair(m, x, x.row_part[r, w], w)
         u = pair_velocity(x, line, w)
         force = -stiffness(m, r, w) * (far - rest(m, r, w)) - damper(m, r, w) * u
         push_pair(x, line, force, w)
         return force, damper(m, r, w) * u * u, ZERO
     own_jacobian(m, x, r, ONE, w)
     u = row_velocity(m, x, s.v, r, w)
-    force = -stiffness(m, r, w) * stretch(m, s, x, r, w) - damping(m, r, w) * u
+    force = -stiffness(m, r, w) * stretch(m, s, x, r, w) - damping(m, x, r, w) * u
     add_force(m, x, r, force, w)
     return force, damper(m, r, w) * u * u, viscous(m, r, w) * u * u

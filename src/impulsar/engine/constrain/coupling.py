@@ -34,13 +34,13 @@ def fill(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays],
 
 @wp.func
 def add_side(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], r: int, side: int, scale: f64, w: int):
-    c = m.slot_part[r]
+    c = x.row_part[r, w]
     add_freedom(m, x, r, m.coupled_joint[c, side], m.coupled_code[c, side], m.coupled_dof[c, side], scale, w)
 
 
 @wp.func
 def jacobian(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], r: int, w: int):
-    clear_row(m, x, r, w)
+    clear_row(x, r, w)
     add_side(m, x, r, 1, ONE, w)
     add_side(m, x, r, 0, -ratio(m, r, w), w)
 
@@ -49,7 +49,7 @@ def jacobian(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], r: int, w: int):
 def side_coordinate(
     m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], r: int, side: int, w: int
 ) -> f64:
-    c = m.slot_part[r]
+    c = x.row_part[r, w]
     return coordinate(m, s, x, m.coupled_joint[c, side], m.coupled_code[c, side], m.coupled_q[c, side], w)
 
 
@@ -60,7 +60,7 @@ def error(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays]
 
 @wp.func
 def side_acceleration(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], r: int, side: int, w: int) -> f64:
-    c = m.slot_part[r]
+    c = x.row_part[r, w]
     j = m.coupled_joint[c, side]
     code = m.coupled_code[c, side]
     return joint_acceleration(m, x, j, code, freedom_pair(m, x, j, code, w), w)
@@ -73,7 +73,7 @@ def acceleration(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], r: int, w: int)
 
 @wp.func
 def react(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], r: int, force: f64, w: int):
-    c = m.slot_part[r]
+    c = x.row_part[r, w]
     for side in range(2):
         j = m.coupled_joint[c, side]
         size = force

@@ -24,8 +24,8 @@ def is_hand(kind: int) -> bool:
 
 
 @wp.func
-def is_empty(m: wp.ref[SystemArrays], r: int) -> bool:
-    return m.hand_body[m.slot_part[r]] < 0
+def is_empty(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], r: int, w: int) -> bool:
+    return m.hand_body[x.row_part[r, w]] < 0
 
 
 @wp.func
@@ -41,9 +41,9 @@ def damping(m: wp.ref[SystemArrays], r: int, w: int) -> f64:
 
 
 @wp.func
-def target(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], r: int, t: f64, w: int) -> f64:
+def target(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], r: int, t: f64, w: int) -> f64:
     """Where one axis of a hand's target is at time t: a hand sent to a point gets there evenly over the step."""
-    k = m.slot_part[r]
+    k = x.row_part[r, w]
     axis = m.slot_code[r]
     c = m.hand_channel[k] + axis
     if m.channel_kind[c] != CONSTANT:
@@ -53,9 +53,9 @@ def target(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], r: int, t: f64, w: i
 
 
 @wp.func
-def target_rate(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], r: int, t: f64, w: int) -> f64:
+def target_rate(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], r: int, t: f64, w: int) -> f64:
     """How fast it moves at time t of the nominal step."""
-    k = m.slot_part[r]
+    k = x.row_part[r, w]
     axis = m.slot_code[r]
     c = m.hand_channel[k] + axis
     if m.channel_kind[c] == CONSTANT:
@@ -64,15 +64,17 @@ def target_rate(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], r: int, t: f64,
 
 
 @wp.func
-def target_step(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], r: int, t: f64, h: f64, w: int) -> f64:
+def target_step(
+    m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], r: int, t: f64, h: f64, w: int
+) -> f64:
     """How far it moves in a step h from time t [m]."""
-    return target(m, s, r, t + h, w) - target(m, s, r, t, w)
+    return target(m, s, x, r, t + h, w) - target(m, s, x, r, t, w)
 
 
 @wp.func
 def pair(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], r: int, w: int) -> Pair:
     """Pair of one component of a hand on its body."""
-    k = m.slot_part[r]
+    k = x.row_part[r, w]
     hold = Pair()
     hold.first = -1
     hold.second = m.hand_body[k]
@@ -85,7 +87,7 @@ def pair(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], r: int, w: int) -> Pair
 @wp.func
 def stretch(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], r: int, w: int) -> f64:
     """Along its axis, where the hand is now [m]."""
-    k = m.slot_part[r]
+    k = x.row_part[r, w]
     axis = m.slot_code[r]
     tip = point_of(x, m.hand_body[k], m.hand_point[k, w], w)
     return tip[axis] - s.hand_target[3 * k + axis, w]
@@ -94,13 +96,13 @@ def stretch(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArray
 @wp.func
 def fill(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], r: int, t: f64, h: f64, w: int) -> int:
     """Not a row while the hand is empty."""
-    if is_empty(m, r):
+    if is_empty(m, x, r, w):
         return 0
-    clear_row(m, x, r, w)
+    clear_row(x, r, w)
     hold = pair(m, x, r, w)
     add_pair(m, x, r, hold, ONE, w)
-    start = target(m, s, r, t, w)
-    speed = (target(m, s, r, t + h, w) - start) / h
+    start = target(m, s, x, r, t, w)
+    speed = (target(m, s, x, r, t + h, w) - start) / h
     d = hold.point[m.slot_code[r]] - start
     return soften(x, r, d, speed, stiffness(m, r, w), damping(m, r, w), h, w)
 
@@ -109,8 +111,8 @@ def fill(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays],
 def midway(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], r: int, t: f64, h: f64, w: int):
     if x.row_mass[r, w] == ZERO:
         return
-    start = target(m, s, r, t, w)
-    end = target(m, s, r, t + h, w)
+    start = target(m, s, x, r, t, w)
+    end = target(m, s, x, r, t + h, w)
     hold = pair(m, x, r, w)
     d = hold.point[m.slot_code[r]] - HALF * (start + end)
     soften_midway(m, x, r, d, (end - start) / h, stiffness(m, r, w), damping(m, r, w), h, w)
@@ -123,7 +125,7 @@ def book(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays],
     u_old = row_velocity(m, x, x.v_old, r, w)
     mean = HALF * (u + u_old)
     damped = damped_speed(x, r, u, u_old, w)
-    moved = target_step(m, s, r, t, h, w)
+    moved = target_step(m, s, x, r, t, h, w)
     s.work[r, w] = s.work[r, w] + s.impulse[r, w] / h * moved
     s.loss[r, w] = s.loss[r, w] + damping(m, r, w) * (h * damped - moved) * (mean - moved / h)
 
@@ -131,12 +133,12 @@ def book(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays],
 @wp.func
 def act(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], r: int, t: f64, w: int):
     """Add the force of an instant to its body's wrench; returns it, its power and what its damper takes [W]."""
-    if is_empty(m, r):
+    if is_empty(m, x, r, w):
         return ZERO, ZERO, ZERO
     hold = pair(m, x, r, w)
-    speed = target_rate(m, s, r, t, w)
+    speed = target_rate(m, s, x, r, t, w)
     u = pair_velocity(x, hold, w) - speed
-    d = hold.point[m.slot_code[r]] - target(m, s, r, t, w)
+    d = hold.point[m.slot_code[r]] - target(m, s, x, r, t, w)
     force = -stiffness(m, r, w) * d - damping(m, r, w) * u
     push_pair(x, hold, force, w)
     return force, force * speed, damping(m, r, w) * u * u

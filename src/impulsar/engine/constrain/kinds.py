@@ -28,76 +28,76 @@ from .transmit import take_off, transmit
 
 
 @wp.func
-def kind_of(m: wp.ref[SystemArrays], r: int) -> int:
-    return m.slot_kind[r]
+def kind_of(x: wp.ref[WorkArrays], r: int, w: int) -> int:
+    return x.row_kind[r, w]
 
 
 # what a row is
 
 
 @wp.func
-def is_equation(m: wp.ref[SystemArrays], r: int) -> bool:
+def is_equation(x: wp.ref[WorkArrays], r: int, w: int) -> bool:
     """Whether a row is one of the mechanism's own: it holds without bound and does no work."""
-    kind = kind_of(m, r)
+    kind = kind_of(x, r, w)
     return closure.is_closure(kind) or coupling.is_coupling(kind)
 
 
 @wp.func
-def is_drive(m: wp.ref[SystemArrays], r: int) -> bool:
+def is_drive(x: wp.ref[WorkArrays], r: int, w: int) -> bool:
     """Whether a row is of a motor with a speed or position."""
-    return motor.is_drive(kind_of(m, r))
+    return motor.is_drive(kind_of(x, r, w))
 
 
 @wp.func
-def is_limit(m: wp.ref[SystemArrays], r: int) -> bool:
+def is_limit(x: wp.ref[WorkArrays], r: int, w: int) -> bool:
     """Whether a row pushes one way only."""
-    return limit.is_limit(kind_of(m, r))
+    return limit.is_limit(kind_of(x, r, w))
 
 
 @wp.func
-def can_stick(m: wp.ref[SystemArrays], r: int) -> bool:
+def can_stick(x: wp.ref[WorkArrays], r: int, w: int) -> bool:
     """Whether a row is of friction: it holds while its impulse is inside its bound."""
-    return friction.is_friction(kind_of(m, r))
+    return friction.is_friction(kind_of(x, r, w))
 
 
 @wp.func
-def is_force(m: wp.ref[SystemArrays], r: int) -> bool:
+def is_force(x: wp.ref[WorkArrays], r: int, w: int) -> bool:
     """Whether a slot acts as a force and is never a row."""
-    return motor.is_torque(kind_of(m, r))
+    return motor.is_torque(kind_of(x, r, w))
 
 
 @wp.func
-def is_line(m: wp.ref[SystemArrays], r: int) -> bool:
+def is_line(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], r: int, w: int) -> bool:
     """Whether a slot is a spring or a hand in use: its length changes other than by h u where its ends turn."""
-    kind = kind_of(m, r)
+    kind = kind_of(x, r, w)
     if hand.is_hand(kind):
-        return not hand.is_empty(m, r)
+        return not hand.is_empty(m, x, r, w)
     return compliant.is_line(kind)
 
 
 @wp.func
-def is_in_joint(m: wp.ref[SystemArrays], r: int) -> bool:
+def is_in_joint(x: wp.ref[WorkArrays], r: int, w: int) -> bool:
     """Whether a row acts in a joint, and not between points."""
-    kind = kind_of(m, r)
+    kind = kind_of(x, r, w)
     return not (compliant.is_line(kind) or hand.is_hand(kind))
 
 
 @wp.func
-def is_unused(m: wp.ref[SystemArrays], r: int) -> bool:
+def is_unused(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], r: int, w: int) -> bool:
     """Whether a slot is of a hand that holds nothing."""
-    return hand.is_hand(kind_of(m, r)) and hand.is_empty(m, r)
+    return hand.is_hand(kind_of(x, r, w)) and hand.is_empty(m, x, r, w)
 
 
 @wp.func
-def has_coordinate(m: wp.ref[SystemArrays], r: int) -> bool:
+def has_coordinate(x: wp.ref[WorkArrays], r: int, w: int) -> bool:
     """Whether a row acts along a freedom."""
-    return not is_equation(m, r) and is_in_joint(m, r)
+    return not is_equation(x, r, w) and is_in_joint(x, r, w)
 
 
 @wp.func
-def holds(m: wp.ref[SystemArrays], r: int, w: int) -> bool:
+def holds(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], r: int, w: int) -> bool:
     """Whether a row holds a position whatever it takes: an equation, or a servo without bound."""
-    return is_equation(m, r) or (motor.is_servo(m, r) and not motor.is_bounded(m, r, w))
+    return is_equation(x, r, w) or (motor.is_servo(x, r, w) and not motor.is_bounded(m, r, w))
 
 
 @wp.func
@@ -105,9 +105,9 @@ def needs_impulses(
     m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], r: int, h: f64, w: int
 ) -> bool:
     """Whether a row may act within h that accelerations alone cannot hold: friction, or a limit that is near."""
-    if can_stick(m, r):
+    if can_stick(x, r, w):
         return friction.bound(m, r, w) > ZERO
-    return is_limit(m, r) and limit.is_near(m, s, x, r, h, w)
+    return is_limit(x, r, w) and limit.is_near(m, s, x, r, h, w)
 
 
 # what it asks for
@@ -116,7 +116,7 @@ def needs_impulses(
 @wp.func
 def fill(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], r: int, t: f64, h: f64, w: int) -> int:
     """Fill one row for a step h from time t; returns 1 if it is a row in this step."""
-    kind = kind_of(m, r)
+    kind = kind_of(x, r, w)
     if closure.is_closure(kind):
         return closure.fill(m, s, x, r, t, h, w)
     if coupling.is_coupling(kind):
@@ -139,7 +139,7 @@ def midway(
     m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], r: int, t: f64, h: f64, beat: f64, w: int
 ):
     """Make a row that of a sub-step h from time t, of at most a beat, whose middle the geometry is."""
-    kind = kind_of(m, r)
+    kind = kind_of(x, r, w)
     if compliant.is_compliant(kind):
         compliant.midway(m, s, x, r, h, w)
     elif hand.is_hand(kind):
@@ -148,7 +148,7 @@ def midway(
         motor.midway(m, s, x, r, t, h, beat, w)
     elif limit.is_limit(kind):
         limit.midway(m, s, x, r, h, w)
-    elif is_equation(m, r):
+    elif is_equation(x, r, w):
         turn = acceleration(m, x, r, t, w)
         old = row_velocity(m, x, x.v_old, r, w)
         turned = HALF * (h * turn - row_velocity(m, x, s.v, r, w) + old)  # h/2 J̇ v, where old is about as much
@@ -158,7 +158,7 @@ def midway(
 @wp.func(inline=False)
 def pair(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], r: int, w: int) -> Pair:
     """The wrench pair by which a slot's positive impulse acts, but for couplings, which have two."""
-    kind = kind_of(m, r)
+    kind = kind_of(x, r, w)
     if closure.is_closure(kind):
         return closure.pair(m, x, r, w)
     if compliant.is_compliant(kind):
@@ -173,7 +173,7 @@ def pair(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], r: int, w: int) -> Pair
 @wp.func(inline=False)
 def error(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], r: int, t: f64, w: int) -> f64:
     """Position error of a bilateral row [m, rad]; a speed motor has none."""
-    kind = kind_of(m, r)
+    kind = kind_of(x, r, w)
     if closure.is_closure(kind):
         return closure.error(m, s, x, r, w)
     if coupling.is_coupling(kind):
@@ -184,25 +184,25 @@ def error(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays]
 
 
 @wp.func
-def target_rate(m: wp.ref[SystemArrays], r: int, t: f64, w: int) -> f64:
+def target_rate(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], r: int, t: f64, w: int) -> f64:
     """What a bilateral row's velocity should be at time t."""
-    if is_drive(m, r):
-        return motor.target_rate(m, r, t, w)
+    if is_drive(x, r, w):
+        return motor.target_rate(m, x, r, t, w)
     return ZERO
 
 
 @wp.func
 def acceleration_along(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], r: int, along: Pair, t: f64, w: int) -> f64:
     """`acceleration` of a row other than a coupling, whose pair is known."""
-    if is_drive(m, r):
+    if is_drive(x, r, w):
         return motor.acceleration(m, x, r, along, t, w)
-    return joint_acceleration(m, x, m.slot_part[r], m.slot_code[r], along, w)
+    return joint_acceleration(m, x, x.row_part[r, w], m.slot_code[r], along, w)
 
 
 @wp.func
 def acceleration(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], r: int, t: f64, w: int) -> f64:
     """Acceleration of a row in a joint at the bodies' present ones, less what it should be at time t."""
-    if coupling.is_coupling(kind_of(m, r)):
+    if coupling.is_coupling(kind_of(x, r, w)):
         return coupling.acceleration(m, x, r, w)
     return acceleration_along(m, x, r, pair(m, x, r, w), t, w)
 
@@ -210,7 +210,7 @@ def acceleration(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], r: int, t: f64,
 @wp.func
 def fill_instant(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], r: int, t: f64, w: int) -> f64:
     """J of a bilateral row; returns its acceleration."""
-    if coupling.is_coupling(kind_of(m, r)):
+    if coupling.is_coupling(kind_of(x, r, w)):
         coupling.jacobian(m, x, r, w)
         return coupling.acceleration(m, x, r, w)
     along = pair(m, x, r, w)
@@ -231,28 +231,28 @@ def jacobian(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], r: int, w: int):
 
 
 @wp.func
-def stiffness(m: wp.ref[SystemArrays], r: int, w: int) -> f64:
+def stiffness(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], r: int, w: int) -> f64:
     """Of a compliant row or a hand [N/m, N m/rad]."""
-    if hand.is_hand(kind_of(m, r)):
+    if hand.is_hand(kind_of(x, r, w)):
         return hand.stiffness(m, r, w)
     return compliant.stiffness(m, r, w)
 
 
 @wp.func
-def damping(m: wp.ref[SystemArrays], r: int, w: int) -> f64:
+def damping(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], r: int, w: int) -> f64:
     """Of a compliant row or a hand, viscous friction included [N s/m, N m s/rad]."""
-    if hand.is_hand(kind_of(m, r)):
+    if hand.is_hand(kind_of(x, r, w)):
         return hand.damping(m, r, w)
-    return compliant.damping(m, r, w)
+    return compliant.damping(m, x, r, w)
 
 
 @wp.func
 def stretch(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], r: int, w: int) -> f64:
     """Of a slot's spring [m, rad]; 0 where the slot has none."""
-    kind = kind_of(m, r)
+    kind = kind_of(x, r, w)
     if compliant.is_compliant(kind):
         return compliant.stretch(m, s, x, r, w)
-    if hand.is_hand(kind) and not hand.is_empty(m, r):
+    if hand.is_hand(kind) and not hand.is_empty(m, x, r, w):
         return hand.stretch(m, s, x, r, w)
     return ZERO
 
@@ -263,14 +263,16 @@ def elastic_energy(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[Wo
     d = stretch(m, s, x, r, w)
     if d == ZERO:
         return ZERO
-    return HALF * stiffness(m, r, w) * d * d
+    return HALF * stiffness(m, x, r, w) * d * d
 
 
 @wp.func
-def target_step(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], r: int, t: f64, h: f64, w: int) -> f64:
+def target_step(
+    m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], r: int, t: f64, h: f64, w: int
+) -> f64:
     """How far the other end of a slot's spring is moved in the step by a hand [m]."""
-    if hand.is_hand(kind_of(m, r)):
-        return hand.target_step(m, s, r, t, h, w)
+    if hand.is_hand(kind_of(x, r, w)):
+        return hand.target_step(m, s, x, r, t, h, w)
     return ZERO
 
 
@@ -280,7 +282,7 @@ def target_step(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], r: int, t: f64,
 @wp.func
 def act(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], r: int, t: f64, w: int):
     """Add the force of a compliant row at time t; returns it, its power, and what dampers and viscous friction take."""
-    kind = kind_of(m, r)
+    kind = kind_of(x, r, w)
     force = ZERO
     power = ZERO
     loss = ZERO
@@ -295,8 +297,8 @@ def act(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], 
 @wp.func
 def book(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], r: int, t: f64, h: f64, w: int):
     """Work and losses of one row over a step h from time t, before positions move."""
-    kind = kind_of(m, r)
-    if is_equation(m, r):
+    kind = kind_of(x, r, w)
+    if is_equation(x, r, w):
         return
     if hand.is_hand(kind):
         hand.book(m, s, x, r, t, h, w)
@@ -309,9 +311,9 @@ def book(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays],
 @wp.func
 def react(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], r: int, force: f64, w: int):
     """Send one row's force to the joint that it acts in, or to the bodies between which it acts."""
-    if coupling.is_coupling(kind_of(m, r)):
+    if coupling.is_coupling(kind_of(x, r, w)):
         coupling.react(m, x, r, force, w)
-    elif is_in_joint(m, r):
-        transmit(m, x, m.slot_part[r], pair(m, x, r, w), force, w)
+    elif is_in_joint(x, r, w):
+        transmit(m, x, x.row_part[r, w], pair(m, x, r, w), force, w)
     else:
         take_off(x, pair(m, x, r, w), force, w)

@@ -33,9 +33,9 @@ def restitution(m: wp.ref[SystemArrays], r: int, w: int) -> f64:
 
 
 @wp.func
-def away(m: wp.ref[SystemArrays], r: int) -> f64:
+def away(x: wp.ref[WorkArrays], r: int, w: int) -> f64:
     """Which way along the freedom leads away from the limit."""
-    if m.slot_kind[r] == LIMIT_HIGH:
+    if x.row_kind[r, w] == LIMIT_HIGH:
         return -ONE
     return ONE
 
@@ -43,7 +43,7 @@ def away(m: wp.ref[SystemArrays], r: int) -> f64:
 @wp.func
 def gap(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], r: int, w: int) -> f64:
     """How far the limit is [m, rad]; negative where it is passed."""
-    return away(m, r) * (own_coordinate(m, s, x, r, w) - bound(m, r, w))
+    return away(x, r, w) * (own_coordinate(m, s, x, r, w) - bound(m, r, w))
 
 
 @wp.func
@@ -72,13 +72,13 @@ def midway(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays
 
 @wp.func
 def jacobian(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], r: int, w: int):
-    own_jacobian(m, x, r, away(m, r), w)
+    own_jacobian(m, x, r, away(x, r, w), w)
 
 
 @wp.func
 def pair(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], r: int, w: int) -> Pair:
     freedom = own_pair(m, x, r, w)
-    if m.slot_kind[r] == LIMIT_HIGH:
+    if x.row_kind[r, w] == LIMIT_HIGH:
         freedom.turn = -freedom.turn
         freedom.slide = -freedom.slide
     return freedom

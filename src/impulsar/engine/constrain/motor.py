@@ -35,15 +35,15 @@ def is_torque(kind: int) -> bool:
 
 
 @wp.func
-def is_motor(m: wp.ref[SystemArrays], r: int) -> bool:
+def is_motor(x: wp.ref[WorkArrays], r: int, w: int) -> bool:
     """Whether a slot is a motor of any sort."""
-    return m.slot_channel[r] >= 0
+    return is_drive(x.row_kind[r, w]) or is_torque(x.row_kind[r, w])
 
 
 @wp.func
-def is_servo(m: wp.ref[SystemArrays], r: int) -> bool:
+def is_servo(x: wp.ref[WorkArrays], r: int, w: int) -> bool:
     """Whether a slot is a motor of prescribed position."""
-    return m.slot_kind[r] == MOTOR_POSITION
+    return x.row_kind[r, w] == MOTOR_POSITION
 
 
 @wp.func
@@ -64,17 +64,17 @@ def target(m: wp.ref[SystemArrays], r: int, t: f64, w: int) -> f64:
 
 
 @wp.func
-def target_rate(m: wp.ref[SystemArrays], r: int, t: f64, w: int) -> f64:
+def target_rate(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], r: int, t: f64, w: int) -> f64:
     """What the row's velocity should be at time t."""
-    if is_servo(m, r):
+    if is_servo(x, r, w):
         return channel_rate(m, m.slot_channel[r], t, w)
     return target(m, r, t, w)
 
 
 @wp.func
-def target_acceleration(m: wp.ref[SystemArrays], r: int, t: f64, w: int) -> f64:
+def target_acceleration(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], r: int, t: f64, w: int) -> f64:
     """What the row's acceleration should be at time t."""
-    if is_servo(m, r):
+    if is_servo(x, r, w):
         return channel_acceleration(m, m.slot_channel[r], t, w)
     return channel_rate(m, m.slot_channel[r], t, w)
 
@@ -83,7 +83,7 @@ def target_acceleration(m: wp.ref[SystemArrays], r: int, t: f64, w: int) -> f64:
 def fill(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], r: int, t: f64, h: f64, w: int) -> int:
     own_jacobian(m, x, r, ONE, w)
     speed = target(m, r, t + h, w)
-    if is_servo(m, r):
+    if is_servo(x, r, w):
         speed = (speed - own_coordinate(m, s, x, r, w)) / h
     set_bounded(x, r, -speed, h * max_torque(m, r, w), w)
     return 1
@@ -92,7 +92,7 @@ def fill(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays],
 @wp.func
 def error(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], r: int, t: f64, w: int) -> f64:
     """How far a position is off its target; a speed has no place to be."""
-    if is_servo(m, r):
+    if is_servo(x, r, w):
         return own_coordinate(m, s, x, r, w) - target(m, r, t, w)
     return ZERO
 
@@ -100,15 +100,15 @@ def error(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays]
 @wp.func
 def acceleration(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], r: int, along: Pair, t: f64, w: int) -> f64:
     """Less what it should be at time t."""
-    a = joint_acceleration(m, x, m.slot_part[r], m.slot_code[r], along, w)
-    return a - target_acceleration(m, r, t, w)
+    a = joint_acceleration(m, x, x.row_part[r, w], m.slot_code[r], along, w)
+    return a - target_acceleration(m, x, r, t, w)
 
 
 @wp.func(inline=False)
 def miss(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], r: int, t: f64, w: int):
     """How far a motor is from its target at time t, and how much faster than it, at the present twists."""
     u = pair_velocity(x, own_pair(m, x, r, w), w)
-    return error(m, s, x, r, t, w), u - target_rate(m, r, t, w)
+    return error(m, s, x, r, t, w), u - target_rate(m, x, r, t, w)
 
 
 @wp.func(inline=False)
@@ -123,7 +123,7 @@ def is_off_target(
 @wp.func
 def jump(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], r: int, t: f64, w: int) -> f64:
     """How much faster a motor without bound has to be from time t on; one with a bound gives no impulse."""
-    if not is_motor(m, r) or is_bounded(m, r, w) or is_off_target(m, s, x, r, t, w):
+    if not is_motor(x, r, w) or is_bounded(m, r, w) or is_off_target(m, s, x, r, t, w):
         return ZERO
     _, faster = miss(m, s, x, r, t, w)
     return -faster
@@ -135,12 +135,12 @@ def midway(
 ):
     """u = speed at the end; or by the trapezoidal rule from  ë = -2 α ė - α² e."""
     end = just_before(t + h)
-    if not is_servo(m, r):
+    if not is_servo(x, r, w):
         x.row_bias[r, w] = -target(m, r, end, w)
         return
-    rate = target_rate(m, r, t, w)
+    rate = target_rate(m, x, r, t, w)
     faster = row_velocity(m, x, x.v_old, r, w) - rate
     off = own_coordinate(m, s, x, r, w) - target(m, r, t, w) - HALF * h * rate
     part = HALF * GENTLE * h / wp.max(h, beat)  # α h / 2
     slow = (ONE - part) * (ONE - part) * faster - f64(4.0) * part * part / h * off
-    x.row_bias[r, w] = -(target_rate(m, r, end, w) + slow / ((ONE + part) * (ONE + part)))
+    x.row_bias[r, w] = -(target_rate(m, x, r, end, w) + slow / ((ONE + part) * (ONE + part)))

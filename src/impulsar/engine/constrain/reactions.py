@@ -48,8 +48,8 @@ def collect_reactions(
     for a in range(rows):
         r = x.active[a, w]
         kinds.react(m, x, r, s.impulse[r, w] / h, w)
-    for r in range(m.slot_kind.shape[0]):
-        if kinds.is_force(m, r):
+    for r in range(x.row_count[0, w]):
+        if kinds.is_force(x, r, w):
             kinds.react(m, x, r, s.impulse[r, w] / h, w)
 
 
@@ -79,8 +79,8 @@ def instant_reactions(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref
         x.own_torque[i, w] = zero3()
     for j in range(n, m.first.shape[0]):
         x.reaction[j, w] = vec6()
-    for r in range(m.slot_kind.shape[0]):
-        if kinds.is_in_joint(m, r):
+    for r in range(x.row_count[0, w]):
+        if kinds.is_in_joint(x, r, w):
             kinds.react(m, x, r, s.impulse[r, w] / h, w)
     carry_inward(m, x, w)
 

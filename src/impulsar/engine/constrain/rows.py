@@ -19,14 +19,14 @@ DEGENERATE = wp.constant(wp.float64(1e-20))  # |J|² of a row that moves nothing
 
 
 @wp.func
-def clear_row(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], r: int, w: int):
-    for entry in range(m.slot_row[r], m.slot_row[r + 1]):
+def clear_row(x: wp.ref[WorkArrays], r: int, w: int):
+    for entry in range(x.row_start[r, w], x.row_start[r + 1, w]):
         x.J[entry, w] = ZERO
 
 
 @wp.func
 def is_spare(m: wp.ref[SystemArrays], r: int, w: int) -> bool:
-    """Whether a row is redundant by construction: others imply it."""
+    """Whether a slot is redundant by construction: others imply it."""
     return m.basis[r, w] == ZERO
 
 
@@ -70,7 +70,7 @@ def add_freedom(
 ):
     """Add scale · rate of a freedom to row r: of a tree joint directly, else by its wrench pair."""
     if dof >= 0:
-        entry = row_base(m, r, m.tree_of[wp.max(m.first[j], m.second[j])]) + dof
+        entry = row_base(m, x, r, m.tree_of[wp.max(m.first[j], m.second[j])], w) + dof
         x.J[entry, w] = x.J[entry, w] + scale
     else:
         add_pair(m, x, r, freedom_pair(m, x, j, code, w), scale, w)
@@ -79,9 +79,9 @@ def add_freedom(
 @wp.func
 def add_force(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], r: int, force: f64, w: int):
     """tau += Jᵀ force."""
-    entry = m.slot_row[r]
+    entry = x.row_start[r, w]
     for n in range(4):
-        tree = m.slot_trees[r, n]
+        tree = x.row_trees[4 * r + n, w]
         if tree >= 0:
             for k in range(m.tree_dof[tree], m.tree_dof[tree + 1]):
                 x.tau[k, w] = x.tau[k, w] + force * x.J[entry, w]
@@ -107,14 +107,14 @@ def push_pair(x: wp.ref[WorkArrays], pair: Pair, force: f64, w: int):
 @wp.func
 def own_pair(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], r: int, w: int) -> Pair:
     """The pair along the freedom that a row acts on."""
-    return freedom_pair(m, x, m.slot_part[r], m.slot_code[r], w)
+    return freedom_pair(m, x, x.row_part[r, w], m.slot_code[r], w)
 
 
 @wp.func
 def own_jacobian(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], r: int, scale: f64, w: int):
     """J = scale · rate of the freedom that a row acts on."""
-    clear_row(m, x, r, w)
-    add_freedom(m, x, r, m.slot_part[r], m.slot_code[r], m.slot_dof[r], scale, w)
+    clear_row(x, r, w)
+    add_freedom(m, x, r, x.row_part[r, w], m.slot_code[r], m.slot_dof[r], scale, w)
 
 
 @wp.func
@@ -123,14 +123,14 @@ def pair_jacobian(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], r: int, pair: 
     if m.slot_dof[r] >= 0:
         own_jacobian(m, x, r, ONE, w)
     else:
-        clear_row(m, x, r, w)
+        clear_row(x, r, w)
         add_pair(m, x, r, pair, ONE, w)
 
 
 @wp.func
 def own_coordinate(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], r: int, w: int) -> f64:
     """Coordinate of the freedom that a row acts on [m, rad]."""
-    return coordinate(m, s, x, m.slot_part[r], m.slot_code[r], m.slot_q[r], w)
+    return coordinate(m, s, x, x.row_part[r, w], m.slot_code[r], m.slot_q[r], w)
 
 
 @wp.func
@@ -149,7 +149,7 @@ def respond(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], r: int, softness: f6
     if size <= DEGENERATE:
         if softness == ZERO:
             return False
-        for entry in range(m.slot_row[r], m.slot_row[r + 1]):  # a spring pulls on what it cannot move, too
+        for entry in range(x.row_start[r, w], x.row_start[r + 1, w]):  # a spring pulls on what it cannot move, too
             x.Y[entry, w] = ZERO
         x.row_mass[r, w] = ONE / softness
         return True

@@ -366,15 +366,15 @@ def kick(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays],
 
 
 @wp.func
-def row_base(m: wp.ref[SystemArrays], row: int, tree: int) -> int:
+def row_base(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], row: int, tree: int, w: int) -> int:
     """Where a row keeps the freedoms of a tree: entry of freedom k is J[base + k]."""
-    base = m.slot_row[row]
+    base = x.row_start[row, w]
     n = int(0)
-    touched = m.slot_trees[row, 0]
+    touched = x.row_trees[4 * row, w]
     while touched != tree:
         base += m.tree_dof[touched + 1] - m.tree_dof[touched]
         n += 1
-        touched = m.slot_trees[row, n]
+        touched = x.row_trees[4 * row + n, w]
     return base - m.tree_dof[tree]
 
 
@@ -383,7 +383,7 @@ def project_wrench(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], row: int, bod
     """Add to row J what a wrench about a body's centre of mass does in the joints: J += wrenchᵀ ∂V/∂v."""
     i = body
     f = wrench
-    base = row_base(m, row, m.tree_of[body])
+    base = row_base(m, x, row, m.tree_of[body], w)
     if m.spins_free[body] != 0:  # its velocities are v, w of the centre of mass in world axes
         first = base + m.dof_start[body]
         for k in range(3):
@@ -436,11 +436,11 @@ def free_response(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], at: int, body:
 
 
 @wp.func
-def next_tree(m: wp.ref[SystemArrays], row: int, n: int) -> int:
+def next_tree(x: wp.ref[WorkArrays], row: int, n: int, w: int) -> int:
     """The n-th tree that a row touches, -1 if there are no more."""
     if n >= 4:
         return -1
-    return m.slot_trees[row, n]
+    return x.row_trees[4 * row + n, w]
 
 
 @wp.func(inline=False)
@@ -449,9 +449,9 @@ def response(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], row: int, w: int):
 
     x.pA and x.change carry articulated impulses and velocity changes here.
     """
-    base = m.slot_row[row]
+    base = x.row_start[row, w]
     n = int(0)
-    tree = m.slot_trees[row, 0]
+    tree = x.row_trees[4 * row, w]
     while tree >= 0:
         start = m.tree_body[tree]
         if m.spins_free[start] != 0:
@@ -460,22 +460,22 @@ def response(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], row: int, w: int):
             tree_response(m, x, base - m.tree_dof[tree], start, m.tree_body[tree + 1], w)
         base += m.tree_dof[tree + 1] - m.tree_dof[tree]
         n += 1
-        tree = next_tree(m, row, n)
+        tree = next_tree(x, row, n, w)
 
 
 @wp.func
 def row_velocity(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], v: wp.array2d(dtype=f64), row: int, w: int) -> f64:
     """J v of one row."""
     u = ZERO
-    entry = m.slot_row[row]
+    entry = x.row_start[row, w]
     n = int(0)
-    tree = m.slot_trees[row, 0]
+    tree = x.row_trees[4 * row, w]
     while tree >= 0:
         for k in range(m.tree_dof[tree], m.tree_dof[tree + 1]):
             u += x.J[entry, w] * v[k, w]
             entry += 1
         n += 1
-        tree = next_tree(m, row, n)
+        tree = next_tree(x, row, n, w)
     return u
 
 
@@ -484,15 +484,15 @@ def apply_impulse(
     m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], v: wp.array2d(dtype=f64), row: int, impulse: f64, w: int
 ):
     """v ← v + M⁻¹ Jᵀ impulse."""
-    entry = m.slot_row[row]
+    entry = x.row_start[row, w]
     n = int(0)
-    tree = m.slot_trees[row, 0]
+    tree = x.row_trees[4 * row, w]
     while tree >= 0:
         for k in range(m.tree_dof[tree], m.tree_dof[tree + 1]):
             v[k, w] = v[k, w] + impulse * x.Y[entry, w]
             entry += 1
         n += 1
-        tree = next_tree(m, row, n)
+        tree = next_tree(x, row, n, w)
 
 
 @wp.func
@@ -501,12 +501,12 @@ def row_response(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], row: int, other
     J = x.J
     Y = x.Y
     u = ZERO
-    entry = m.slot_row[row]
-    base = m.slot_row[other]
+    entry = x.row_start[row, w]
+    base = x.row_start[other, w]
     n = int(0)
     o = int(0)
-    tree = m.slot_trees[row, 0]
-    another = m.slot_trees[other, 0]
+    tree = x.row_trees[4 * row, w]
+    another = x.row_trees[4 * other, w]
     while tree >= 0 and another >= 0:  # both in ascending order
         if tree == another:
             size = m.tree_dof[tree + 1] - m.tree_dof[tree]
@@ -517,11 +517,11 @@ def row_response(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], row: int, other
         if ahead:
             entry += m.tree_dof[tree + 1] - m.tree_dof[tree]
             n += 1
-            tree = next_tree(m, row, n)
+            tree = next_tree(x, row, n, w)
         if follows:
             base += m.tree_dof[another + 1] - m.tree_dof[another]
             o += 1
-            another = next_tree(m, other, o)
+            another = next_tree(x, other, o, w)
     return u
 
 
@@ -529,41 +529,41 @@ def row_response(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], row: int, other
 def row_product(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], row: int, other: int, w: int) -> f64:
     """J Jᵀ between two rows, mass-free, turns and shifts made comparable by the mechanism's length."""
     u = ZERO
-    entry = m.slot_row[row]
+    entry = x.row_start[row, w]
     n = int(0)
-    tree = m.slot_trees[row, 0]
+    tree = x.row_trees[4 * row, w]
     while tree >= 0:
         size = m.tree_dof[tree + 1] - m.tree_dof[tree]
-        base = m.slot_row[other]
+        base = x.row_start[other, w]
         o = int(0)
-        another = m.slot_trees[other, 0]
+        another = x.row_trees[4 * other, w]
         while another >= 0 and another != tree:
             base += m.tree_dof[another + 1] - m.tree_dof[another]
             o += 1
-            another = next_tree(m, other, o)
+            another = next_tree(x, other, o, w)
         if another == tree:
             for k in range(size):
                 u += x.J[entry + k, w] * x.J[base + k, w] * m.dof_weight[m.tree_dof[tree] + k]
         entry += size
         n += 1
-        tree = next_tree(m, row, n)
-    return u * wp.sqrt(m.slot_weight[row] * m.slot_weight[other])
+        tree = next_tree(x, row, n, w)
+    return u * wp.sqrt(x.row_weight[row, w] * x.row_weight[other, w])
 
 
 @wp.func
 def row_square(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], row: int, w: int) -> f64:
     """`row_product` of a row with itself."""
     u = ZERO
-    entry = m.slot_row[row]
+    entry = x.row_start[row, w]
     n = int(0)
-    tree = m.slot_trees[row, 0]
+    tree = x.row_trees[4 * row, w]
     while tree >= 0:
         for k in range(m.tree_dof[tree], m.tree_dof[tree + 1]):
             u += x.J[entry, w] * x.J[entry, w] * m.dof_weight[k]
             entry += 1
         n += 1
-        tree = next_tree(m, row, n)
-    return u * m.slot_weight[row]
+        tree = next_tree(x, row, n, w)
+    return u * x.row_weight[row, w]
 
 
 @wp.func

@@ -17,7 +17,7 @@ def apply_compliance(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[
     slots = m.slot_kind.shape[0]
     for r in range(slots):
         force, power, loss, viscous = kinds.act(m, s, x, r, t, w)
-        if kinds.is_force(m, r):
+        if kinds.is_force(x, r, w):
             own_jacobian(m, x, r, ONE, w)
             force = motor_torque(m, r, t, w)
             power = force * row_velocity(m, x, s.v, r, w)

@@ -48,8 +48,8 @@ def apply_mean_torques(
     """The joint forces: the motors' torques over t .. t + span; the slot keeps the impulse over h and its row J."""
     for k in range(x.tau.shape[0]):
         x.tau[k, w] = ZERO
-    for r in range(m.slot_kind.shape[0]):
-        if kinds.is_force(m, r):
+    for r in range(x.row_count[0, w]):
+        if kinds.is_force(x, r, w):
             apply_mean_torque(m, s, x, r, t, h, span, w)
 
 

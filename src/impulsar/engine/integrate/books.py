@@ -37,7 +37,7 @@ def measure_energy(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[Wo
         kinetic += HALF * (mass * wp.dot(v, v) + wp.dot(omega, x.I_W[i, w] * omega))
         potential -= mass * wp.dot(g, x.p_WB[i, w])
     elastic = ZERO
-    for r in range(m.slot_kind.shape[0]):
+    for r in range(x.row_count[0, w]):
         elastic += kinds.elastic_energy(m, s, x, r, w)
     x.energy[KINETIC, w] = kinetic
     x.energy[POTENTIAL, w] = potential
@@ -81,6 +81,6 @@ def book_rows(
     """Book the rows of a step h from time t."""
     for a in range(rows):
         kinds.book(m, s, x, x.active[a, w], t, h, w)
-    for r in range(m.slot_kind.shape[0]):
-        if kinds.is_force(m, r):
+    for r in range(x.row_count[0, w]):
+        if kinds.is_force(x, r, w):
             kinds.book(m, s, x, r, t, h, w)

@@ -176,7 +176,7 @@ def work_error(
         energy += m.mass[i, w] * wp.dot(linear(V), linear(V)) + wp.dot(angular(V), x.I_W[i, w] * angular(V))
     error = ZERO
     for r in range(m.slot_kind.shape[0]):
-        if is_motor(m, r):
+        if is_motor(x, r, w):
             e = ZERO
             for j in range(STAGES):
                 e += m.tableau[E_AT + j] * x.k_book[j * size + r, w]

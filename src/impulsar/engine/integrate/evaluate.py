@@ -71,14 +71,14 @@ def evaluate(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArra
         apply_multipliers(m, x, x.qdd, w)
         for i in range(m.bilateral.shape[0]):
             r = m.bilateral[i]
-            if kinds.can_stick(m, r):
+            if kinds.can_stick(x, r, w):
                 continue
             lam = x.multiplier[i, w]
             if x.row_torque[r, w] != ZERO:
                 lam = x.row_torque[r, w]
             s.impulse[r, w] = lam * m.nominal_h[0]
             x.k_book[book + r, w] = ZERO
-            if motor.is_motor(m, r):
+            if motor.is_motor(x, r, w):
                 x.k_book[book + r, w] = lam * row_velocity(m, x, s.v, r, w)
     keep_derivatives(m, s, x, stage, w)
     return weakest
@@ -134,13 +134,13 @@ def choose_feedback(
     changed = int(0)
     for i in range(m.bilateral.shape[0]):
         r = m.bilateral[i]
-        if motor.is_motor(m, r):
+        if motor.is_motor(x, r, w):
             error, miss = motor.miss(m, s, x, r, t, w)
             rate = ZERO
-            slack = OFF_TARGET * (ONE + wp.abs(motor.target_rate(m, r, t, w)))
+            slack = OFF_TARGET * (ONE + wp.abs(motor.target_rate(m, x, r, t, w)))
             if wp.abs(miss) > slack or motor.is_off_target(m, s, x, r, t, w):
                 rate = BACK_AT_ONCE / m.options[IMPULSE_STEP]
-                if motor.is_servo(m, r):
+                if motor.is_servo(x, r, w):
                     rate = GENTLE / m.options[IMPULSE_STEP]
             if rate != x.feedback[r, w]:
                 x.feedback[r, w] = rate
@@ -162,13 +162,13 @@ def steer_motors(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[Work
     """
     for i in range(m.bilateral.shape[0]):
         r = m.bilateral[i]
-        if motor.is_motor(m, r):
+        if motor.is_motor(x, r, w):
             rate = x.feedback[r, w]
             push = x.push[r, w]
             if rate > ZERO:
                 error, miss = motor.miss(m, s, x, r, t, w)
                 push -= rate * miss
-                if motor.is_servo(m, r):
+                if motor.is_servo(x, r, w):
                     push -= rate * (miss + rate * error)
             x.multiplier[i, w] = x.multiplier[i, w] + push
             x.rhs[i, w] = x.multiplier[i, w]

@@ -40,10 +40,11 @@ from ..constrain.reactions import collect_reactions, finish_reactions, start_rea
 from ..coordinates.tree import accelerate, apply_impulse, articulate, drift, kick, kinematics, row_velocity
 from ..forces.loads import apply_mean_loads, book_mean_loads
 from ..forces.motor_torques import apply_mean_torques
+from ..solve.cones import share_cone_mass
 from ..solve.direct import factor_bilateral, solve_bilateral
 from ..solve.project import project_positions
 from ..solve.sticking import clip_sticking, collect_sticking
-from ..solve.sweep import share_ball_mass, start_pseudo, sweep_once, warm_start
+from ..solve.sweep import start_pseudo, sweep_once, warm_start
 from ..spatial import HALF, INFINITY, ONE, UNLIMITED, ZERO, f64, linear, spatial, vec6, zero3
 from ..state import StateArrays, WorkArrays
 from ..system import SystemArrays
@@ -90,7 +91,7 @@ def mark_sticking(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[Wor
     n = collect_sticking(m, s, x, rows, w)
     for a in range(rows):
         r = x.active[a, w]
-        if kinds.can_stick(m, r):
+        if kinds.can_stick(x, r, w):
             x.solved[r, w] = int(0)
     for k in range(n):
         x.solved[x.sticking[k, w], w] = int(1)
@@ -166,7 +167,7 @@ def hold_sticking(
         return 0
     for a in range(rows):  # friction does not move positions
         r = x.active[a, w]
-        if kinds.can_stick(m, r):
+        if kinds.can_stick(x, r, w):
             x.solved[r, w] = int(0)
     factor_bilateral(m, x, w)
     if slid > 0:  # what was taken back moved the other rows
@@ -177,13 +178,13 @@ def hold_sticking(
 @wp.func
 def strikes(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], t: f64, h: f64, w: int) -> bool:
     """Whether a limit would be passed within h at the present speed, or a motor's velocity jumps at t."""
-    for r in range(m.slot_kind.shape[0]):
-        if kinds.is_limit(m, r):
+    for r in range(x.row_count[0, w]):
+        if kinds.is_limit(x, r, w):
             u = limit.speed(m, x, r, w)
             if u < -STILL and limit.gap(m, s, x, r, w) + h * u < ZERO:
                 return True
-        elif kinds.is_drive(m, r):
-            if wp.abs(motor.jump(m, s, x, r, t, w)) > KINK * (ONE + wp.abs(motor.target_rate(m, r, t, w))):
+        elif kinds.is_drive(x, r, w):
+            if wp.abs(motor.jump(m, s, x, r, t, w)) > KINK * (ONE + wp.abs(motor.target_rate(m, x, r, t, w))):
                 return True
     return False
 
@@ -206,7 +207,7 @@ def sweep_limits(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[Work
     worst = ZERO
     for a in range(rows):
         r = x.active[a, w]
-        if kinds.is_limit(m, r):
+        if kinds.is_limit(x, r, w):
             p = x.strike[r, w]
             new = wp.max(p - (row_velocity(m, x, s.v, r, w) + x.row_bias[r, w]) * x.row_mass[r, w], ZERO)
             x.strike[r, w] = new
@@ -239,9 +240,9 @@ def strike(
     for a in range(rows):
         r = x.active[a, w]
         x.row_bias[r, w] = -row_velocity(m, x, s.v, r, w)  # equations keep their velocities
-        if kinds.is_limit(m, r):
+        if kinds.is_limit(x, r, w):
             x.row_bias[r, w] = -rebound(m, s, x, r, h, beat, w)
-        elif kinds.is_drive(m, r):
+        elif kinds.is_drive(x, r, w):
             x.row_bias[r, w] = x.row_bias[r, w] - motor.jump(m, s, x, r, t, w)
     factor_bilateral(m, x, w)
     iterations = int(0)
@@ -250,9 +251,9 @@ def strike(
         worst = sweep_limits(m, s, x, rows, w)
         solve_equations(m, s, x, x.strike, w)
         iterations += 1
-    for r in range(m.slot_kind.shape[0]):
+    for r in range(x.row_count[0, w]):
         p = x.strike[r, w]
-        if p != ZERO and not kinds.is_equation(m, r):
+        if p != ZERO and not kinds.is_equation(x, r, w):
             mean = HALF * (row_velocity(m, x, x.v_old, r, w) + row_velocity(m, x, s.v, r, w))
             s.work[r, w] = s.work[r, w] + p * mean
     kinematics(m, s, x, ZERO, w)
@@ -284,10 +285,10 @@ def collect_forces(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[Wo
     """Loads, rows and impacts of the last sub-step into its reactions."""
     for i in range(m.parent.shape[0]):
         x.transmitted[i, w] = x.transmitted[i, w] - x.wrench[i, w]
-    for r in range(m.slot_kind.shape[0]):
+    for r in range(x.row_count[0, w]):
         s.impulse[r, w] = s.impulse[r, w] + x.strike[r, w]
     collect_reactions(m, s, x, rows, h, w)
-    for r in range(m.slot_kind.shape[0]):
+    for r in range(x.row_count[0, w]):
         s.impulse[r, w] = s.impulse[r, w] - x.strike[r, w]
 
 
@@ -339,7 +340,7 @@ def impulsive_step(
     if is_last:
         start_books(m, x, h, w)
     if m.live_slots[0] > 0:
-        for r in range(m.slot_kind.shape[0]):
+        for r in range(x.row_count[0, w]):
             x.strike[r, w] = ZERO
         if strikes(m, s, x, t, h, w):
             strike(m, s, x, t, h, beat, epsilon, limit, w)
@@ -357,7 +358,7 @@ def impulsive_step(
         rows = assemble(m, s, x, t, h, w)
         mark_solved(m, x, rows, w)
         factor_bilateral(m, x, w)
-        share_ball_mass(m, x, rows, w)
+        share_cone_mass(x, rows, w)
         if midway:
             take_midway(m, s, x, rows, t, h, beat, w)
         warm_start(m, s, x, rows, h, ONE, w)
@@ -397,8 +398,8 @@ def short_of_limits(
 ) -> f64:
     """A sub-step of at most `size` that ends short of every limit ahead, unless it is closer than `least` [s]."""
     shorter = size
-    for r in range(m.slot_kind.shape[0]):
-        if kinds.is_limit(m, r):
+    for r in range(x.row_count[0, w]):
+        if kinds.is_limit(x, r, w):
             u = limit.speed(m, x, r, w)
             gap = limit.gap(m, s, x, r, w)
             if gap > -least * u and u < -STILL:
@@ -409,8 +410,8 @@ def short_of_limits(
 @wp.func
 def limits_passed(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], w: int) -> bool:
     """Whether a limit is passed."""
-    for r in range(m.slot_kind.shape[0]):
-        if kinds.is_limit(m, r):
+    for r in range(x.row_count[0, w]):
+        if kinds.is_limit(x, r, w):
             if limit.gap(m, s, x, r, w) < -CONTACT_GAP:
                 return True
     return False
@@ -421,7 +422,7 @@ def needs_impulses(
     m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], t: f64, h: f64, w: int
 ) -> bool:
     """Whether friction acts, a limit may be reached within h, or a motor without bound is not where it should be."""
-    for r in range(m.slot_kind.shape[0]):
+    for r in range(x.row_count[0, w]):
         if kinds.needs_impulses(m, s, x, r, h, w):
             return True
     return False

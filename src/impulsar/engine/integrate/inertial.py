@@ -267,25 +267,25 @@ def expect_stretch(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[Wo
     t = s.time[0, w]
     for a in range(rows):
         r = x.active[a, w]
-        if kinds.is_line(m, r):
-            still = kinds.stretch(m, s, x, r, w) - kinds.target_step(m, s, r, t, h, w)
+        if kinds.is_line(m, x, r, w):
+            still = kinds.stretch(m, s, x, r, w) - kinds.target_step(m, s, x, r, t, h, w)
             x.stretch_still[r, w] = still
             x.stretch_due[r, w] = still + h * row_velocity(m, x, s.v, r, w)
 
 
 @wp.func
-def counts_with(m: wp.ref[SystemArrays], r: int) -> int:
+def counts_with(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], r: int, w: int) -> int:
     """The tree with which a slot's energy counts: the first that it touches, single bodies last."""
-    touched = m.slot_trees[r, 0]
-    if m.tree_motion[touched] <= ALONE and m.slot_trees[r, 1] >= 0:
-        touched = m.slot_trees[r, 1]
+    touched = x.row_trees[4 * r, w]
+    if m.tree_motion[touched] <= ALONE and x.row_trees[4 * r + 1, w] >= 0:
+        touched = x.row_trees[4 * r + 1, w]
     return touched
 
 
 @wp.func
-def belongs(m: wp.ref[SystemArrays], r: int, tree: int) -> bool:
+def belongs(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], r: int, tree: int, w: int) -> bool:
     """Is a slot a spring or a hand of this tree?"""
-    return kinds.is_line(m, r) and counts_with(m, r) == tree
+    return kinds.is_line(m, x, r, w) and counts_with(m, x, r, w) == tree
 
 
 @wp.func(inline=False)
@@ -298,11 +298,13 @@ def unexpected(
     t = s.time[0, w]
     for a in range(rows):
         r = x.active[a, w]
-        if belongs(m, r, tree):
+        if belongs(m, x, r, tree, w):
             wanted = x.stretch_due[r, w]
-            found = kinds.stretch(m, s, x, r, w) - kinds.target_step(m, s, r, t, h, w)
-            energy += HALF * kinds.stiffness(m, r, w) * (found * found - wanted * wanted)
-            still += HALF * kinds.stiffness(m, r, w) * (x.stretch_still[r, w] * x.stretch_still[r, w] - wanted * wanted)
+            found = kinds.stretch(m, s, x, r, w) - kinds.target_step(m, s, x, r, t, h, w)
+            energy += HALF * kinds.stiffness(m, x, r, w) * (found * found - wanted * wanted)
+            still += (
+                HALF * kinds.stiffness(m, x, r, w) * (x.stretch_still[r, w] * x.stretch_still[r, w] - wanted * wanted)
+            )
     return energy, still
 
 
@@ -322,13 +324,13 @@ def take_back_losses(
     total = ZERO
     for a in range(rows):
         r = x.active[a, w]
-        if belongs(m, r, tree):
+        if belongs(m, x, r, tree, w):
             total += line_loss(m, s, x, r, t, h, w)
     if total > ZERO:
         share = wp.min(missing / total, ONE)
         for a in range(rows):
             r = x.active[a, w]
-            if belongs(m, r, tree):
+            if belongs(m, x, r, tree, w):
                 s.loss[r, w] = s.loss[r, w] - share * line_loss(m, s, x, r, t, h, w)
 
 
@@ -337,10 +339,10 @@ def line_loss(
     m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], r: int, t: f64, h: f64, w: int
 ) -> f64:
     """What was booked for the damper of a spring or a hand in this step."""
-    moved = kinds.target_step(m, s, r, t, h, w)
+    moved = kinds.target_step(m, s, x, r, t, h, w)
     end = x.stretch_due[r, w] - x.stretch_still[r, w]  # h u
     mean = HALF * (end / h + row_velocity(m, x, x.v_old, r, w))
-    return kinds.damping(m, r, w) * (end - moved) * (mean - moved / h)
+    return kinds.damping(m, x, r, w) * (end - moved) * (mean - moved / h)
 
 
 @wp.func
@@ -372,9 +374,9 @@ def closure_loss(
     lost = ZERO
     for a in range(rows):
         r = x.active[a, w]
-        if kinds.is_drive(m, r):
+        if kinds.is_drive(x, r, w):
             return ZERO
-        if kinds.is_equation(m, r) and counts_with(m, r) == tree:
+        if kinds.is_equation(x, r, w) and counts_with(m, x, r, w) == tree:
             u = row_velocity(m, x, s.v, r, w) + row_velocity(m, x, x.v_old, r, w)
             lost -= HALF * s.impulse[r, w] * u
     return lost

@@ -37,9 +37,9 @@ def assemble_soft(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], h: f64, w: int
     for i in range(m.bilateral.shape[0], m.solvable.shape[0]):
         r = m.solvable[i]
         x.solved[r, w] = int(0)
-        k = kinds.stiffness(m, r, w)
-        c = kinds.damping(m, r, w)
-        if k + c <= ZERO or kinds.is_unused(m, r):
+        k = kinds.stiffness(m, x, r, w)
+        c = kinds.damping(m, x, r, w)
+        if k + c <= ZERO or kinds.is_unused(m, x, r, w):
             continue
         kinds.jacobian(m, x, r, w)
         if respond(m, x, r, ZERO, w):
@@ -62,8 +62,8 @@ def factor_soft(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], h: f64, w: int) 
         inverse = x.factor[m.envelope_row[i + 1] - 1, w]
         if x.solved[r, w] != 0 and inverse > ZERO:
             response = wp.max(ONE / inverse - x.row_softness[r, w], ZERO)
-            fastest = wp.max(fastest, wp.sqrt(kinds.stiffness(m, r, w) * response))
-            fastest = wp.max(fastest, kinds.damping(m, r, w) * response)
+            fastest = wp.max(fastest, wp.sqrt(kinds.stiffness(m, x, r, w) * response))
+            fastest = wp.max(fastest, kinds.damping(m, x, r, w) * response)
     return fastest
 
 
@@ -120,8 +120,8 @@ def finish_stage(
         if i >= m.bilateral.shape[0]:
             r = m.solvable[i]
             if x.solved[r, w] != 0:
-                push = kinds.stiffness(m, r, w) * row_velocity(m, x, x.lag_q, r, w)
-                push += kinds.damping(m, r, w) * row_velocity(m, x, x.lag_v, r, w)
+                push = kinds.stiffness(m, x, r, w) * row_velocity(m, x, x.lag_q, r, w)
+                push += kinds.damping(m, x, r, w) * row_velocity(m, x, x.lag_v, r, w)
                 u = row_velocity(m, x, x.qdd, r, w)
                 x.multiplier[i, w] = -u - h * x.row_softness[r, w] * push
     solve_rows(m, x, m.solvable.shape[0], w)

@@ -65,7 +65,7 @@ JUMP = wp.constant(wp.float64(1e-9))  # velocity error at the start of a step th
 @wp.func
 def may_jump(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], r: int, t: f64, w: int) -> bool:
     """Whether a solved row may be met by an impulse: an equation, or a motor without bound that is where it should."""
-    if not motor.is_motor(m, r):
+    if not motor.is_motor(x, r, w):
         return True
     return not motor.is_bounded(m, r, w) and not motor.is_off_target(m, s, x, r, t, w)
 
@@ -81,7 +81,7 @@ def start_with_impulse(
         r = m.bilateral[i]
         if x.solved[r, w] != 0:
             if may_jump(m, s, x, r, t, w):
-                worst = wp.max(worst, wp.abs(row_velocity(m, x, s.v, r, w) - kinds.target_rate(m, r, t, w)))
+                worst = wp.max(worst, wp.abs(row_velocity(m, x, s.v, r, w) - kinds.target_rate(m, x, r, t, w)))
             else:
                 left_out += 1
     if worst <= JUMP:

@@ -20,6 +20,7 @@ import numpy as np
 import warp as wp
 
 from ..constrain.reactions import instant_reactions
+from ..constrain.topology import list_rows
 from ..integrate.books import measure_energy
 from ..integrate.clock import advance_clock
 from ..integrate.evaluate import FIXED, PAIR, RTOL
@@ -135,6 +136,7 @@ def direct_kernel(m: SystemArrays, s: StateArrays, x: WorkArrays):
     """Many nominal steps of many worlds: a thread runs a world."""
     w = wp.tid()
     start_report(x, w)
+    list_rows(m, x, w)
     for k in range(m.steps[0]):
         if x.report[BROKEN, w] == ZERO:
             step(m, s, x, k == m.steps[0] - 1, w)

@@ -15,6 +15,7 @@ import warp as wp
 from ..constrain.assemble import assemble
 from ..constrain.frames import follow_loops
 from ..constrain.reactions import collect_reactions, finish_reactions, start_reactions
+from ..constrain.topology import list_rows
 from ..coordinates.tree import drift, kick, kinematics
 from ..forces.loads import apply_loads, book_loads
 from ..forces.motor_torques import apply_motor_torques
@@ -22,8 +23,9 @@ from ..integrate.books import book_rows, measure_energy
 from ..integrate.clock import advance_clock
 from ..integrate.inertial import before_drift, drift_carefully, leave_out_products
 from ..report import check_finite, report_step, start_report
+from ..solve.cones import share_cone_mass
 from ..solve.sticking import stick
-from ..solve.sweep import share_ball_mass, start_pseudo, sweep, warm_start
+from ..solve.sweep import start_pseudo, sweep, warm_start
 from ..spatial import ONE
 from ..state import StateArrays, WorkArrays
 from ..system import SystemArrays
@@ -83,7 +85,7 @@ def step(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays],
     start_pseudo(x, w)  # 6
     if m.live_slots[0] > 0:
         rows = assemble(m, s, x, t, h, w)  # 5
-        share_ball_mass(m, x, rows, w)
+        share_cone_mass(x, rows, w)
         warm_start(m, s, x, rows, h, m.options[WARM_START], w)  # 4
         iterations = sweep(m, s, x, rows, h, m.options[EPSILON], limit, int(m.options[SPLIT_IMPULSES]), 0, w)  # 7
         if int(m.options[STICK]) != 0:
@@ -109,6 +111,7 @@ def simgc_kernel(m: SystemArrays, s: StateArrays, x: WorkArrays):
     """Many steps of many worlds: a thread runs a world."""
     w = wp.tid()
     start_report(x, w)
+    list_rows(m, x, w)
     for k in range(m.steps[0]):
         step(m, s, x, k == m.steps[0] - 1, w)
     measure_energy(m, s, x, w)

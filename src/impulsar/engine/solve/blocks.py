@@ -17,6 +17,14 @@ DEPENDENT = wp.constant(wp.float64(1e-12))  # pivot of a dependent row, of its d
 
 
 @wp.func
+def block_size(m: wp.ref[SystemArrays], r: int) -> int:
+    """How many closures the block has that begins with row r; 0 where none does."""
+    if r >= m.slot_block.shape[0]:
+        return 0
+    return m.slot_block[r]
+
+
+@wp.func
 def factor_block(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], r: int, n: int, w: int):
     """LDLᵀ of the closures r .. r + n - 1."""
     for i in range(n):
@@ -39,7 +47,7 @@ def factor_block(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], r: int, n: int,
 @wp.func
 def factor_blocks(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], w: int):
     """Factor the closures of every joint."""
-    for r in range(m.slot_kind.shape[0]):
+    for r in range(m.slot_block.shape[0]):
         if m.slot_block[r] > 0:
             factor_block(m, x, r, m.slot_block[r], w)
 

@@ -134,7 +134,7 @@ def choose_rows(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], w: int):
     n = m.bilateral.shape[0]
     for i in range(n):
         r = m.bilateral[i]
-        if kinds.is_equation(m, r):
+        if kinds.is_equation(x, r, w):
             x.solved[r, w] = int(0)
             for j in range(i + 1):
                 x.gram[i * n + j, w] = row_product(m, x, r, m.bilateral[j], w)
@@ -144,7 +144,7 @@ def choose_rows(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], w: int):
         most = ROUNDING
         for i in range(n):
             r = m.bilateral[i]
-            if kinds.is_equation(m, r) and x.solved[r, w] == 0 and x.gram[i * n + i, w] > most:
+            if kinds.is_equation(x, r, w) and x.solved[r, w] == 0 and x.gram[i * n + i, w] > most:
                 most = x.gram[i * n + i, w]
                 best = i
         if best < 0:
@@ -153,7 +153,7 @@ def choose_rows(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], w: int):
         # take its part out of the rows that are left
         for i in range(n):
             r = m.bilateral[i]
-            if x.solved[r, w] == 0 and kinds.is_equation(m, r):
+            if x.solved[r, w] == 0 and kinds.is_equation(x, r, w):
                 part = symmetric(x, n, i, best, w) / most
                 if part != ZERO:
                     for j in range(i + 1):

@@ -30,7 +30,7 @@ def load_position_errors(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.
     worst = ZERO
     for i in range(m.bilateral.shape[0]):
         x.multiplier[i, w] = ZERO
-        if x.solved[m.bilateral[i], w] != 0 and not motor.is_motor(m, m.bilateral[i]):
+        if x.solved[m.bilateral[i], w] != 0 and not motor.is_motor(x, m.bilateral[i], w):
             error = kinds.error(m, s, x, m.bilateral[i], t, w)
             x.multiplier[i, w] = -error
             worst = wp.max(worst, wp.abs(error))
@@ -87,10 +87,10 @@ def velocity_error(
     m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], r: int, t: f64, jump: int, w: int
 ) -> f64:
     """What a bilateral row's velocity is off; of a motor with a bound, or off its target, 0 unless it jumps."""
-    if motor.is_motor(m, r) and jump <= 0:
+    if motor.is_motor(x, r, w) and jump <= 0:
         if jump == PASSING or motor.is_bounded(m, r, w) or x.feedback[r, w] > ZERO:
             return ZERO
-    return row_velocity(m, x, s.v, r, w) - kinds.target_rate(m, r, t, w)
+    return row_velocity(m, x, s.v, r, w) - kinds.target_rate(m, x, r, t, w)
 
 
 @wp.func(inline=False)
@@ -113,7 +113,7 @@ def project_velocities(
     solve_bilateral(m, x, w)
     for i in range(m.bilateral.shape[0]):
         r = m.bilateral[i]
-        if motor.is_motor(m, r) and x.multiplier[i, w] != ZERO and jump != PASSING:
+        if motor.is_motor(x, r, w) and x.multiplier[i, w] != ZERO and jump != PASSING:
             mean = row_velocity(m, x, s.v, r, w) - HALF * velocity_error(m, s, x, r, t, jump, w)
             s.work[r, w] = s.work[r, w] + x.multiplier[i, w] * mean
     apply_multipliers(m, x, s.v, w)

@@ -2,7 +2,6 @@
 
 import warp as wp
 
-from ...author.joints import BALL_X
 from ..constrain import kinds, motor
 from ..coordinates.tree import apply_impulse, row_response
 from ..spatial import ZERO, f64
@@ -11,20 +10,23 @@ from ..system import SystemArrays
 
 
 @wp.func
-def is_ball_motor(m: wp.ref[SystemArrays], r: int) -> bool:
-    return kinds.is_drive(m, r) and m.slot_group[r] != 1
+def in_cone(x: wp.ref[WorkArrays], r: int, w: int) -> bool:
+    """Whether a motor's row is bounded together with others."""
+    return kinds.is_drive(x, r, w) and x.row_group[r, w] != 1
 
 
 @wp.func
 def torque_wanted(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], i: int, w: int) -> f64:
-    """Size of the torque that the motor of bilateral row i would need: of a ball, of the vector of its three."""
+    """Size of the torque that the motor of bilateral row i would need: of the vector of all rows of a ball."""
     r = m.bilateral[i]
-    if not is_ball_motor(m, r):
+    if not in_cone(x, r, w):
         return wp.abs(x.multiplier[i, w])
-    first = i - (m.slot_code[r] - BALL_X)
+    back = int(0)
+    while x.row_group[r - back, w] == 0:
+        back += 1
     square = ZERO
-    for k in range(3):
-        square += x.multiplier[first + k, w] * x.multiplier[first + k, w]
+    for k in range(x.row_group[r - back, w]):
+        square += x.multiplier[i - back + k, w] * x.multiplier[i - back + k, w]
     return wp.sqrt(square)
 
 
@@ -37,7 +39,7 @@ def saturate_motors(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], w: int) -> i
     count = int(0)
     for i in range(m.bilateral.shape[0]):
         r = m.bilateral[i]
-        if motor.is_motor(m, r) and x.solved[r, w] != 0:
+        if motor.is_motor(x, r, w) and x.solved[r, w] != 0:
             most = motor.max_torque(m, r, w)
             wanted = torque_wanted(m, x, i, w)
             if wanted > most:
@@ -64,6 +66,6 @@ def ball_is_weak(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], w: int) -> bool
     """Whether a ball's motor needs more than it has: which way it then turns is for impulses to say."""
     for i in range(m.bilateral.shape[0]):
         r = m.bilateral[i]
-        if is_ball_motor(m, r) and x.row_torque[r, w] != ZERO:
+        if in_cone(x, r, w) and x.row_torque[r, w] != ZERO:
             return True
     return False

@@ -9,23 +9,13 @@ import warp as wp
 
 from ..constrain import kinds
 from ..coordinates.tree import apply_impulse, row_response, row_velocity
-from ..spatial import ONE, ZERO, f64
+from ..spatial import ONE, ZERO
 from ..state import StateArrays, WorkArrays
 from ..system import SystemArrays
+from .cones import clip_cone, cone_bound, cone_impulse
 
 DEPENDENT = wp.constant(wp.float64(1e-12))  # pivot of a row that others already hold, of its diagonal
 INSIDE = wp.constant(wp.float64(1e-12))  # nearer to its bound than this part of it, a row slides
-
-
-@wp.func
-def friction_size(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], r: int, w: int) -> f64:
-    """Size of a friction impulse: of a ball, of the vector of its three rows."""
-    if m.slot_group[r] != 3:
-        return wp.abs(s.impulse[r, w])
-    px = s.impulse[r, w]
-    py = s.impulse[r + 1, w]
-    pz = s.impulse[r + 2, w]
-    return wp.sqrt(px * px + py * py + pz * pz)
 
 
 @wp.func
@@ -33,16 +23,16 @@ def collect_sticking(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[
     """List the friction rows whose impulse is inside its bound."""
     count = int(0)
     inside = int(0)
-    ball = int(0)
+    left = int(0)
     for a in range(rows):
         r = x.active[a, w]
-        if kinds.can_stick(m, r):
-            if ball == 0:
-                ball = m.slot_group[r]
+        if kinds.can_stick(x, r, w):
+            if left == 0:
+                left = x.row_group[r, w]
                 inside = int(0)
-                if friction_size(m, s, x, r, w) < (ONE - INSIDE) * x.row_high[r, w]:
+                if cone_impulse(s, x, r, w) < (ONE - INSIDE) * cone_bound(s, x, r, w):
                     inside = int(1)
-            ball -= 1
+            left -= 1
             if inside != 0 and x.row_mass[r, w] > ZERO:
                 x.sticking[count, w] = r
                 count += 1
@@ -116,19 +106,13 @@ def stick(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays]
 def clip_sticking(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], rows: int, w: int) -> int:
     """Bring friction impulses that left their bounds back to them; returns how many did."""
     slid = int(0)
-    ball = int(0)
+    left = int(0)
     for a in range(rows):
         r = x.active[a, w]
-        if kinds.can_stick(m, r):
-            if ball == 0:
-                ball = m.slot_group[r]
-                size = friction_size(m, s, x, r, w)
-                bound = x.row_high[r, w]
-                if size > bound:
+        if kinds.can_stick(x, r, w):
+            if left == 0:
+                left = x.row_group[r, w]
+                if clip_cone(m, s, x, r, w):
                     slid += 1
-                    for k in range(ball):
-                        p = s.impulse[r + k, w]
-                        s.impulse[r + k, w] = p * (bound / size)
-                        apply_impulse(m, x, s.v, r + k, p * (bound / size) - p, w)
-            ball -= 1
+            left -= 1
     return slid

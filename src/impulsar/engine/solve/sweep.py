@@ -2,18 +2,18 @@
 
     Δp = -(J v + bias + softness p) m_eff      p ← clip(p + Δp)      v ← v + M⁻¹ Jᵀ Δp
 
-and the same for pseudo-impulses, which move positions only. Three friction or motor rows of a ball are bounded
-together: the vector of their impulses stays in a ball of radius `high`, and they share one effective
-mass so that friction opposes slip.
+and the same for pseudo-impulses, which move positions only. Rows that are bounded together are pushed together: see
+cones.py.
 """
 
 import warp as wp
 
 from ..coordinates.tree import apply_impulse, row_velocity
-from ..spatial import INFINITY, ONE, UNLIMITED, ZERO, f64, vec3
+from ..spatial import INFINITY, UNLIMITED, ZERO, f64
 from ..state import StateArrays, WorkArrays
 from ..system import SystemArrays
-from .blocks import push_block, push_block_pseudo
+from .blocks import block_size, push_block, push_block_pseudo
+from .cones import bounds, push_cone
 
 
 @wp.func
@@ -26,7 +26,8 @@ def warm_start(
         scale = keep * h / s.last_h[0, w]
     for a in range(rows):
         r = x.active[a, w]
-        p = wp.clamp(scale * s.impulse[r, w], x.row_low[r, w], x.row_high[r, w])
+        low, high = bounds(s, x, r, w)
+        p = wp.clamp(scale * s.impulse[r, w], low, high)
         s.impulse[r, w] = p
         if p != ZERO:
             apply_impulse(m, x, s.v, r, p, w)
@@ -41,27 +42,11 @@ def start_pseudo(x: wp.ref[WorkArrays], w: int):
 
 
 @wp.func
-def share_ball_mass(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], rows: int, w: int):
-    """Give the three rows of a ball the effective mass of their sum: 1 / Σ 1/m."""
-    for a in range(rows):
-        r = x.active[a, w]
-        if m.slot_group[r] == 3:
-            own = ZERO
-            for k in range(3):
-                if x.row_mass[r + k, w] > ZERO:
-                    own += ONE / x.row_mass[r + k, w]
-            for k in range(3):
-                if x.row_mass[r + k, w] > ZERO:
-                    x.row_mass[r + k, w] = ONE / own
-
-
-@wp.func
-def push(
-    m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], r: int, low: f64, high: f64, w: int
-) -> f64:
+def push(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], r: int, w: int) -> f64:
     """One row's impulse within its bounds; returns its increment."""
     p = s.impulse[r, w]
     u = row_velocity(m, x, s.v, r, w) + x.row_bias[r, w] + x.row_softness[r, w] * p
+    low, high = bounds(s, x, r, w)
     new = wp.clamp(p - u * x.row_mass[r, w], low, high)
     s.impulse[r, w] = new
     apply_impulse(m, x, s.v, r, new - p, w)
@@ -94,29 +79,6 @@ def corrects(x: wp.ref[WorkArrays], r: int, w: int) -> int:
     return 0
 
 
-@wp.func
-def push_ball(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], r: int, w: int) -> f64:
-    """Impulses of the three friction or motor rows r, r+1, r+2 in their ball; returns the largest change.
-
-    p ← proj(p - u m_eff), all three from the same velocity: where it slides, p is then along -u. With
-    the velocity updated between the rows friction would not oppose slip.
-    """
-    before = vec3(s.impulse[r, w], s.impulse[r + 1, w], s.impulse[r + 2, w])
-    after = before
-    for k in range(3):
-        u = row_velocity(m, x, s.v, r + k, w) + x.row_bias[r + k, w]
-        after[k] = before[k] - u * x.row_mass[r + k, w]
-    size = wp.length(after)
-    bound = x.row_high[r, w]
-    if size > bound:
-        after = after * (bound / size)
-    change = after - before
-    for k in range(3):
-        s.impulse[r + k, w] = after[k]
-        apply_impulse(m, x, s.v, r + k, change[k], w)
-    return wp.max(wp.max(wp.abs(change[0]), wp.abs(change[1])), wp.abs(change[2]))
-
-
 @wp.func(inline=False)
 def sweep_once(
     m: wp.ref[SystemArrays],
@@ -137,16 +99,16 @@ def sweep_once(
             skip -= 1
         elif x.solved[r, w] != 0:
             skip = 0
-        elif m.slot_group[r] == 3:
-            worst = wp.max(worst, push_ball(m, s, x, r, w))
-            skip = 2
-        elif blocks != 0 and m.slot_block[r] > 0:
+        elif x.row_group[r, w] > 1:
+            worst = wp.max(worst, push_cone(m, s, x, r, w))
+            skip = x.row_group[r, w] - 1
+        elif blocks != 0 and block_size(m, r) > 0:
             worst = wp.max(worst, push_block(m, s, x, r, m.slot_block[r], w))
             if correct != 0:
                 worst = wp.max(worst, push_block_pseudo(m, x, r, m.slot_block[r], h, w))
             skip = m.slot_block[r] - 1
         else:
-            worst = wp.max(worst, wp.abs(push(m, s, x, r, x.row_low[r, w], x.row_high[r, w], w)))
+            worst = wp.max(worst, wp.abs(push(m, s, x, r, w)))
             if correct != 0 and corrects(x, r, w) != 0:
                 worst = wp.max(worst, wp.abs(push_pseudo(m, x, r, h, w)))
     return worst

@@ -5,6 +5,7 @@ import warp as wp
 
 from ..constrain import kinds
 from ..constrain.frames import follow_loops
+from ..constrain.topology import list_rows
 from ..coordinates.tree import accelerate, articulate, kinematics, response
 from ..integrate.books import measure_energy
 from ..spatial import ONE, ZERO, vec6
@@ -18,6 +19,7 @@ from ..system.slots import CLOSURE, COUPLING
 def refresh_kernel(m: SystemArrays, s: StateArrays, x: WorkArrays):
     """Everything that follows from the state."""
     w = wp.tid()
+    list_rows(m, x, w)
     kinematics(m, s, x, ZERO, w)
     follow_loops(m, s, x, w)
     measure_energy(m, s, x, w)
@@ -30,14 +32,15 @@ def start_kernel(m: SystemArrays, s: StateArrays, x: WorkArrays):
     Also the rows of closures and couplings with their responses, for the caller to satisfy.
     """
     w = wp.tid()
+    list_rows(m, x, w)
     kinematics(m, s, x, ZERO, w)
     follow_loops(m, s, x, w)
     articulate(m, x, w)
     accelerate(m, x, vec6(), 0, w)
     for k in range(s.v.shape[0]):
         s.v[k, w] = x.qdd[k, w]
-    for r in range(m.slot_kind.shape[0]):
-        if kinds.is_equation(m, r):
+    for r in range(x.row_count[0, w]):
+        if kinds.is_equation(x, r, w):
             kinds.fill(m, s, x, r, ZERO, ONE, w)
             response(m, x, r, w)
 

@@ -24,6 +24,7 @@ import warp as wp
 from ...author.model import Model
 from ..constrain import kinds
 from ..constrain.frames import follow_loops
+from ..constrain.topology import list_rows
 from ..coordinates.inverse import joint_inertia
 from ..coordinates.retract import move_coordinates
 from ..coordinates.tree import kinematics
@@ -49,10 +50,11 @@ BY_JOINT = ("p_PF", "q_PF", "p_CM", "q_CM", "R_PF", "R_CM", "q_zero", "pitch", "
 def rows_kernel(m: SystemArrays, s: StateArrays, x: WorkArrays):
     """J and position errors of all closures, couplings and motors at the present coordinates."""
     w = wp.tid()
+    list_rows(m, x, w)
     kinematics(m, s, x, ZERO, w)
     follow_loops(m, s, x, w)
-    for r in range(m.slot_kind.shape[0]):
-        if kinds.is_equation(m, r) or kinds.is_drive(m, r):
+    for r in range(x.row_count[0, w]):
+        if kinds.is_equation(x, r, w) or kinds.is_drive(x, r, w):
             kinds.fill(m, s, x, r, ZERO, ONE, w)
 
 

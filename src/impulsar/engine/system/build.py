@@ -64,6 +64,7 @@ class System:
         loads: int = 0,
         check_meeting: bool = True,
         checked: bool = False,  # the model has been checked: an edit checks what it changes
+        extra_rows: int = 0,  # room for rows that come and go
     ):
         if not checked:
             model.check(check_meeting)
@@ -88,7 +89,7 @@ class System:
         self._number_freedoms()
         channels = self._make_slots(hands, loads)
         self._place_rows()
-        self.counts = self._count(hands, len(channels))
+        self.counts = self._count(hands, len(channels), extra_rows)
         self._write(channels)
 
     def _make_slots(self, hands: int, loads: int) -> list[Scalar]:
@@ -106,7 +107,7 @@ class System:
             channels += [*scalar_profiles(load.force, 3), *scalar_profiles(load.torque, 3)]
         return channels + [0.0] * (6 * loads)
 
-    def _count(self, hands: int, channels: int) -> Counts:
+    def _count(self, hands: int, channels: int, extra_rows: int) -> Counts:
         """How many there are of everything."""
         counts = Counts(
             bodies=len(self.tree.bodies),
@@ -115,12 +116,13 @@ class System:
             coordinates=self._coordinates,
             loop_freedoms=len(self._loop_freedoms),
             slots=len(self.slots),
-            row_entries=self._slot_row[-1],
+            rows=len(self.slots) + extra_rows,
+            row_entries=self._slot_row[-1] + extra_rows * sum(sorted(np.diff(self._tree_dof).tolist())[-2:]),
             bilaterals=len(self._bilateral),
             solvables=len(self._solvable),
             spares=0,
             envelope=self._envelope_row[-1],
-            frictions=sum(slot.kind == FRICTION for slot in self.slots),
+            frictions=sum(slot.kind == FRICTION for slot in self.slots) + extra_rows,
             springs=len(self.model.springs),
             hands=hands,
             loads=len(self.load_names),

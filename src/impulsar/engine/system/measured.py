@@ -15,3 +15,4 @@ SUB_STEPS = 10  # of an error-controlled method
 COARSE = 11  # tolerance of what was left of steps that the limit of work ended; infinity: by impulses
 IMBALANCE = 12  # of the books, of all energy that was turned over
 FASTEST = 13  # spin of a body at the end [rad/s]
+ROWS_LEFT_OUT = 14  # most rows of a step for which there was no room
