@@ -86,7 +86,7 @@ def balance_kernel(
         x.wrench[i, w] = vec6()
     for k in range(s.v.shape[0]):
         x.tau[k, w] = ZERO
-    add_loads(m, x, t[0], 3 * m.slot_kind.shape[0], w)
+    add_loads(m, x, t[0], 0, w)
     apply_compliance(m, s, x, t[0], 0, w)
     joint_inertia(m, x, M, w)
     inverse_dynamics(m, x, rest, bias, spatial(zero3(), -m.gravity[0, w]), w)

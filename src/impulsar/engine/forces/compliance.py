@@ -12,6 +12,7 @@ import warp as wp
 from ..constrain.frames import Pair, body_position, coordinate, pair_velocity
 from ..constrain.rows import add_freedom, clear_row, hand_pair, hand_target, spring_pair
 from ..coordinates.tree import row_velocity
+from ..ledger import loss_entry, viscous_entry, work_entry
 from ..spatial import ONE, ZERO, f64, spatial
 from ..state import StateArrays, WorkArrays
 from ..system import SystemArrays
@@ -45,7 +46,7 @@ def push_pair(x: wp.ref[WorkArrays], pair: Pair, force: f64, w: int):
 
 @wp.func(inline=False)
 def apply_compliance(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], t: f64, book: int, w: int):
-    """Add springs, dampers, hands and motor torques at time t; their powers go to x.k_book[book ..]."""
+    """Add springs, dampers, hands and motor torques at time t; their powers go to the stage of the books at `book`."""
     slots = m.slot_kind.shape[0]
     for r in range(slots):
         kind = m.slot_kind[r]
@@ -85,6 +86,6 @@ def apply_compliance(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[
                 viscous = m.slot_d[r, w] * u * u
             add_row(m, x, r, force, w)
         s.impulse[r, w] = force * m.nominal_h[0]
-        x.k_book[book + r, w] = work
-        x.k_book[book + slots + r, w] = loss
-        x.k_book[book + 2 * slots + r, w] = viscous
+        x.k_book[work_entry(book, slots, r), w] = work
+        x.k_book[loss_entry(book, slots, r), w] = loss
+        x.k_book[viscous_entry(book, slots, r), w] = viscous

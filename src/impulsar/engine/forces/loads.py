@@ -6,6 +6,7 @@ over its length, so that a pulse shorter than it gives its whole impulse, whenev
 
 import warp as wp
 
+from ..ledger import load_entry
 from ..spatial import HALF, ZERO, angular, f64, linear, spatial, vec6, zero3
 from ..state import StateArrays, WorkArrays
 from ..system import SystemArrays
@@ -54,14 +55,15 @@ def add_mean_loads(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], t: f64, span:
 
 @wp.func
 def add_loads(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], t: f64, book: int, w: int):
-    """Add the loads at time t to the bodies' wrenches; their powers go to x.k_book[book ..]."""
+    """Add the loads at time t to the bodies' wrenches; their powers go to the stage of the books at `book`."""
+    slots = m.slot_kind.shape[0]
     for k in range(m.load_body.shape[0]):
         body = m.load_body[k]
-        x.k_book[book + k, w] = ZERO
+        x.k_book[load_entry(book, slots, k), w] = ZERO
         if body >= 0:
             f = load_wrench(m, x, k, t, ZERO, w)
             x.wrench[body, w] = x.wrench[body, w] + f
-            x.k_book[book + k, w] = wp.dot(f, x.twist[body, w])
+            x.k_book[load_entry(book, slots, k), w] = wp.dot(f, x.twist[body, w])
 
 
 @wp.func

@@ -15,11 +15,13 @@ import warp as wp
 from ..constrain.frames import coordinate, point_of
 from ..constrain.rows import hand_target, spring_pair
 from ..coordinates.tree import row_velocity
+from ..ledger import ledger_size, load_entry, loss_entry, viscous_entry, work_entry
 from ..spatial import HALF, ONE, ZERO, angular, f64, linear
 from ..state import StateArrays, WorkArrays
 from ..system import SystemArrays
 from ..system.measured import ELASTIC, FASTEST, IMBALANCE, KINETIC, POTENTIAL
 from ..system.slots import CLOSURE, COMPLIANCE, COUPLING, HAND, MOTOR_TORQUE, SPRING
+from .pairs import B_AT, IMPLICIT, SOLVES, STAGES
 
 
 @wp.func(inline=False)
@@ -130,3 +132,30 @@ def book_rows(
     for r in range(m.slot_kind.shape[0]):
         if m.slot_kind[r] == MOTOR_TORQUE:
             book_row(m, s, x, r, t, h, w)
+
+
+@wp.func
+def integral(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], pair: int, h: f64, size: int, entry: int, w: int) -> f64:
+    """What one entry of the stages' powers comes to over a sub-step h [J]."""
+    stages = STAGES
+    if pair == IMPLICIT:
+        stages = SOLVES
+    gain = ZERO
+    for j in range(stages):
+        gain += m.tableau[pair + B_AT + j] * x.k_book[j * size + entry, w]
+    return gain * h
+
+
+@wp.func(inline=False)
+def keep_books(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], pair: int, h: f64, w: int):
+    """Integrate the powers of the stages into the books of the state."""
+    slots = m.slot_kind.shape[0]
+    loads = m.load_body.shape[0]
+    size = ledger_size(slots, loads)
+    if m.live_slots[0] > 0:  # else nothing was evaluated but loads
+        for r in range(slots):
+            s.work[r, w] = s.work[r, w] + integral(m, x, pair, h, size, work_entry(0, slots, r), w)
+            s.loss[r, w] = s.loss[r, w] + integral(m, x, pair, h, size, loss_entry(0, slots, r), w)
+            s.viscous_loss[r, w] = s.viscous_loss[r, w] + integral(m, x, pair, h, size, viscous_entry(0, slots, r), w)
+    for k in range(loads):
+        s.load_work[k, w] = s.load_work[k, w] + integral(m, x, pair, h, size, load_entry(0, slots, k), w)
