@@ -18,7 +18,7 @@ from ..state import StateArrays, WorkArrays
 from ..system import SystemArrays
 from ..system.channels import CONSTANT, channel_rate
 from ..system.slots import COMPLIANCE, HAND, MOTOR_TORQUE, SPRING
-from .motor_torques import add_row, motor_torque
+from .motor_torques import add_row
 
 
 @wp.func
@@ -45,12 +45,14 @@ def push_pair(x: wp.ref[WorkArrays], pair: Pair, force: f64, w: int):
 
 
 @wp.func(inline=False)
-def apply_compliance(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], t: f64, book: int, w: int):
-    """Add springs, dampers, hands and motor torques at time t; their powers go to the stage of the books at `book`."""
+def add_compliance(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], t: f64, book: int, w: int):
+    """Add springs, dampers and hands at time t; their powers go to the books. Of other slots but motors both are 0."""
     slots = m.slot_kind.shape[0]
     for r in range(slots):
         kind = m.slot_kind[r]
         part = m.slot_part[r]
+        if kind == MOTOR_TORQUE:
+            continue
         work = ZERO
         loss = ZERO
         viscous = ZERO
@@ -71,19 +73,15 @@ def apply_compliance(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[
                 work = force * speed
                 loss = m.slot_b[r, w] * u * u
                 push_pair(x, hold, force, w)
-        elif kind == COMPLIANCE or kind == MOTOR_TORQUE:
+        elif kind == COMPLIANCE:
             code = m.slot_code[r]
             clear_row(m, x, r, w)
             add_freedom(m, x, r, part, code, m.slot_dof[r], ONE, w)
             u = row_velocity(m, x, s.v, r, w)
-            if kind == MOTOR_TORQUE:
-                force = motor_torque(m, r, t, w)
-                work = force * u
-            else:
-                q = coordinate(m, s, x, part, code, m.slot_q[r], w)
-                force = -m.slot_a[r, w] * (q - m.slot_c[r, w]) - (m.slot_b[r, w] + m.slot_d[r, w]) * u
-                loss = m.slot_b[r, w] * u * u
-                viscous = m.slot_d[r, w] * u * u
+            q = coordinate(m, s, x, part, code, m.slot_q[r], w)
+            force = -m.slot_a[r, w] * (q - m.slot_c[r, w]) - (m.slot_b[r, w] + m.slot_d[r, w]) * u
+            loss = m.slot_b[r, w] * u * u
+            viscous = m.slot_d[r, w] * u * u
             add_row(m, x, r, force, w)
         s.impulse[r, w] = force * m.nominal_h[0]
         x.k_book[work_entry(book, slots, r), w] = work

@@ -15,6 +15,7 @@ import warp as wp
 from ..constrain.frames import coordinate, point_of
 from ..constrain.rows import hand_target, spring_pair
 from ..coordinates.tree import row_velocity
+from ..forces.total import add_elements
 from ..ledger import ledger_size, load_entry, loss_entry, viscous_entry, work_entry
 from ..spatial import HALF, ONE, ZERO, angular, f64, linear
 from ..state import StateArrays, WorkArrays
@@ -132,6 +133,17 @@ def book_rows(
     for r in range(m.slot_kind.shape[0]):
         if m.slot_kind[r] == MOTOR_TORQUE:
             book_row(m, s, x, r, t, h, w)
+
+
+@wp.func
+def book_forces(
+    m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], t: f64, span: f64, h: f64, w: int
+):
+    """Half of an impulsive step's work of the force elements at the present twists: before and after the motion."""
+    slots = m.slot_kind.shape[0]
+    add_elements(m, x, t, span, False, 0, w)
+    for k in range(m.load_body.shape[0]):
+        s.load_work[k, w] = s.load_work[k, w] + HALF * h * x.k_book[load_entry(0, slots, k), w]
 
 
 @wp.func

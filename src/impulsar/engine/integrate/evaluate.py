@@ -9,13 +9,12 @@ from ..constrain.accelerations import assemble_bilateral, row_target_rate
 from ..constrain.frames import follow_loops
 from ..coordinates.retract import move_coordinates
 from ..coordinates.tree import accelerate, articulate, kinematics, row_velocity
-from ..forces.compliance import apply_compliance
-from ..forces.loads import add_loads
+from ..forces.total import total
 from ..ledger import ledger_size, work_entry
 from ..solve.direct import CHOOSE, STRONGER, WEAK, apply_multipliers, choose_rows, factor_bilateral, solve_bilateral
 from ..solve.project import PASSING, load_position_errors, project_velocities
 from ..solve.saturate import saturate_motors
-from ..spatial import ONE, ZERO, f64, spatial, vec6, zero3
+from ..spatial import ONE, ZERO, f64, spatial, zero3
 from ..state import StateArrays, WorkArrays
 from ..system import SystemArrays
 from ..system.slots import FRICTION, MOTOR_POSITION
@@ -40,13 +39,7 @@ def evaluate(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArra
     while rounds < 4:
         kinematics(m, s, x, ZERO, w)
         follow_loops(m, s, x, w)
-        for i in range(m.parent.shape[0]):
-            x.wrench[i, w] = vec6()
-        for k in range(s.v.shape[0]):
-            x.tau[k, w] = ZERO
-        add_loads(m, x, t, book, w)
-        if m.live_slots[0] > 0:
-            apply_compliance(m, s, x, t, book, w)
+        total(m, s, x, t, stage, w)
         articulate(m, x, w)
         accelerate(m, x, spatial(zero3(), -m.gravity[0, w]), 1, w)
         rounds += 1

@@ -37,8 +37,7 @@ from ..constrain.frames import coordinate, follow_loops, pair_velocity
 from ..constrain.reactions import collect_reactions, finish_reactions, start_reactions
 from ..constrain.rows import assemble, hand_pair, hand_target, slot_pair, spring_pair
 from ..coordinates.tree import accelerate, apply_impulse, articulate, drift, kick, kinematics, row_velocity
-from ..forces.loads import apply_mean_loads, book_mean_loads
-from ..forces.motor_torques import apply_mean_torques
+from ..forces.total import total_over
 from ..solve.direct import factor_bilateral, solve_bilateral
 from ..solve.project import project_positions
 from ..solve.sticking import clip_sticking, collect_sticking
@@ -59,7 +58,7 @@ from ..system.slots import (
     MOTOR_SPEED,
     SPRING,
 )
-from .books import book_rows
+from .books import book_forces, book_rows
 from .rosenbrock import row_damping
 
 NEAR = wp.constant(wp.float64(1e-9))  # a limit so near is reached [m, rad]
@@ -289,8 +288,7 @@ def strike(
     """Impacts on limits and jumps of motors at the start of the sub-step; rows with a bound give no impulse."""
     for k in range(s.v.shape[0]):
         x.v_old[k, w] = s.v[k, w]
-    apply_mean_loads(m, x, t, h, w)
-    apply_mean_torques(m, s, x, t, h, h, w)
+    total_over(m, s, x, t, h, h, w)
     articulate(m, x, w)
     accelerate(m, x, spatial(zero3(), -m.gravity[0, w]), 0, w)
     rows = assemble(m, s, x, t, h, w)
@@ -471,16 +469,14 @@ def impulsive_step(
             x.strike[r, w] = ZERO
         if strikes(m, s, x, t, h, w):
             strike(m, s, x, t, h, beat, epsilon, limit, w)
-    if m.load_body.shape[0] > 0:
-        book_mean_loads(m, s, x, t, h, h, w)
+    book_forces(m, s, x, t, h, h, w)
     if midway:
         after = HALF * h
         start_pseudo(x, w)
         drift(m, s, x, h - after, w)
         kinematics(m, s, x, ZERO, w)
         follow_loops(m, s, x, w)
-    apply_mean_loads(m, x, t, h, w)
-    apply_mean_torques(m, s, x, t, h, h, w)
+    total_over(m, s, x, t, h, h, w)
     kick(m, s, x, h, w)
     if m.live_slots[0] > 0:
         rows = assemble(m, s, x, t, h, w)
@@ -516,8 +512,7 @@ def impulsive_step(
             project_positions(m, s, x, t + h, LEFT_ERROR, w)
     if is_last:
         finish_books(m, x, h, w)
-    if m.load_body.shape[0] > 0:
-        book_mean_loads(m, s, x, t, h, h, w)
+    book_forces(m, s, x, t, h, h, w)
     return iterations
 
 
