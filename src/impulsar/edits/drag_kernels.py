@@ -18,6 +18,7 @@ from ..author.joints import BALL_X
 from ..engine.constrain.accelerations import row_position_error
 from ..engine.constrain.frames import coordinate, follow_loops, point_of
 from ..engine.constrain.rows import add_freedom, assemble_slot, clear_row, is_spare, respond
+from ..engine.coordinates.inertia import twice_kinetic
 from ..engine.coordinates.retract import move_coordinates
 from ..engine.coordinates.tree import accelerate, articulate, kinematics, next_tree, row_velocity
 from ..engine.solve.direct import CHOOSE, STRONGER, apply_multipliers, choose_rows, factor_bilateral, solve_bilateral
@@ -346,7 +347,7 @@ def measure_change(
         V = x.twist[i, w]
         turn = wp.max(turn, wp.length(angular(V)))
         shift = wp.max(shift, wp.length(linear(V)))
-        size += m.mass[i, w] * wp.dot(linear(V), linear(V)) + wp.dot(angular(V), x.I_W[i, w] * angular(V))
+        size += twice_kinetic(m, x, i, V, w)
     for k in range(s.v.shape[0]):
         s.v[k, w] = ZERO
     kinematics(m, s, x, ZERO, w)

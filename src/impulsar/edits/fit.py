@@ -20,10 +20,11 @@ import warp as wp
 from ..author.joints import SLIDE_Z
 from ..engine.constrain.accelerations import assemble_bilateral, row_position_error
 from ..engine.constrain.frames import follow_loops
+from ..engine.coordinates.inertia import momentum
 from ..engine.coordinates.retract import move_coordinates
 from ..engine.coordinates.tree import accelerate, articulate, kinematics, row_velocity
 from ..engine.solve.direct import apply_multipliers, factor_bilateral, solve_bilateral
-from ..engine.spatial import ONE, ZERO, angular, f64, linear, quat, rotation_vector, spatial, vec3, vec6
+from ..engine.spatial import ONE, ZERO, f64, quat, rotation_vector, spatial, vec3, vec6
 from ..engine.state import State, StateArrays, WorkArrays
 from ..engine.system import System, SystemArrays
 from ..engine.system.slots import CLOSURE, COUPLING
@@ -59,7 +60,7 @@ def load_momenta(
             missing = twist[i, w] - x.twist[i, w]
         elif closing:
             missing = vec6()
-        x.wrench[i, w] = spatial(x.I_W[i, w] * angular(missing), m.mass[i, w] * linear(missing))
+        x.wrench[i, w] = momentum(m, x, i, missing, w)
         x.twist[i, w] = vec6()
         x.bias[i, w] = vec6()
     for k in range(x.tau.shape[0]):

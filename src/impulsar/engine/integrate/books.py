@@ -14,10 +14,11 @@ import warp as wp
 
 from ..constrain.frames import coordinate, point_of
 from ..constrain.rows import hand_target, spring_pair
+from ..coordinates.inertia import body_mass, twice_kinetic
 from ..coordinates.tree import row_velocity
 from ..forces.total import add_elements
 from ..ledger import ledger_size, load_entry, loss_entry, viscous_entry, work_entry
-from ..spatial import HALF, ONE, ZERO, angular, f64, linear
+from ..spatial import HALF, ONE, ZERO, angular, f64
 from ..state import StateArrays, WorkArrays
 from ..system import SystemArrays
 from ..system.measured import ELASTIC, FASTEST, IMBALANCE, KINETIC, POTENTIAL
@@ -35,12 +36,11 @@ def measure_energy(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[Wo
     g = m.gravity[0, w]
     for i in range(m.parent.shape[0]):
         V = x.twist[i, w]
-        mass = m.mass[i, w]
-        v = linear(V)
+        mass = body_mass(m, i, w)
         omega = angular(V)
         whole += mass
         fastest = wp.max(fastest, wp.dot(omega, omega))
-        kinetic += HALF * (mass * wp.dot(v, v) + wp.dot(omega, x.I_W[i, w] * omega))
+        kinetic += HALF * twice_kinetic(m, x, i, V, w)
         potential -= mass * wp.dot(g, x.p_WB[i, w])
     elastic = ZERO
     for r in range(m.slot_kind.shape[0]):

@@ -13,8 +13,9 @@ so far, between 1e-4 of the mechanism's size and all of it. So a watch and a bri
 import warp as wp
 
 from ...author.joints import BALL_X, SCREW, SLIDE_Z
+from ..coordinates.inertia import twice_kinetic
 from ..ledger import ledger_size, work_entry
-from ..spatial import HALF, ONE, ZERO, angular, f64, linear, normalize_rotation, quat
+from ..spatial import HALF, ONE, ZERO, f64, normalize_rotation, quat
 from ..state import StateArrays, WorkArrays
 from ..system import SystemArrays
 from .pairs import E_AT, STAGES
@@ -173,8 +174,7 @@ def work_error(
     size = ledger_size(slots, m.load_body.shape[0])
     energy = ZERO
     for i in range(m.parent.shape[0]):
-        V = x.twist[i, w]
-        energy += m.mass[i, w] * wp.dot(linear(V), linear(V)) + wp.dot(angular(V), x.I_W[i, w] * angular(V))
+        energy += twice_kinetic(m, x, i, x.twist[i, w], w)
     error = ZERO
     for r in range(slots):
         if m.slot_channel[r] >= 0:
