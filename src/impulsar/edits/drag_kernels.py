@@ -14,13 +14,13 @@ All velocities of the state are zero meanwhile.
 
 import warp as wp
 
-from ..author.joints import BALL_X
 from ..engine.constrain.accelerations import row_position_error
 from ..engine.constrain.frames import coordinate, follow_loops, point_of
 from ..engine.constrain.rows import add_freedom, assemble_slot, clear_row, is_spare, respond
 from ..engine.coordinates.inertia import twice_kinetic
 from ..engine.coordinates.retract import move_coordinates
 from ..engine.coordinates.tree import accelerate, articulate, kinematics, next_tree, row_velocity
+from ..engine.freedoms import coordinates_of
 from ..engine.solve.direct import CHOOSE, STRONGER, apply_multipliers, choose_rows, factor_bilateral, solve_bilateral
 from ..engine.spatial import (
     HALF,
@@ -425,7 +425,7 @@ def add_slope(
                 n += 1
                 tree = next_tree(m, r, n)
     for k in range(dofs):
-        if m.dof_kind[k] == BALL_X:
+        if coordinates_of(m.dof_kind[k]) == 4:
             turn = vec3(x.v_pseudo[k, w], x.v_pseudo[k + 1, w], x.v_pseudo[k + 2, w])
             slope = vec3(x.qdd[k, w], x.qdd[k + 1, w], x.qdd[k + 2, w])
             slope -= HALF * wp.cross(turn, slope)

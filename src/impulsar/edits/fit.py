@@ -17,12 +17,12 @@ Both are the same solve, so there is one copy of it here. Motors, friction and l
 import numpy as np
 import warp as wp
 
-from ..author.joints import SLIDE_Z
 from ..engine.constrain.accelerations import assemble_bilateral, row_position_error
 from ..engine.constrain.frames import follow_loops
 from ..engine.coordinates.inertia import momentum
 from ..engine.coordinates.retract import move_coordinates
 from ..engine.coordinates.tree import accelerate, articulate, kinematics, row_velocity
+from ..engine.freedoms import is_slide
 from ..engine.solve.direct import apply_multipliers, factor_bilateral, solve_bilateral
 from ..engine.spatial import ONE, ZERO, f64, quat, rotation_vector, spatial, vec3, vec6
 from ..engine.state import State, StateArrays, WorkArrays
@@ -93,7 +93,7 @@ def load_errors(
 def largest_step(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], angles_only: bool, w: int) -> f64:
     size = ZERO
     for k in range(x.qdd.shape[0]):
-        if m.dof_kind[k] > SLIDE_Z or not angles_only:
+        if not is_slide(m.dof_kind[k]) or not angles_only:
             size = wp.max(size, wp.abs(x.qdd[k, w]))
     return size
 

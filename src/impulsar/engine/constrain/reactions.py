@@ -14,8 +14,8 @@ of order h there. Wrenches are given about M's origin, in world axes.
 
 import warp as wp
 
-from ...author.joints import BALL_Z, TURN_Z
 from ..coordinates.inertia import inertial_wrench, momentum, weight
+from ..freedoms import is_turn
 from ..spatial import angular, carry_twist, carry_wrench, f64, linear, spatial, vec3, vec6, zero3
 from ..state import StateArrays, WorkArrays
 from ..system import SystemArrays
@@ -130,7 +130,7 @@ def with_own_torque(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], i: int, torq
     """The torque of tree joint i, about its free axes that of its own rows."""
     fixed = torque
     for k in range(m.dof_start[i], m.dof_start[i + 1]):
-        if m.dof_kind[k] >= TURN_Z and m.dof_kind[k] <= BALL_Z:
+        if is_turn(m.dof_kind[k]):
             e = angular(x.S[k, w])
             fixed += (wp.dot(e, x.own_torque[i, w]) - wp.dot(e, torque)) * e
     return fixed

@@ -25,7 +25,7 @@ child relative to the parent, taken at o:
 
 import warp as wp
 
-from ...author.joints import BALL_X, BALL_Z, SCREW, SLIDE_Z, TURN_X, TURN_Z
+from ..freedoms import add_freedom_pose, coordinates_of, freedom_axes, retract_ball, turns_with_second
 from ..spatial import (
     HALF,
     ONE,
@@ -34,13 +34,10 @@ from ..spatial import (
     axis_of,
     carry_twist,
     carry_wrench,
-    column,
     cross_matrix,
-    exp_rotation,
     f64,
     linear,
     mat33,
-    normalize_rotation,
     quat,
     rotation_matrix,
     spatial,
@@ -65,41 +62,13 @@ def joint_pose(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], i: int, w: int):
     q = quat(ZERO, ZERO, ZERO, ONE)
     c = m.coordinate_start[i]
     for k in range(m.dof_start[i], m.dof_start[i + 1]):
-        kind = m.dof_kind[k]
-        if kind <= SLIDE_Z:
-            p[kind] = s.q[c, w]
-            c += 1
-        elif kind == TURN_Z or kind == SCREW:
-            half = HALF * s.q[c, w]
-            q = quat(ZERO, ZERO, wp.sin(half), wp.cos(half))
-            if kind == SCREW:
-                p[2] = m.pitch[i, w] * s.q[c, w]
-            c += 1
-        elif kind == TURN_X:
-            half = HALF * s.q[c, w]
-            q = q * quat(wp.sin(half), ZERO, ZERO, wp.cos(half))
-            c += 1
-        elif kind == BALL_X:
+        size = coordinates_of(m.dof_kind[k])
+        if size == 1:
+            p, q = add_freedom_pose(m.dof_kind[k], s.q[c, w], m.pitch[i, w], p, q)
+        elif size == 4:
             q = quat(s.q[c, w], s.q[c + 1, w], s.q[c + 2, w], s.q[c + 3, w])
+        c += size
     return p, q
-
-
-@wp.func
-def freedom_axes(kind: int, pitch: f64, R_WF: mat33, q_FM: quat):
-    """Angular and linear direction of a freedom in world axes, at M's origin."""
-    turn = zero3()
-    slide = zero3()
-    if kind <= SLIDE_Z:
-        slide = column(R_WF, kind)
-    elif kind == TURN_X:
-        turn = R_WF * wp.quat_rotate(q_FM, axis_of(0))
-    elif kind >= BALL_X and kind <= BALL_Z:
-        turn = column(R_WF, kind - BALL_X)
-    else:
-        turn = column(R_WF, 2)
-        if kind == SCREW:
-            slide = pitch * turn
-    return turn, slide
 
 
 @wp.func
@@ -197,7 +166,7 @@ def kinematics(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkAr
             turn = sign * turn
             slide = sign * slide
             v_k = s.v[k, w]
-            if kind == TURN_X:  # its axis turns with the first freedom
+            if turns_with_second(kind):  # its axis turns with the freedoms before it
                 turn_change = v_k * sign * wp.cross(turn_rate, turn)
             turn_rate += v_k * turn
             slide_rate += v_k * slide
@@ -610,11 +579,10 @@ def drift(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays]
     for i in range(m.parent.shape[0]):
         c = m.coordinate_start[i]
         for k in range(m.dof_start[i], m.dof_start[i + 1]):
-            kind = m.dof_kind[k]
-            if kind < BALL_X or kind == SCREW:
+            size = coordinates_of(m.dof_kind[k])
+            if size == 1:
                 s.q[c, w] = s.q[c, w] + h * (s.v[k, w] + x.v_pseudo[k, w])
-                c += 1
-            elif kind == BALL_X:
+            elif size == 4:
                 spin = vec3(s.v[k, w], s.v[k + 1, w], s.v[k + 2, w])
                 push = vec3(x.v_pseudo[k, w], x.v_pseudo[k + 1, w], x.v_pseudo[k + 2, w])
                 q = quat(s.q[c, w], s.q[c + 1, w], s.q[c + 2, w], s.q[c + 3, w])
@@ -631,7 +599,7 @@ def drift(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays]
                     else:
                         mean, _ = coast(own_inertia(m, i, w), L_B, w_B, h)
                         turn = spin + wp.quat_rotate(q_FB, mean - w_B)
-                moved = normalize_rotation(exp_rotation(h * (turn + push)) * q)
+                moved = retract_ball(q, h * (turn + push))
                 for j in range(4):
                     s.q[c + j, w] = moved[j]
                 if m.spins_free[i] != 0:
@@ -642,4 +610,4 @@ def drift(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays]
                         kept = wp.sqrt(energy / wp.dot(L, kept)) * kept
                     for j in range(3):
                         s.v[k + j, w] = kept[j]
-                c += 4
+            c += size

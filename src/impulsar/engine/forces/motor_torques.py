@@ -2,9 +2,10 @@
 
 import warp as wp
 
-from ...author.joints import BALL_X, BALL_Z
+from ...author.joints import BALL_X
 from ..constrain.rows import add_freedom, clear_row
 from ..coordinates.tree import row_velocity
+from ..freedoms import is_ball
 from ..ledger import loss_entry, viscous_entry, work_entry
 from ..spatial import ONE, ZERO, f64
 from ..state import StateArrays, WorkArrays
@@ -19,7 +20,7 @@ def mean_torque(m: wp.ref[SystemArrays], r: int, t: f64, span: f64, w: int) -> f
     torque = channel_mean(m, m.slot_channel[r], t, span, w)
     bound = m.slot_a[r, w]
     code = m.slot_code[r]
-    if code < BALL_X or code > BALL_Z:
+    if not is_ball(code):
         return wp.clamp(torque, -bound, bound)
     first = r - (code - BALL_X)
     square = ZERO

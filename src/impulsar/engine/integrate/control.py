@@ -12,10 +12,10 @@ so far, between 1e-4 of the mechanism's size and all of it. So a watch and a bri
 
 import warp as wp
 
-from ...author.joints import BALL_X, SCREW, SLIDE_Z
 from ..coordinates.inertia import twice_kinetic
+from ..freedoms import coordinates_of, is_slide, quaternion_rate
 from ..ledger import ledger_size, work_entry
-from ..spatial import HALF, ONE, ZERO, f64, normalize_rotation, quat
+from ..spatial import ONE, ZERO, f64, normalize_rotation, quat, vec3
 from ..state import StateArrays, WorkArrays
 from ..system import SystemArrays
 from .pairs import E_AT, STAGES
@@ -58,16 +58,15 @@ def keep_derivatives(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[
     for i in range(m.parent.shape[0]):
         c = m.coordinate_start[i]
         for k in range(m.dof_start[i], m.dof_start[i + 1]):
-            kind = m.dof_kind[k]
-            if kind < BALL_X or kind == SCREW:
+            size = coordinates_of(m.dof_kind[k])
+            if size == 1:
                 x.k_q[at_q + c, w] = s.v[k, w]
-                c += 1
-            elif kind == BALL_X:
+            elif size == 4:
                 q = quat(s.q[c, w], s.q[c + 1, w], s.q[c + 2, w], s.q[c + 3, w])
-                rate = quat(s.v[k, w], s.v[k + 1, w], s.v[k + 2, w], ZERO) * q
+                rate = quaternion_rate(q, vec3(s.v[k, w], s.v[k + 1, w], s.v[k + 2, w]))
                 for j in range(4):
-                    x.k_q[at_q + c + j, w] = HALF * rate[j]
-                c += 4
+                    x.k_q[at_q + c + j, w] = rate[j]
+            c += size
 
 
 @wp.func
@@ -108,14 +107,12 @@ def make_unit(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], w: int):
     for i in range(m.parent.shape[0]):
         c = m.coordinate_start[i]
         for k in range(m.dof_start[i], m.dof_start[i + 1]):
-            kind = m.dof_kind[k]
-            if kind < BALL_X or kind == SCREW:
-                c += 1
-            elif kind == BALL_X:
+            size = coordinates_of(m.dof_kind[k])
+            if size == 4:
                 q = normalize_rotation(quat(s.q[c, w], s.q[c + 1, w], s.q[c + 2, w], s.q[c + 3, w]))
                 for j in range(4):
                     s.q[c + j, w] = q[j]
-                c += 4
+            c += size
 
 
 @wp.func
@@ -155,7 +152,7 @@ def step_error(
         for j in range(STAGES):
             e += m.tableau[E_AT + j] * x.k_v[j * n_v + k, w]
         least = atol
-        if m.dof_kind[k] <= SLIDE_Z:
+        if is_slide(m.dof_kind[k]):
             least = slide
         ratio = h * e / (least + rtol * wp.max(wp.abs(x.v_start[k, w]), wp.abs(s.v[k, w])))
         total += ratio * ratio

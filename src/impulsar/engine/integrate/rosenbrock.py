@@ -17,10 +17,10 @@ Stages are stored along velocities: k_q holds kq, and positions move by q₀ ⊕
 
 import warp as wp
 
-from ...author.joints import BALL_X, SCREW, SLIDE_Z
 from ..constrain.rows import add_freedom, add_pair, clear_row, respond, slot_pair
 from ..coordinates.retract import move_coordinates
 from ..coordinates.tree import apply_impulse, row_velocity
+from ..freedoms import coordinates_of, is_slide
 from ..solve.direct import factor_rows, fill_products, solve_rows
 from ..spatial import ONE, ZERO, f64
 from ..state import StateArrays, WorkArrays
@@ -187,11 +187,11 @@ def implicit_error(
                 e_q += e * x.k_q[j * n_q + k, w]
                 e_v += e * x.k_v[j * n_v + k, w]
             size = ONE
-            if m.dof_kind[k] < BALL_X or m.dof_kind[k] == SCREW:
+            if coordinates_of(m.dof_kind[k]) == 1:
                 size = wp.max(wp.abs(x.q_start[c, w]), wp.abs(s.q[c, w]))
                 c += 1
             least = atol
-            if m.dof_kind[k] <= SLIDE_Z:
+            if is_slide(m.dof_kind[k]):
                 least = atol * slide
             e_q = h * e_q / (least + rtol * size)
             e_v = h * e_v / (least + rtol * wp.max(wp.abs(x.v_start[k, w]), wp.abs(s.v[k, w])))

@@ -2,8 +2,9 @@
 
 import warp as wp
 
-from ...author.joints import BALL_X, BALL_Z
+from ...author.joints import BALL_X
 from ..coordinates.tree import apply_impulse, row_response
+from ..freedoms import is_ball
 from ..spatial import ZERO, f64
 from ..state import WorkArrays
 from ..system import SystemArrays
@@ -12,7 +13,7 @@ from ..system.slots import MOTOR_SPEED
 
 @wp.func
 def is_ball_motor(m: wp.ref[SystemArrays], r: int) -> bool:
-    return m.slot_kind[r] == MOTOR_SPEED and m.slot_code[r] >= BALL_X and m.slot_code[r] <= BALL_Z
+    return m.slot_kind[r] == MOTOR_SPEED and is_ball(m.slot_code[r])
 
 
 @wp.func
