@@ -10,9 +10,13 @@ The only ifs on codes of freedoms. M's pose in F is built freedom by freedom, in
     BALL_X, Y, Z    4 and 0 and 0    a quaternion                              turn about an axis of F
 
 TWIST and SWING are measured on a ball and have no coordinates. These maps know no arrays: kernels call them from
-coordinates/, constrain/ and integrate/.
+coordinates/, constrain/ and integrate/, and the host by the small kernels at the end, since what a system is built
+from and an edit carries over must be what a step makes of it.
 """
 
+from collections.abc import Sequence
+
+import numpy as np
 import warp as wp
 
 from ..author.joints import BALL_X, BALL_Z, SCREW, SLIDE_Z, SWING, TURN_X, TURN_Z, TWIST
@@ -33,6 +37,8 @@ from .spatial import (
     vec3,
     zero3,
 )
+
+OVER = wp.constant(wp.float64(0.25))  # square of the cosine of half the angle from F's z to M's: 120 degrees
 
 
 @wp.func
@@ -153,6 +159,10 @@ def coordinate_of(code: int, p_FM: vec3, q_FM: quat) -> f64:
     if code == TURN_X:
         # R = Rz Rx: the second angle stands in the last row of R
         return wp.atan2(wp.quat_rotate(q_FM, axis_of(1))[2], wp.quat_rotate(q_FM, axis_of(2))[2])
+    if code == TURN_Z and q_FM[2] * q_FM[2] + q_FM[3] * q_FM[3] < OVER:
+        # and the first in its first column; the quaternion loses it where the second has turned M over
+        x_M = wp.quat_rotate(q_FM, axis_of(0))
+        return wp.atan2(x_M[1], x_M[0])
     return nearest_turn(TWO * wp.atan2(q_FM[2], q_FM[3]), ZERO)  # TURN_Z, SCREW, TWIST
 
 
@@ -167,3 +177,72 @@ def quaternion_rate(q: quat, w_F: vec3) -> quat:
 def retract_ball(q: quat, turn: vec3) -> quat:
     """q ⊕ turn: a ball turned on by a rotation vector in F's axes [rad]."""
     return normalize_rotation(exp_rotation(turn) * q)
+
+
+@wp.kernel(enable_backward=False)
+def coordinates_kernel(
+    joint: wp.array(dtype=wp.int32),  # [freedom]
+    code: wp.array(dtype=wp.int32),
+    p_FM: wp.array2d(dtype=vec3),  # [joint, world]
+    q_FM: wp.array2d(dtype=quat),
+    # out
+    values: wp.array2d(dtype=f64),  # [freedom, world]
+):
+    """Coordinates of freedoms from the poses of joints."""
+    k, w = wp.tid()
+    values[k, w] = coordinate_of(code[k], p_FM[joint[k], w], q_FM[joint[k], w])
+
+
+@wp.kernel(enable_backward=False)
+def pose_kernel(
+    code: wp.array(dtype=wp.int32),  # [freedom]
+    values: wp.array2d(dtype=f64),  # [coordinate, world]
+    pitch: f64,
+    # out
+    p_FM: wp.array(dtype=vec3),  # [world]
+    q_FM: wp.array(dtype=quat),
+):
+    """Pose of a joint from its coordinates."""
+    w = wp.tid()
+    p = zero3()
+    q = quat(ZERO, ZERO, ZERO, ONE)
+    c = int(0)
+    for k in range(code.shape[0]):
+        size = coordinates_of(code[k])
+        if size == 1:
+            p, q = add_freedom_pose(code[k], values[c, w], pitch, p, q)
+        elif size == 4:
+            q = normalize_rotation(quat(values[c, w], values[c + 1, w], values[c + 2, w], values[c + 3, w]))
+        c += size
+    p_FM[w] = p
+    q_FM[w] = q
+
+
+def measure_coordinates(freedoms: Sequence[tuple[int, int]], p_FM: np.ndarray, q_FM: np.ndarray) -> np.ndarray:
+    """Coordinate of each freedom (joint, code) [freedom, world], from the joints' poses [joint, world, ...].
+
+    Angles are within half a turn of zero; of a ball it is a component of its rotation vector.
+    """
+    joint, code = np.array(freedoms, np.int32).reshape(-1, 2).T
+    values = np.zeros((len(freedoms), p_FM.shape[1]))
+    if not freedoms:
+        return values
+    inputs = [_shared(joint, wp.int32), _shared(code, wp.int32), _shared(p_FM, vec3), _shared(q_FM, quat)]
+    wp.launch(coordinates_kernel, values.shape, inputs=inputs, outputs=[_shared(values, f64)], device="cpu")
+    return values
+
+
+def pose_at(codes: Sequence[int], values: np.ndarray, pitch: float) -> tuple[np.ndarray, np.ndarray]:
+    """p_FM [world, 3] and q_FM [world, 4] of a joint with these freedoms at its coordinates [coordinate, world]."""
+    worlds = values.shape[1]
+    p_FM, q_FM = np.zeros((worlds, 3)), np.tile([0.0, 0.0, 0.0, 1.0], (worlds, 1))
+    if not len(codes):
+        return p_FM, q_FM
+    inputs = [_shared(np.array(codes, np.int32), wp.int32), _shared(values, f64), pitch]
+    wp.launch(pose_kernel, worlds, inputs=inputs, outputs=[_shared(p_FM, vec3), _shared(q_FM, quat)], device="cpu")
+    return p_FM, q_FM
+
+
+def _shared(values: np.ndarray, dtype: type) -> wp.array:
+    """An array of the host as kernels on the CPU see it; one that is contiguous is not copied."""
+    return wp.array(np.ascontiguousarray(values), dtype=dtype, device="cpu", copy=False)
