@@ -59,7 +59,7 @@ from ..system.slots import (
     SPRING,
 )
 from .books import book_forces, book_rows
-from .rosenbrock import row_damping
+from .tangent import row_damping
 
 NEAR = wp.constant(wp.float64(1e-9))  # a limit so near is reached [m, rad]
 STILL = wp.constant(wp.float64(1e-9))  # slower than this is at rest on a limit [m/s, rad/s]

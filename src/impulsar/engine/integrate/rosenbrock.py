@@ -17,66 +17,23 @@ Stages are stored along velocities: k_q holds kq, and positions move by q₀ ⊕
 
 import warp as wp
 
-from ..constrain.rows import add_freedom, add_pair, clear_row, respond, slot_pair
 from ..coordinates.retract import move_coordinates
 from ..coordinates.tree import apply_impulse, row_velocity
 from ..freedoms import coordinates_of, is_slide
-from ..solve.direct import factor_rows, fill_products, solve_rows
+from ..solve.direct import solve_rows
 from ..spatial import ONE, ZERO, f64
 from ..state import StateArrays, WorkArrays
 from ..system import SystemArrays
-from ..system.slots import COMPLIANCE, HAND
 from .pairs import E_AT, GAMMA, GAMMA_AT, IMPLICIT, SOLVES, STAGES
+from .tangent import factor_tangent, row_answer
 
 G = wp.constant(wp.float64(GAMMA))
 
 
 @wp.func
-def row_damping(m: wp.ref[SystemArrays], r: int, w: int) -> f64:
-    """Damper of a compliant row, viscous friction included [N s/m, N m s/rad]."""
-    if m.slot_kind[r] == COMPLIANCE:
-        return m.slot_b[r, w] + m.slot_d[r, w]
-    return m.slot_b[r, w]
-
-
-@wp.func
-def assemble_soft(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], h: f64, w: int):
-    """Rows, responses and softnesses of the compliant slots."""
-    for i in range(m.bilateral.shape[0], m.solvable.shape[0]):
-        r = m.solvable[i]
-        x.solved[r, w] = int(0)
-        k = m.slot_a[r, w]
-        c = row_damping(m, r, w)
-        if k + c <= ZERO or (m.slot_kind[r] == HAND and m.hand_body[m.slot_part[r]] < 0):
-            continue
-        clear_row(m, x, r, w)
-        if m.slot_dof[r] >= 0:
-            add_freedom(m, x, r, m.slot_part[r], m.slot_code[r], m.slot_dof[r], ONE, w)
-        else:
-            add_pair(m, x, r, slot_pair(m, x, r, w), ONE, w)
-        if respond(m, x, r, ZERO, w):
-            x.solved[r, w] = int(1)
-            x.row_softness[r, w] = ONE / (G * h * (G * h * k + c))
-
-
-@wp.func(inline=False)
 def factor_soft(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], h: f64, w: int) -> f64:
-    """The factor of bilateral and compliant rows for a step h; returns the fastest rate of these [1/s].
-
-    It is sqrt(k / mass) or c / mass, where 1 / mass is what the rows before leave of a row's response.
-    """
-    assemble_soft(m, x, h, w)
-    fill_products(m, x, m.solvable.shape[0], True, w)
-    factor_rows(m, x, m.solvable.shape[0], False, w)  # by the strengths of the accelerations' own solve
-    fastest = ZERO
-    for i in range(m.bilateral.shape[0], m.solvable.shape[0]):
-        r = m.solvable[i]
-        inverse = x.factor[m.envelope_row[i + 1] - 1, w]
-        if x.solved[r, w] != 0 and inverse > ZERO:
-            response = wp.max(ONE / inverse - x.row_softness[r, w], ZERO)
-            fastest = wp.max(fastest, wp.sqrt(m.slot_a[r, w] * response))
-            fastest = wp.max(fastest, row_damping(m, r, w) * response)
-    return fastest
+    """The factor of bilateral and compliant rows for a step h; returns the fastest rate of these [1/s]."""
+    return factor_tangent(m, x, G * h, G * h, w)
 
 
 @wp.func
@@ -132,8 +89,7 @@ def finish_stage(
         if i >= m.bilateral.shape[0]:
             r = m.solvable[i]
             if x.solved[r, w] != 0:
-                push = m.slot_a[r, w] * row_velocity(m, x, x.v_pseudo, r, w)
-                push += row_damping(m, r, w) * row_velocity(m, x, x.v_old, r, w)
+                push = row_answer(m, x, r, x.v_pseudo, x.v_old, w)
                 u = row_velocity(m, x, x.qdd, r, w)
                 x.multiplier[i, w] = -u - h * x.row_softness[r, w] * push
     solve_rows(m, x, m.solvable.shape[0], w)
