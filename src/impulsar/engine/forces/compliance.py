@@ -46,7 +46,7 @@ def push_pair(x: wp.ref[WorkArrays], pair: Pair, force: f64, w: int):
 
 @wp.func(inline=False)
 def add_compliance(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], t: f64, book: int, w: int):
-    """Add springs, dampers and hands at time t; their powers go to the books. Of other slots but motors both are 0."""
+    """Add springs, dampers and hands at time t, powers into the books; other slots but motors get no force, no power."""
     slots = m.slot_kind.shape[0]
     for r in range(slots):
         kind = m.slot_kind[r]
