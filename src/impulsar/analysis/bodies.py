@@ -31,8 +31,7 @@ from ..engine.coordinates.inverse import inverse_dynamics, joint_inertia
 from ..engine.coordinates.retract import move_coordinates
 from ..engine.coordinates.tree import kinematics
 from ..engine.device import check_device
-from ..engine.forces.compliance import apply_compliance
-from ..engine.forces.loads import add_loads
+from ..engine.forces.total import total
 from ..engine.spatial import ONE, ZERO, f64, spatial, vec6, zero3
 from ..engine.start.redundancy import row_key, spare_rows
 from ..engine.state import State, StateArrays, WorkArrays, allocate_work
@@ -81,12 +80,7 @@ def balance_kernel(
     list_rows(m, x, w)
     kinematics(m, s, x, ZERO, w)
     follow_loops(m, s, x, w)
-    for i in range(m.parent.shape[0]):
-        x.wrench[i, w] = vec6()
-    for k in range(s.v.shape[0]):
-        x.tau[k, w] = ZERO
-    add_loads(m, x, t[0], 3 * m.slot_kind.shape[0], w)
-    apply_compliance(m, s, x, t[0], 0, w)
+    total(m, s, x, t[0], 0, w)
     joint_inertia(m, x, M, w)
     inverse_dynamics(m, x, rest, bias, spatial(zero3(), -m.gravity[0, w]), w)
     for i in range(rows.shape[0]):

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from ..author.joints import BALL_X, BALL_Z, SCREW, SLIDE_Z, TURN_X, TURN_Z
 from ..author.parts import PARTS, Joint
-from ..author.rotations import conjugate, multiply_all, rotate_all, rotation_matrices
+from ..author.rotations import conjugate, multiply_all, rotate_all
+from ..engine.freedoms import coordinates_of, counts_turns, measure_coordinates
 from ..engine.start.consistent import refresh
 from ..engine.start.redundancy import choose_rows
 from ..engine.state import State, allocate_work
@@ -383,21 +383,17 @@ def write_coordinates(change: Change, state: State) -> None:
     p_WM = p_WB[second] + rotate_all(q_WB[second], system.parameter("p_CM"))
     back = conjugate(q_WF)
     p_FM, q_FM = rotate_all(back, p_WM - p_WF), multiply_all(back, q_WM)
-    R = rotation_matrices(q_FM)
     freedoms = [(i, joint.name, code) for i, joint in enumerate(joints) for code in joint.kind.freedoms]
-    values = freedom_values([(i, code) for i, _, code in freedoms], p_FM, q_FM, R)
+    values = measure_coordinates([(i, code) for i, _, code in freedoms], p_FM, q_FM)
     q, loop_q = np.zeros((system.counts.coordinates, worlds)), np.zeros((system.counts.loop_freedoms, worlds))
     for (i, name, code), value in zip(freedoms, values, strict=True):
-        ball = BALL_X <= code <= BALL_Z
-        if not ball and code > SLIDE_Z and (name, code) in change.turns:
+        if counts_turns(code) and (name, code) in change.turns:
             value = value - 2 * np.pi * np.round((value - change.turns[name, code]) / (2 * np.pi))
+        size, at = coordinates_of(code), system.coordinate[name, code]
         if i >= len(tree.bodies):
-            loop_q[-1 - system.coordinate[name, code]] = value
-        elif code == BALL_X:
-            at = system.coordinate[name, code]
-            q[at : at + 4] = q_FM[i].T
-        elif not ball:
-            q[system.coordinate[name, code]] = value
+            loop_q[-1 - at] = value
+        else:
+            q[at : at + size] = value if size == 1 else q_FM[i].T[:size]
     state.write("q", q)
     state.write("loop_q", loop_q)
 
@@ -416,20 +412,6 @@ def tree_coordinates(change: Change, tree: System, w: int) -> np.ndarray:
 
 def _of_world(turns: Mapping[tuple[str, int], np.ndarray], w: int) -> dict[tuple[str, int], np.ndarray]:
     return {key: values[w : w + 1] for key, values in turns.items()}
-
-
-def freedom_values(freedoms: list, p_FM: np.ndarray, q_FM: np.ndarray, R: np.ndarray) -> np.ndarray:
-    """Coordinate of each freedom (joint, code) in every world, angles within half a turn of zero."""
-    joint = np.array([i for i, _ in freedoms], int)
-    code = np.array([c for _, c in freedoms], int)
-    values = np.zeros((len(freedoms), p_FM.shape[1]))
-    slides = code <= SLIDE_Z
-    values[slides] = p_FM[joint[slides], :, code[slides]]
-    turns = (code == TURN_Z) | (code == SCREW)
-    values[turns] = np.arctan2(R[joint[turns], :, 1, 0], R[joint[turns], :, 0, 0])
-    second = code == TURN_X
-    values[second] = np.arctan2(R[joint[second], :, 2, 1], R[joint[second], :, 2, 2])
-    return values
 
 
 def same_tree(old: System, new: System) -> bool:

@@ -14,13 +14,14 @@ All velocities of the state are zero meanwhile.
 
 import warp as wp
 
-from ..author.joints import BALL_X
 from ..engine.constrain import kinds, limit, motor
 from ..engine.constrain.frames import follow_loops, point_of
 from ..engine.constrain.rows import is_spare, own_coordinate, respond
 from ..engine.constrain.topology import list_rows
+from ..engine.coordinates.inertia import twice_kinetic
 from ..engine.coordinates.retract import move_coordinates
 from ..engine.coordinates.tree import accelerate, articulate, kinematics, next_tree, row_velocity
+from ..engine.freedoms import coordinates_of
 from ..engine.solve.direct import CHOOSE, STRONGER, apply_multipliers, choose_rows, factor_bilateral, solve_bilateral
 from ..engine.spatial import (
     HALF,
@@ -333,7 +334,7 @@ def measure_change(
         V = x.twist[i, w]
         turn = wp.max(turn, wp.length(angular(V)))
         shift = wp.max(shift, wp.length(linear(V)))
-        size += m.mass[i, w] * wp.dot(linear(V), linear(V)) + wp.dot(angular(V), x.I_W[i, w] * angular(V))
+        size += twice_kinetic(m, x, i, V, w)
     for k in range(s.v.shape[0]):
         s.v[k, w] = ZERO
     kinematics(m, s, x, ZERO, w)
@@ -409,7 +410,7 @@ def add_slope(
                 n += 1
                 tree = next_tree(x, r, n, w)
     for k in range(dofs):
-        if m.dof_kind[k] == BALL_X:
+        if coordinates_of(m.dof_kind[k]) == 4:
             turn = vec3(x.shift[k, w], x.shift[k + 1, w], x.shift[k + 2, w])
             slope = vec3(x.qdd[k, w], x.qdd[k + 1, w], x.qdd[k + 2, w])
             slope -= HALF * wp.cross(turn, slope)

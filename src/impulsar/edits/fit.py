@@ -17,15 +17,16 @@ Both are the same solve, so there is one copy of it here. Motors, friction and l
 import numpy as np
 import warp as wp
 
-from ..author.joints import SLIDE_Z
 from ..engine.constrain import kinds
 from ..engine.constrain.assemble import assemble_bilateral
 from ..engine.constrain.frames import follow_loops
 from ..engine.constrain.topology import list_rows
+from ..engine.coordinates.inertia import momentum
 from ..engine.coordinates.retract import move_coordinates
 from ..engine.coordinates.tree import accelerate, articulate, kinematics, row_velocity
+from ..engine.freedoms import is_slide
 from ..engine.solve.direct import apply_multipliers, factor_bilateral, solve_bilateral
-from ..engine.spatial import ONE, ZERO, angular, f64, linear, quat, rotation_vector, spatial, vec3, vec6
+from ..engine.spatial import ONE, ZERO, f64, quat, rotation_vector, spatial, vec3, vec6
 from ..engine.state import State, StateArrays, WorkArrays
 from ..engine.system import System, SystemArrays
 
@@ -60,7 +61,7 @@ def load_momenta(
             missing = twist[i, w] - x.twist[i, w]
         elif closing:
             missing = vec6()
-        x.wrench[i, w] = spatial(x.I_W[i, w] * angular(missing), m.mass[i, w] * linear(missing))
+        x.wrench[i, w] = momentum(m, x, i, missing, w)
         x.twist[i, w] = vec6()
         x.bias[i, w] = vec6()
     for k in range(x.tau.shape[0]):
@@ -93,7 +94,7 @@ def load_errors(
 def largest_step(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], angles_only: bool, w: int) -> f64:
     size = ZERO
     for k in range(x.qdd.shape[0]):
-        if m.dof_kind[k] > SLIDE_Z or not angles_only:
+        if not is_slide(m.dof_kind[k]) or not angles_only:
             size = wp.max(size, wp.abs(x.qdd[k, w]))
     return size
 

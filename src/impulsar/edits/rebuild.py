@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from ..author.joints import SCREW, TURN_X, TURN_Z
 from ..author.rotations import cross
+from ..engine.coordinates.inertia import momenta
+from ..engine.freedoms import counts_turns
 from ..engine.start.locked import refuse_locked_motors
 from ..engine.system import System
 from ..observe.bench import Bench
@@ -82,7 +83,7 @@ def turns(bench: Bench, plan: Plan) -> dict[tuple[str, int], np.ndarray]:
     before = {
         key: (q[at] if at >= 0 else loop_q[-1 - at]).copy()
         for key, at in bench.system.coordinate.items()
-        if key[1] in (TURN_Z, TURN_X, SCREW)
+        if counts_turns(key[1])
     }
     kept = {key: values for key, values in before.items() if key not in plan.forgotten}
     kept |= {now: before[was] for now, was in plan.renumbered.items() if was in before}
@@ -111,8 +112,6 @@ def release_lost(old: Bench, new: Bench) -> np.ndarray | float:
 
 def momentum(bench: Bench) -> np.ndarray:
     """Angular, about the world's origin, and linear momentum [world, 6]."""
-    work = bench.work
-    V, p = work.twist.numpy(), work.p_WB.numpy()
-    linear = bench.system.parameter("mass")[..., None] * V[..., 3:]
-    spin = np.einsum("bwij,bwj->bwi", work.I_W.numpy(), V[..., :3])
-    return np.concatenate([(spin + cross(p, linear)).sum(axis=0), linear.sum(axis=0)], axis=1)
+    own = momenta(bench.system, bench.work)
+    moved = cross(bench.work.p_WB.numpy(), own[..., 3:])
+    return np.concatenate([(own[..., :3] + moved).sum(axis=0), own[..., 3:].sum(axis=0)], axis=1)

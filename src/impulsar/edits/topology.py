@@ -15,11 +15,12 @@ from typing import Any
 import numpy as np
 
 from ..author.checks import number, show, vector
-from ..author.joints import BALL_X, BALL_Z, SCREW, SLIDE_Z, TURN_X, TURN_Z, Group, JointType
+from ..author.joints import SCREW, TURN_Z, Group, JointType
 from ..author.model import Model
 from ..author.parts import Body, Features, Joint, joint_type_of
 from ..author.placing import TWO_AXES, by_group, checked_frame, make_features, place_frames
 from ..author.rotations import conjugate, frame_from_axes, multiply_all, rotate_all
+from ..engine.freedoms import coordinates_of, pose_at
 from ..observe.bench import Bench
 from .carry import JointPlace, Places, joint_frames
 from .data import ChangeJoint, Edit
@@ -244,9 +245,7 @@ def _move_frames(
         world[1] = np.tile(frame_from_axes(owner, z_F if axis is None else axis, axis2), (n, 1))
     if at is not None:
         world[2] = np.tile(vector(owner, "at", at, "m"), (n, 1))
-    coordinates = {
-        now: present_coordinate(bench, joint.name, was) for now, was in kept.items() if not BALL_X < now <= BALL_Z
-    }
+    coordinates = {now: present_coordinate(bench, joint.name, was) for now, was in kept.items() if coordinates_of(now)}
     p_FM, q_FM = joint_pose(joint, coordinates, n)
     world[3] = multiply_all(world[1], q_FM)
     world[0] = world[2] - rotate_all(world[1], p_FM)
@@ -255,9 +254,10 @@ def _move_frames(
 def present_coordinate(bench: Bench, joint: str, code: int) -> np.ndarray:
     """Coordinate of a freedom in every world, whole turns counted; of a ball its quaternion [world, 4]."""
     at = bench.system.coordinate[joint, code]
-    if code == BALL_X and at >= 0:
+    ball = coordinates_of(code) == 4
+    if ball and at >= 0:
         return bench.state.read("q")[at : at + 4].T.copy()
-    if code == BALL_X:
+    if ball:
         places = Places.of(bench)
         _, q_WF, _, q_WM = joint_frames(bench, bench.system.model.joints[joint], places)
         return multiply_all(conjugate(q_WF), q_WM)
@@ -266,22 +266,16 @@ def present_coordinate(bench: Bench, joint: str, code: int) -> np.ndarray:
 
 def joint_pose(joint: Joint, coordinates: dict[int, np.ndarray], n: int) -> tuple[np.ndarray, np.ndarray]:
     """p_FM and q_FM [world, ...] at the coordinates given, zero for the others."""
-    p, q = np.zeros((n, 3)), np.tile([0.0, 0.0, 0.0, 1.0], (n, 1))
+    values = np.zeros((sum(map(coordinates_of, joint.kind.freedoms)), n))
+    c = 0
     for code in joint.kind.freedoms:
-        value = coordinates.get(code)
-        if value is None:
-            continue
-        if code <= SLIDE_Z:
-            p[:, code] = value
-        elif code == BALL_X:
-            q = value / np.linalg.norm(value, axis=-1, keepdims=True)
-        elif code in (TURN_Z, SCREW, TURN_X):
-            turn = np.zeros((n, 4))
-            turn[:, 0 if code == TURN_X else 2], turn[:, 3] = np.sin(value / 2), np.cos(value / 2)
-            q = multiply_all(q, turn)
-            if code == SCREW:
-                p[:, 2] = (joint.pitch or 0.0) * value
-    return p, q
+        size = coordinates_of(code)
+        if code in coordinates:
+            values[c : c + size] = coordinates[code].T
+        elif size == 4:
+            values[c + 3] = 1.0
+        c += size
+    return pose_at(joint.kind.freedoms, values, joint.pitch or 0.0)
 
 
 def _undo_change(old: Joint, new: Joint, remade: bool) -> Edit:

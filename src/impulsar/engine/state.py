@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import warp as wp
 
+from .ledger import STAGES, ledger_size
 from .spatial import f64, mat33, quat, vec3, vec6
 
 
@@ -152,7 +153,7 @@ class WorkArrays:
     loop_start: wp.array2d(dtype=f64)  # [loop freedom]
     k_q: wp.array2d(dtype=f64)  # [stage · coordinates + coordinate] derivatives of the stages
     k_v: wp.array2d(dtype=f64)
-    k_book: wp.array2d(dtype=f64)  # [stage · (3 slots + loads) + entry]
+    k_book: wp.array2d(dtype=f64)  # [stage · ledger_size + entry] powers of the stages; see ledger
     sticking: wp.array2d(dtype=wp.int32)  # [friction] slots solved directly after the sweep
     stick_matrix: wp.array2d(dtype=f64)  # [friction · frictions + friction]
     stick_rhs: wp.array2d(dtype=f64)
@@ -236,8 +237,8 @@ def work_shapes(n: Counts) -> dict[str, int]:
         }
         | {"frozen": 2 * n.row_entries + n.envelope if n.solvables > n.bilaterals else 0}
         | {"loop_start": n.loop_freedoms}
-        | {"q_start": n.coordinates, "v_start": n.dofs, "k_q": 7 * n.coordinates, "k_v": 7 * n.dofs}
-        | {"k_book": 7 * (3 * n.slots + n.loads)}
+        | {"q_start": n.coordinates, "v_start": n.dofs, "k_q": STAGES * n.coordinates, "k_v": STAGES * n.dofs}
+        | {"k_book": STAGES * ledger_size(n.slots, n.loads)}
         | {"sticking": n.frictions, "stick_matrix": n.frictions**2, "stick_rhs": n.frictions}
         | {"energy": 3, "report": REPORT_ROWS}
     )

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import warp as wp
 
+from ..engine.coordinates.inertia import momenta
 from ..engine.system import measured
 
 if TYPE_CHECKING:
@@ -95,9 +96,6 @@ class Guard:
         """Of the bodies that broke the one that was fastest at the last good step."""
         runner = self._runner
         bodies = runner.system.tree.bodies
-        V = runner.work.twist.numpy()
-        inertia, mass = runner.work.I_W.numpy(), runner.system.parameter("mass")
-        spin = np.einsum("bwi,bwij,bwj->bw", V[..., :3], inertia, V[..., :3])
-        energy = (mass * (V[..., 3:] ** 2).sum(axis=-1) + spin).max(axis=1)
+        energy = (momenta(runner.system, runner.work) * runner.work.twist.numpy()).sum(axis=-1).max(axis=1)
         among = [i for i, name in enumerate(bodies) if name in broken] or list(range(len(bodies)))
         return bodies[max(among, key=lambda i: energy[i])]

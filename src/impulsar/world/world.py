@@ -16,6 +16,7 @@ from ..author.errors import ModelError, StepError
 from ..author.model import Model
 from ..edits.fit import fit_kernel
 from ..engine.device import announce_compilation, check_device, load_kernels
+from ..engine.freedoms import coordinates_kernel
 from ..engine.methods import METHODS
 from ..engine.start.consistent import refresh_kernel
 from ..engine.start.redundancy import rows_kernel
@@ -83,6 +84,7 @@ class World:
         self._through = 0  # thread in which that history is at work
         announce_compilation(options.kernel, device)
         load_kernels([options.kernel, fit_kernel, rows_kernel, refresh_kernel, constraint_error_kernel], device)
+        load_kernels([coordinates_kernel], "cpu")
         dt = dt if dt is not None else model.dt or 0.01
         self.runner = Runner(model, options, coordinates, dt, worlds, device, clamps, script, self._carry_out)
         self.runner.strict = strict

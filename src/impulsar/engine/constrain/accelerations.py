@@ -12,7 +12,8 @@ Axes of F turn with a, axes of M with b, and the line of a distance joint with i
 
 import warp as wp
 
-from ...author.joints import CROSS, LENGTH, TURN_X
+from ...author.joints import CROSS, LENGTH
+from ..freedoms import turns_with_second
 from ..spatial import angular, axis_of, f64, linear, spatial, vec3, vec6, zero3
 from ..state import WorkArrays
 from ..system import SystemArrays
@@ -66,7 +67,7 @@ def joint_acceleration(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], j: int, c
     w_b = angular(body_twist(x, pair.second, w))
     turn_rate = wp.cross(w_a, pair.turn)
     slide_rate = wp.cross(w_a, pair.slide)
-    if code == TURN_X:
+    if turns_with_second(code):
         turn_rate = wp.cross(w_b, pair.turn)
     elif code == CROSS:  # x_M × z_F
         f = joint_frames(m, x, j, w)

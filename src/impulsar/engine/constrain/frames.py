@@ -9,8 +9,8 @@ row's velocity is the power of that pair per unit of impulse:
 
 import warp as wp
 
-from ...author.joints import BALL_X, BALL_Z, SLIDE_Z, SWING, TURN_X, TWIST
-from ..spatial import ONE, TWO, ZERO, angular, axis_of, f64, linear, nearest_turn, quat, rotation_vector, vec3, zero3
+from ..freedoms import coordinate_of, counts_turns, is_measured, rate_axes
+from ..spatial import ONE, ZERO, angular, f64, linear, nearest_turn, quat, vec3, zero3
 from ..state import StateArrays, WorkArrays
 from ..system import SystemArrays
 
@@ -91,24 +91,9 @@ def freedom_pair(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], j: int, code: i
     pair.first = m.first[j]
     pair.second = m.second[j]
     pair.point = f.p_WM
-    pair.turn = zero3()
-    pair.slide = zero3()
-    if code <= SLIDE_Z:
-        pair.slide = wp.quat_rotate(f.q_WF, axis_of(code))
-    elif code == TURN_X:
-        pair.turn = wp.quat_rotate(f.q_WM, axis_of(0))
-    elif code >= BALL_X and code <= BALL_Z:
-        pair.turn = wp.quat_rotate(f.q_WF, axis_of(code - BALL_X))
-    else:
-        z_F = wp.quat_rotate(f.q_WF, axis_of(2))
-        if code == TWIST:
-            # twist rate = w · (z_F + z_M) / (1 + z_F · z_M)
-            z_M = wp.quat_rotate(f.q_WM, axis_of(2))
-            pair.turn = (z_F + z_M) / wp.max(ONE + wp.dot(z_F, z_M), f64(1e-9))
-        elif code == SWING:
-            pair.turn = wp.normalize(wp.cross(z_F, wp.quat_rotate(f.q_WM, axis_of(2))))
-        else:
-            pair.turn = z_F
+    turn, slide = rate_axes(code, f.q_WF, f.q_WM)
+    pair.turn = turn
+    pair.slide = slide
     return pair
 
 
@@ -131,18 +116,8 @@ def pair_velocity(x: wp.ref[WorkArrays], pair: Pair, w: int) -> f64:
 def measured_coordinate(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], j: int, code: int, w: int) -> f64:
     """Coordinate of a freedom from the bodies' poses; an angle within half a turn of zero."""
     f = joint_frames(m, x, j, w)
-    q_FM = wp.quat_inverse(f.q_WF) * f.q_WM
-    if code <= SLIDE_Z:
-        return wp.quat_rotate_inv(f.q_WF, f.p_WM - f.p_WF)[code]
-    if code >= BALL_X and code <= BALL_Z:
-        return rotation_vector(q_FM)[code - BALL_X]
-    if code == SWING:
-        z_M = wp.quat_rotate(q_FM, axis_of(2))
-        return wp.atan2(wp.sqrt(z_M[0] * z_M[0] + z_M[1] * z_M[1]), z_M[2])
-    if code == TURN_X:
-        # R = Rz Rx: the second angle stands in the last row of R
-        return wp.atan2(wp.quat_rotate(q_FM, axis_of(1))[2], wp.quat_rotate(q_FM, axis_of(2))[2])
-    return nearest_turn(TWO * wp.atan2(q_FM[2], q_FM[3]), ZERO)  # TURN_Z, SCREW, TWIST
+    p_FM = wp.quat_rotate_inv(f.q_WF, f.p_WM - f.p_WF)
+    return coordinate_of(code, p_FM, wp.quat_inverse(f.q_WF) * f.q_WM)
 
 
 @wp.func(inline=False)
@@ -150,7 +125,7 @@ def coordinate(
     m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], j: int, code: int, where: int, w: int
 ) -> f64:
     """Coordinate of a freedom, whole turns counted; of a ball, its rotation vector, twist or swing."""
-    if (code >= BALL_X and code <= BALL_Z) or code == TWIST or code == SWING:
+    if is_measured(code):
         return measured_coordinate(m, x, j, code, w)
     if where >= 0:
         return s.q[where, w]
@@ -170,6 +145,6 @@ def follow_loops(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[Work
     for k in range(m.loop_joint.shape[0]):
         code = m.loop_code[k]
         value = measured_coordinate(m, x, m.loop_joint[k], code, w)
-        if code > SLIDE_Z and (code < BALL_X or code > BALL_Z):
+        if counts_turns(code):
             value = nearest_turn(value, s.loop_q[k, w])
         s.loop_q[k, w] = value

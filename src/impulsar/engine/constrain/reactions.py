@@ -14,7 +14,8 @@ of order h there. Wrenches are given about M's origin, in world axes.
 
 import warp as wp
 
-from ...author.joints import BALL_Z, TURN_Z
+from ..coordinates.inertia import inertial_wrench, momentum, weight
+from ..freedoms import is_turn
 from ..spatial import angular, carry_twist, carry_wrench, f64, linear, spatial, vec3, vec6, zero3
 from ..state import StateArrays, WorkArrays
 from ..system import SystemArrays
@@ -23,19 +24,11 @@ from .frames import point_of
 
 
 @wp.func
-def momentum(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], i: int, w: int) -> vec6:
-    """Angular momentum about the centre of mass and linear momentum."""
-    V = x.twist[i, w]
-    return spatial(x.I_W[i, w] * angular(V), m.mass[i, w] * linear(V))
-
-
-@wp.func
 def start_reactions(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], h: f64, w: int):
     """Before the step: minus the momenta, weights and loads."""
     for i in range(m.parent.shape[0]):
-        weight = spatial(zero3(), m.mass[i, w] * m.gravity[0, w])
         x.own_torque[i, w] = zero3()
-        x.transmitted[i, w] = -(momentum(m, x, i, w) / h) - weight - x.wrench[i, w]
+        x.transmitted[i, w] = -(momentum(m, x, i, x.twist[i, w], w) / h) - weight(m, i, w) - x.wrench[i, w]
 
 
 @wp.func(inline=False)
@@ -57,7 +50,7 @@ def collect_reactions(
 def instant_reactions(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], w: int):
     """Reactions at an instant from the accelerations x.qdd and the row forces impulse / h of a direct solve.
 
-    F_i = I_i A_i + [w × I w, 0] - applied - rows of other joints. Springs, hands and loads are in x.wrench.
+    F_i = I_i A_i + gyroscopic - applied - rows of other joints. Springs, hands and loads are in x.wrench.
     """
     n = m.parent.shape[0]
     h = m.nominal_h[0]
@@ -72,10 +65,7 @@ def instant_reactions(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref
         A += x.bias[i, w]
         x.acceleration[i, w] = A
         x.a_WB[i, w] = linear(A) + m.gravity[0, w]
-        I_W = x.I_W[i, w]
-        w_B = angular(x.twist[i, w])
-        torque = I_W * angular(A) + wp.cross(w_B, I_W * w_B)
-        x.transmitted[i, w] = spatial(torque, m.mass[i, w] * linear(A)) - x.wrench[i, w]
+        x.transmitted[i, w] = inertial_wrench(m, x, i, A, w) - x.wrench[i, w]
         x.own_torque[i, w] = zero3()
     for j in range(n, m.first.shape[0]):
         x.reaction[j, w] = vec6()
@@ -90,7 +80,7 @@ def with_own_torque(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], i: int, torq
     """The torque of tree joint i, about its free axes that of its own rows."""
     fixed = torque
     for k in range(m.dof_start[i], m.dof_start[i + 1]):
-        if m.dof_kind[k] >= TURN_Z and m.dof_kind[k] <= BALL_Z:
+        if is_turn(m.dof_kind[k]):
             e = angular(x.S[k, w])
             fixed += (wp.dot(e, x.own_torque[i, w]) - wp.dot(e, torque)) * e
     return fixed
@@ -100,7 +90,7 @@ def with_own_torque(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], i: int, torq
 def finish_reactions(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], h: f64, w: int):
     """After the step: plus the momenta, then inward through the trees."""
     for i in range(m.parent.shape[0]):
-        x.transmitted[i, w] = x.transmitted[i, w] + momentum(m, x, i, w) / h
+        x.transmitted[i, w] = x.transmitted[i, w] + momentum(m, x, i, x.twist[i, w], w) / h
     carry_inward(m, x, w)
 
 

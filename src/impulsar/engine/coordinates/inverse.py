@@ -1,9 +1,9 @@
 """Inverse dynamics and the joint-space inertia of a spanning tree.
 
 Recursive Newton-Euler (Featherstone 2008, table 5.1) and composite rigid bodies (table 6.2), with the
-quantities of `generalized`: world axes, about each centre of mass, accelerations as plain derivatives.
+quantities of `tree`: world axes, about each centre of mass, accelerations as plain derivatives.
 
-    RNEA   A_i = carry(A_p, r) + Σ S_k v̇_k + bias_i      F_i = I_i A_i + [w × I w, 0] - applied + Σ carry(F_c)
+    RNEA   A_i = carry(A_p, r) + Σ S_k v̇_k + bias_i      F_i = I_i A_i + gyroscopic - applied + Σ carry(F_c)
            τ_k = S_k · F_i
     CRBA   Ic_i = I_i + Σ Xᵀ Ic_c X                       M_jk = S_j · carry(Ic_i S_k), j an ancestor's or own
 
@@ -15,9 +15,10 @@ angular momentum instead; `forward_dynamics` here does not, so that it inverts `
 import numpy as np
 import warp as wp
 
-from ..spatial import ZERO, angular, carry_twist, carry_wrench, cross_matrix, f64, linear, mat33, spatial, vec6, zero3
+from ..spatial import ZERO, angular, carry_twist, carry_wrench, cross_matrix, f64, linear, spatial, vec6, zero3
 from ..state import State, StateArrays, WorkArrays
 from ..system import System, SystemArrays
+from .inertia import inertial_wrench, spatial_inertia
 from .tree import accelerate, articulate, kinematics
 
 
@@ -44,9 +45,7 @@ def inverse_dynamics(
             A += qdd[k, w] * x.S[k, w]
         A += x.bias[i, w]
         x.acceleration[i, w] = A
-        w_B = angular(x.twist[i, w])
-        torque = x.I_W[i, w] * angular(A) + wp.cross(w_B, x.I_W[i, w] * w_B)
-        x.pA[i, w] = spatial(torque, m.mass[i, w] * linear(A)) - x.wrench[i, w]
+        x.pA[i, w] = inertial_wrench(m, x, i, A, w) - x.wrench[i, w]
     for back in range(n):
         i = n - 1 - back
         F = x.pA[i, w]
@@ -65,10 +64,10 @@ def joint_inertia(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], M: wp.array2d(
     for e in range(dofs * dofs):
         M[e, w] = ZERO
     for i in range(n):
-        mass = m.mass[i, w]
-        x.IA_ww[i, w] = x.I_W[i, w]
-        x.IA_wv[i, w] = mat33()
-        x.IA_vv[i, w] = mat33(mass, ZERO, ZERO, ZERO, mass, ZERO, ZERO, ZERO, mass)
+        own_ww, own_wv, own_vv = spatial_inertia(m, x, i, w)
+        x.IA_ww[i, w] = own_ww
+        x.IA_wv[i, w] = own_wv
+        x.IA_vv[i, w] = own_vv
     for back in range(n):
         i = n - 1 - back
         ww = x.IA_ww[i, w]

@@ -6,7 +6,7 @@ parent p, r = p_i - p_p, freedoms S_k:
 
     twist          V_i = carry(V_p, r) + Σ S_k v_k
     acceleration   A_i = carry(A_p, r) + Σ S_k v̇_k + bias_i
-    wrench         F_i = I_i A_i + [w × I w, 0] - applied
+    wrench         F_i = I_i A_i + gyroscopic - applied           (inertia.py)
     articulated    F_i = IA_i A_i + pA_i
 
 Freedoms of a joint are eliminated one by one (a rank-1 update each), from the last to the first, which
@@ -25,7 +25,7 @@ child relative to the parent, taken at o:
 
 import warp as wp
 
-from ...author.joints import BALL_X, BALL_Z, SCREW, SLIDE_Z, TURN_X, TURN_Z
+from ..freedoms import add_freedom_pose, coordinates_of, freedom_axes, retract_ball, turns_with_second
 from ..spatial import (
     HALF,
     ONE,
@@ -34,15 +34,11 @@ from ..spatial import (
     axis_of,
     carry_twist,
     carry_wrench,
-    column,
     cross_matrix,
-    exp_rotation,
     f64,
     linear,
     mat33,
-    normalize_rotation,
     quat,
-    rotate_inertia,
     rotation_matrix,
     spatial,
     vec3,
@@ -52,6 +48,7 @@ from ..spatial import (
 from ..state import StateArrays, WorkArrays
 from ..system import SystemArrays
 from ..system.arrays import ADD, FOLLOW, HELD, KEEP, STORE
+from .inertia import free_answer, gyroscopic, invert_free, own_inertia, spatial_inertia, turn_inertia
 
 STEADY = wp.constant(wp.float64(1e-15))  # change of an angular momentum within a step that is rounding
 CONVERGED = wp.constant(wp.float64(1e-12))
@@ -65,41 +62,13 @@ def joint_pose(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], i: int, w: int):
     q = quat(ZERO, ZERO, ZERO, ONE)
     c = m.coordinate_start[i]
     for k in range(m.dof_start[i], m.dof_start[i + 1]):
-        kind = m.dof_kind[k]
-        if kind <= SLIDE_Z:
-            p[kind] = s.q[c, w]
-            c += 1
-        elif kind == TURN_Z or kind == SCREW:
-            half = HALF * s.q[c, w]
-            q = quat(ZERO, ZERO, wp.sin(half), wp.cos(half))
-            if kind == SCREW:
-                p[2] = m.pitch[i, w] * s.q[c, w]
-            c += 1
-        elif kind == TURN_X:
-            half = HALF * s.q[c, w]
-            q = q * quat(wp.sin(half), ZERO, ZERO, wp.cos(half))
-            c += 1
-        elif kind == BALL_X:
+        size = coordinates_of(m.dof_kind[k])
+        if size == 1:
+            p, q = add_freedom_pose(m.dof_kind[k], s.q[c, w], m.pitch[i, w], p, q)
+        elif size == 4:
             q = quat(s.q[c, w], s.q[c + 1, w], s.q[c + 2, w], s.q[c + 3, w])
+        c += size
     return p, q
-
-
-@wp.func
-def freedom_axes(kind: int, pitch: f64, R_WF: mat33, q_FM: quat):
-    """Angular and linear direction of a freedom in world axes, at M's origin."""
-    turn = zero3()
-    slide = zero3()
-    if kind <= SLIDE_Z:
-        slide = column(R_WF, kind)
-    elif kind == TURN_X:
-        turn = R_WF * wp.quat_rotate(q_FM, axis_of(0))
-    elif kind >= BALL_X and kind <= BALL_Z:
-        turn = column(R_WF, kind - BALL_X)
-    else:
-        turn = column(R_WF, 2)
-        if kind == SCREW:
-            slide = pitch * turn
-    return turn, slide
 
 
 @wp.func
@@ -118,7 +87,7 @@ def free_kinematics(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[W
     x.twist[i, w] = spatial(w_B, v_B)
     x.r[i, w] = p_B
     x.bias[i, w] = vec6()
-    x.I_W[i, w] = rotate_inertia(rotation_matrix(q_B), m.inertia[i, w])
+    turn_inertia(m, x, i, rotation_matrix(q_B), w)
     for axis in range(3):
         x.S[k + axis, w] = spatial(zero3(), axis_of(axis))
         x.S[k + 3 + axis, w] = spatial(axis_of(axis), zero3())
@@ -197,7 +166,7 @@ def kinematics(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkAr
             turn = sign * turn
             slide = sign * slide
             v_k = s.v[k, w]
-            if kind == TURN_X:  # its axis turns with the first freedom
+            if turns_with_second(kind):  # its axis turns with the freedoms before it
                 turn_change = v_k * sign * wp.cross(turn_rate, turn)
             turn_rate += v_k * turn
             slide_rate += v_k * slide
@@ -224,7 +193,7 @@ def kinematics(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkAr
         x.twist[i, w] = V_B
         x.r[i, w] = r
         x.bias[i, w] = spatial(bias_w, bias_v)
-        x.I_W[i, w] = rotate_inertia(R_B, m.inertia[i, w])
+        turn_inertia(m, x, i, R_B, w)
 
 
 @wp.func(inline=False)
@@ -243,16 +212,11 @@ def articulate(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], w: int):
     for back in range(n):
         i = n - 1 - back
         if m.spins_free[i] != 0:
-            x.I_inv[i, w] = wp.inverse(x.I_W[i, w])
+            invert_free(x, i, w)
             followed = False
             continue
-        mass = m.mass[i, w]
-        I_W = x.I_W[i, w]
-        w_B = angular(x.twist[i, w])
-        ww = I_W
-        wv = mat33()
-        vv = mat33(mass, ZERO, ZERO, ZERO, mass, ZERO, ZERO, ZERO, mass)
-        p = spatial(wp.cross(w_B, I_W * w_B), zero3()) - x.wrench[i, w]
+        ww, wv, vv = spatial_inertia(m, x, i, w)
+        p = gyroscopic(m, x, i, w) - x.wrench[i, w]
         if followed:
             ww += up_ww
             wv += up_wv
@@ -311,20 +275,18 @@ def articulate(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], w: int):
 
 @wp.func
 def accelerate_free(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], i: int, base: vec6, gyrate: int, w: int):
-    """Acceleration of a single free body: f / m, I⁻¹ (torque - w × I w)."""
+    """Acceleration of a single free body: I⁻¹ (applied - gyroscopic)."""
     first = m.dof_start[i]
-    f = x.wrench[i, w]
-    force = linear(f) + vec3(x.tau[first, w], x.tau[first + 1, w], x.tau[first + 2, w])
-    torque = angular(f) + vec3(x.tau[first + 3, w], x.tau[first + 4, w], x.tau[first + 5, w])
-    w_B = angular(x.twist[i, w])
+    force = vec3(x.tau[first, w], x.tau[first + 1, w], x.tau[first + 2, w])
+    torque = vec3(x.tau[first + 3, w], x.tau[first + 4, w], x.tau[first + 5, w])
+    f = x.wrench[i, w] + spatial(torque, force)
     if gyrate != 0:
-        torque -= wp.cross(w_B, x.I_W[i, w] * w_B)
-    a = force / m.mass[i, w]
-    alpha = x.I_inv[i, w] * torque
+        f -= gyroscopic(m, x, i, w)
+    A = free_answer(m, x, i, f, w)
     for k in range(3):
-        x.qdd[first + k, w] = a[k] - base[3 + k]
-        x.qdd[first + 3 + k, w] = alpha[k] - base[k]
-    x.acceleration[i, w] = spatial(alpha, a)
+        x.qdd[first + k, w] = A[3 + k] - base[3 + k]
+        x.qdd[first + 3 + k, w] = A[k] - base[k]
+    x.acceleration[i, w] = A
 
 
 @wp.func(inline=False)
@@ -428,11 +390,12 @@ def tree_response(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], base: int, sta
 @wp.func
 def free_response(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], at: int, body: int, w: int):
     """Velocity change of a single free body by the impulses J[at ..]."""
-    mass = m.mass[body, w]
-    turn = x.I_inv[body, w] * vec3(x.J[at + 3, w], x.J[at + 4, w], x.J[at + 5, w])
+    force = vec3(x.J[at, w], x.J[at + 1, w], x.J[at + 2, w])
+    torque = vec3(x.J[at + 3, w], x.J[at + 4, w], x.J[at + 5, w])
+    change = free_answer(m, x, body, spatial(torque, force), w)
     for k in range(3):
-        x.Y[at + k, w] = x.J[at + k, w] / mass
-        x.Y[at + 3 + k, w] = turn[k]
+        x.Y[at + k, w] = change[3 + k]
+        x.Y[at + 3 + k, w] = change[k]
 
 
 @wp.func
@@ -616,11 +579,10 @@ def drift(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays]
     for i in range(m.parent.shape[0]):
         c = m.coordinate_start[i]
         for k in range(m.dof_start[i], m.dof_start[i + 1]):
-            kind = m.dof_kind[k]
-            if kind < BALL_X or kind == SCREW:
+            size = coordinates_of(m.dof_kind[k])
+            if size == 1:
                 s.q[c, w] = s.q[c, w] + h * (s.v[k, w] + x.v_pseudo[k, w])
-                c += 1
-            elif kind == BALL_X:
+            elif size == 4:
                 spin = vec3(s.v[k, w], s.v[k + 1, w], s.v[k + 2, w])
                 push = vec3(x.v_pseudo[k, w], x.v_pseudo[k + 1, w], x.v_pseudo[k + 2, w])
                 q = quat(s.q[c, w], s.q[c + 1, w], s.q[c + 2, w], s.q[c + 3, w])
@@ -630,22 +592,22 @@ def drift(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays]
                 if m.spins_free[i] != 0:
                     q_FB = q * wp.quat_inverse(m.q_CM[i, w])
                     w_B = wp.quat_rotate_inv(q_FB, spin)
-                    L_B = m.inertia[i, w] * w_B
+                    L_B = own_inertia(m, i, w) * w_B
                     L = wp.quat_rotate(q_FB, L_B)
                     if m.tree_motion[m.tree_of[i]] == HELD and h * wp.length(spin) > FAST:
                         energy = wp.dot(L_B, w_B)
                     else:
-                        mean, _ = coast(m.inertia[i, w], L_B, w_B, h)
+                        mean, _ = coast(own_inertia(m, i, w), L_B, w_B, h)
                         turn = spin + wp.quat_rotate(q_FB, mean - w_B)
-                moved = normalize_rotation(exp_rotation(h * (turn + push)) * q)
+                moved = retract_ball(q, h * (turn + push))
                 for j in range(4):
                     s.q[c + j, w] = moved[j]
                 if m.spins_free[i] != 0:
                     # w ← I⁻¹(new) I(old) w, in F's axes
                     q_FB = moved * wp.quat_inverse(m.q_CM[i, w])
-                    kept = wp.quat_rotate(q_FB, wp.inverse(m.inertia[i, w]) * wp.quat_rotate_inv(q_FB, L))
+                    kept = wp.quat_rotate(q_FB, wp.inverse(own_inertia(m, i, w)) * wp.quat_rotate_inv(q_FB, L))
                     if energy > ZERO and wp.dot(L, kept) > energy:
                         kept = wp.sqrt(energy / wp.dot(L, kept)) * kept
                     for j in range(3):
                         s.v[k + j, w] = kept[j]
-                c += 4
+            c += size

@@ -1,1 +1,1 @@
-"""Applied forces: each file gives its wrench and books its work."""
+"""Applied forces: each file gives its wrench and power, and total.py has the list of them."""

@@ -13,10 +13,14 @@ is the error of the integration: nothing is computed as the remainder of the res
 import warp as wp
 
 from ..constrain import kinds
-from ..spatial import HALF, ZERO, angular, f64, linear
+from ..coordinates.inertia import body_mass, twice_kinetic
+from ..forces.total import add_elements
+from ..ledger import ledger_size, load_entry, loss_entry, viscous_entry, work_entry
+from ..spatial import HALF, ZERO, angular, f64
 from ..state import StateArrays, WorkArrays
 from ..system import SystemArrays
 from ..system.measured import ELASTIC, FASTEST, IMBALANCE, KINETIC, POTENTIAL
+from .pairs import B_AT, IMPLICIT, SOLVES, STAGES
 
 
 @wp.func(inline=False)
@@ -29,12 +33,11 @@ def measure_energy(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[Wo
     g = m.gravity[0, w]
     for i in range(m.parent.shape[0]):
         V = x.twist[i, w]
-        mass = m.mass[i, w]
-        v = linear(V)
+        mass = body_mass(m, i, w)
         omega = angular(V)
         whole += mass
         fastest = wp.max(fastest, wp.dot(omega, omega))
-        kinetic += HALF * (mass * wp.dot(v, v) + wp.dot(omega, x.I_W[i, w] * omega))
+        kinetic += HALF * twice_kinetic(m, x, i, V, w)
         potential -= mass * wp.dot(g, x.p_WB[i, w])
     elastic = ZERO
     for r in range(x.row_count[0, w]):
@@ -84,3 +87,41 @@ def book_rows(
     for r in range(x.row_count[0, w]):
         if kinds.is_force(x, r, w):
             kinds.book(m, s, x, r, t, h, w)
+
+
+@wp.func
+def book_forces(
+    m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], t: f64, span: f64, h: f64, w: int
+):
+    """Half of an impulsive step's work of the force elements at the present twists: before and after the motion."""
+    slots = m.slot_kind.shape[0]
+    add_elements(m, x, t, span, False, 0, w)
+    for k in range(m.load_body.shape[0]):
+        s.load_work[k, w] = s.load_work[k, w] + HALF * h * x.k_book[load_entry(0, slots, k), w]
+
+
+@wp.func
+def integral(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], pair: int, h: f64, size: int, entry: int, w: int) -> f64:
+    """What one entry of the stages' powers comes to over a sub-step h [J]."""
+    stages = STAGES
+    if pair == IMPLICIT:
+        stages = SOLVES
+    gain = ZERO
+    for j in range(stages):
+        gain += m.tableau[pair + B_AT + j] * x.k_book[j * size + entry, w]
+    return gain * h
+
+
+@wp.func(inline=False)
+def keep_books(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], pair: int, h: f64, w: int):
+    """Integrate the powers of the stages into the books of the state."""
+    slots = m.slot_kind.shape[0]
+    loads = m.load_body.shape[0]
+    size = ledger_size(slots, loads)
+    if m.live_slots[0] > 0:  # else nothing was evaluated but loads
+        for r in range(slots):
+            s.work[r, w] = s.work[r, w] + integral(m, x, pair, h, size, work_entry(0, slots, r), w)
+            s.loss[r, w] = s.loss[r, w] + integral(m, x, pair, h, size, loss_entry(0, slots, r), w)
+            s.viscous_loss[r, w] = s.viscous_loss[r, w] + integral(m, x, pair, h, size, viscous_entry(0, slots, r), w)
+    for k in range(loads):
+        s.load_work[k, w] = s.load_work[k, w] + integral(m, x, pair, h, size, load_entry(0, slots, k), w)

@@ -12,12 +12,14 @@ so far, between 1e-4 of the mechanism's size and all of it. So a watch and a bri
 
 import warp as wp
 
-from ...author.joints import BALL_X, SCREW, SLIDE_Z
 from ..constrain.motor import is_motor
-from ..spatial import HALF, ONE, ZERO, angular, f64, linear, normalize_rotation, quat
+from ..coordinates.inertia import twice_kinetic
+from ..freedoms import coordinates_of, is_slide, quaternion_rate
+from ..ledger import ledger_size, work_entry
+from ..spatial import ONE, ZERO, f64, normalize_rotation, quat, vec3
 from ..state import StateArrays, WorkArrays
 from ..system import SystemArrays
-from .pairs import B_AT, E_AT, IMPLICIT, SOLVES, STAGES
+from .pairs import E_AT, STAGES
 
 SAFETY = wp.constant(wp.float64(0.9))
 SHRINK = wp.constant(wp.float64(0.2))
@@ -57,16 +59,15 @@ def keep_derivatives(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[
     for i in range(m.parent.shape[0]):
         c = m.coordinate_start[i]
         for k in range(m.dof_start[i], m.dof_start[i + 1]):
-            kind = m.dof_kind[k]
-            if kind < BALL_X or kind == SCREW:
+            size = coordinates_of(m.dof_kind[k])
+            if size == 1:
                 x.k_q[at_q + c, w] = s.v[k, w]
-                c += 1
-            elif kind == BALL_X:
+            elif size == 4:
                 q = quat(s.q[c, w], s.q[c + 1, w], s.q[c + 2, w], s.q[c + 3, w])
-                rate = quat(s.v[k, w], s.v[k + 1, w], s.v[k + 2, w], ZERO) * q
+                rate = quaternion_rate(q, vec3(s.v[k, w], s.v[k + 1, w], s.v[k + 2, w]))
                 for j in range(4):
-                    x.k_q[at_q + c + j, w] = HALF * rate[j]
-                c += 4
+                    x.k_q[at_q + c + j, w] = rate[j]
+            c += size
 
 
 @wp.func
@@ -74,7 +75,7 @@ def reuse_last_stage(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[
     """The last stage was evaluated at the end of the step: it is the first of the next."""
     n_q = s.q.shape[0]
     n_v = s.v.shape[0]
-    n_book = 3 * m.slot_kind.shape[0] + m.load_body.shape[0]
+    n_book = ledger_size(m.slot_kind.shape[0], m.load_body.shape[0])
     for k in range(n_q):
         x.k_q[k, w] = x.k_q[last * n_q + k, w]
     for k in range(n_v):
@@ -107,14 +108,12 @@ def make_unit(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], w: int):
     for i in range(m.parent.shape[0]):
         c = m.coordinate_start[i]
         for k in range(m.dof_start[i], m.dof_start[i + 1]):
-            kind = m.dof_kind[k]
-            if kind < BALL_X or kind == SCREW:
-                c += 1
-            elif kind == BALL_X:
+            size = coordinates_of(m.dof_kind[k])
+            if size == 4:
                 q = normalize_rotation(quat(s.q[c, w], s.q[c + 1, w], s.q[c + 2, w], s.q[c + 3, w]))
                 for j in range(4):
                     s.q[c + j, w] = q[j]
-                c += 4
+            c += size
 
 
 @wp.func
@@ -154,7 +153,7 @@ def step_error(
         for j in range(STAGES):
             e += m.tableau[E_AT + j] * x.k_v[j * n_v + k, w]
         least = atol
-        if m.dof_kind[k] <= SLIDE_Z:
+        if is_slide(m.dof_kind[k]):
             least = slide
         ratio = h * e / (least + rtol * wp.max(wp.abs(x.v_start[k, w]), wp.abs(s.v[k, w])))
         total += ratio * ratio
@@ -169,17 +168,17 @@ def work_error(
 
     A motor that prescribes the motion leaves no error in it, and near a singular position its torque is not smooth.
     """
-    size = 3 * m.slot_kind.shape[0] + m.load_body.shape[0]
+    slots = m.slot_kind.shape[0]
+    size = ledger_size(slots, m.load_body.shape[0])
     energy = ZERO
     for i in range(m.parent.shape[0]):
-        V = x.twist[i, w]
-        energy += m.mass[i, w] * wp.dot(linear(V), linear(V)) + wp.dot(angular(V), x.I_W[i, w] * angular(V))
+        energy += twice_kinetic(m, x, i, x.twist[i, w], w)
     error = ZERO
-    for r in range(m.slot_kind.shape[0]):
+    for r in range(slots):
         if is_motor(x, r, w):
             e = ZERO
             for j in range(STAGES):
-                e += m.tableau[E_AT + j] * x.k_book[j * size + r, w]
+                e += m.tableau[E_AT + j] * x.k_book[work_entry(j * size, slots, r), w]
             error += wp.abs(h * e)
     return error / (rtol * energy + TINY_ENERGY)
 
@@ -188,30 +187,3 @@ def work_error(
 def next_size(h: f64, error: f64, order: f64) -> f64:
     """The step that would just keep the tolerance, within bounds of change; `order` of the error in h."""
     return h * wp.clamp(SAFETY * wp.pow(wp.max(error, TINY_ERROR), -ONE / order), SHRINK, GROW)
-
-
-@wp.func(inline=False)
-def keep_books(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], pair: int, h: f64, w: int):
-    """Integrate the powers of the stages into the books of the state."""
-    stages = STAGES
-    if pair == IMPLICIT:
-        stages = SOLVES
-    slots = m.slot_kind.shape[0]
-    loads = m.load_body.shape[0]
-    size = 3 * slots + loads
-    first = int(0)
-    if m.live_slots[0] == 0:  # nothing was evaluated but loads
-        first = 3 * slots
-    for k in range(first, size):
-        gain = ZERO
-        for j in range(stages):
-            gain += m.tableau[pair + B_AT + j] * x.k_book[j * size + k, w]
-        gain *= h
-        if k < slots:
-            s.work[k, w] = s.work[k, w] + gain
-        elif k < 2 * slots:
-            s.loss[k - slots, w] = s.loss[k - slots, w] + gain
-        elif k < 3 * slots:
-            s.viscous_loss[k - 2 * slots, w] = s.viscous_loss[k - 2 * slots, w] + gain
-        else:
-            s.load_work[k - 3 * slots, w] = s.load_work[k - 3 * slots, w] + gain

@@ -11,12 +11,12 @@ from ..constrain.frames import follow_loops
 from ..constrain.motor import GENTLE, OFF_TARGET
 from ..coordinates.retract import move_coordinates
 from ..coordinates.tree import accelerate, articulate, kinematics, row_velocity
-from ..forces.compliance import apply_compliance
-from ..forces.loads import add_loads
+from ..forces.total import total
+from ..ledger import ledger_size, work_entry
 from ..solve.direct import CHOOSE, STRONGER, WEAK, apply_multipliers, choose_rows, factor_bilateral, solve_bilateral
 from ..solve.project import PASSING, load_position_errors, project_velocities
 from ..solve.saturate import saturate_motors
-from ..spatial import ONE, ZERO, f64, spatial, vec6, zero3
+from ..spatial import ONE, ZERO, f64, spatial, zero3
 from ..state import StateArrays, WorkArrays
 from ..system import SystemArrays
 from .control import keep_derivatives
@@ -32,19 +32,14 @@ def evaluate(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArra
 
     Returns the strength of the weakest row.
     """
-    book = stage * (3 * m.slot_kind.shape[0] + m.load_body.shape[0])
+    slots = m.slot_kind.shape[0]
+    book = stage * ledger_size(slots, m.load_body.shape[0])
     rounds = int(0)
     weakest = ONE
     while rounds < 4:
         kinematics(m, s, x, ZERO, w)
         follow_loops(m, s, x, w)
-        for i in range(m.parent.shape[0]):
-            x.wrench[i, w] = vec6()
-        for k in range(s.v.shape[0]):
-            x.tau[k, w] = ZERO
-        add_loads(m, x, t, book + 3 * m.slot_kind.shape[0], w)
-        if m.live_slots[0] > 0:
-            apply_compliance(m, s, x, t, book, w)
+        total(m, s, x, t, stage, w)
         articulate(m, x, w)
         accelerate(m, x, spatial(zero3(), -m.gravity[0, w]), 1, w)
         rounds += 1
@@ -77,9 +72,10 @@ def evaluate(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArra
             if x.row_torque[r, w] != ZERO:
                 lam = x.row_torque[r, w]
             s.impulse[r, w] = lam * m.nominal_h[0]
-            x.k_book[book + r, w] = ZERO
+            entry = work_entry(book, slots, r)
+            x.k_book[entry, w] = ZERO
             if motor.is_motor(x, r, w):
-                x.k_book[book + r, w] = lam * row_velocity(m, x, s.v, r, w)
+                x.k_book[entry, w] = lam * row_velocity(m, x, s.v, r, w)
     keep_derivatives(m, s, x, stage, w)
     return weakest
 

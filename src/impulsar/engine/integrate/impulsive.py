@@ -38,8 +38,7 @@ from ..constrain.frames import follow_loops
 from ..constrain.limit import CONTACT_GAP
 from ..constrain.reactions import collect_reactions, finish_reactions, start_reactions
 from ..coordinates.tree import accelerate, apply_impulse, articulate, drift, kick, kinematics, row_velocity
-from ..forces.loads import apply_mean_loads, book_mean_loads
-from ..forces.motor_torques import apply_mean_torques
+from ..forces.total import total_over
 from ..solve.cones import share_cone_mass
 from ..solve.direct import factor_bilateral, solve_bilateral
 from ..solve.project import project_positions
@@ -48,7 +47,7 @@ from ..solve.sweep import start_pseudo, sweep_once, warm_start
 from ..spatial import HALF, INFINITY, ONE, UNLIMITED, ZERO, f64, linear, spatial, vec6, zero3
 from ..state import StateArrays, WorkArrays
 from ..system import SystemArrays
-from .books import book_rows
+from .books import book_forces, book_rows
 
 STILL = wp.constant(wp.float64(1e-9))  # slower than this is at rest on a limit [m/s, rad/s]
 LEFT_ERROR = wp.constant(wp.float64(1e-10))  # position error left by an impulsive sub-step [m, rad]
@@ -231,8 +230,7 @@ def strike(
     """Impacts on limits and jumps of motors at the start of the sub-step; rows with a bound give no impulse."""
     for k in range(s.v.shape[0]):
         x.v_old[k, w] = s.v[k, w]
-    apply_mean_loads(m, x, t, h, w)
-    apply_mean_torques(m, s, x, t, h, h, w)
+    total_over(m, s, x, t, h, h, w)
     articulate(m, x, w)
     accelerate(m, x, spatial(zero3(), -m.gravity[0, w]), 0, w)
     rows = assemble(m, s, x, t, h, w)
@@ -344,15 +342,13 @@ def impulsive_step(
             x.strike[r, w] = ZERO
         if strikes(m, s, x, t, h, w):
             strike(m, s, x, t, h, beat, epsilon, limit, w)
-    if m.load_body.shape[0] > 0:
-        book_mean_loads(m, s, x, t, h, h, w)
+    book_forces(m, s, x, t, h, h, w)
     if midway:
         after = HALF * h
         drift(m, s, x, h - after, w)
         kinematics(m, s, x, ZERO, w)
         follow_loops(m, s, x, w)
-    apply_mean_loads(m, x, t, h, w)
-    apply_mean_torques(m, s, x, t, h, h, w)
+    total_over(m, s, x, t, h, h, w)
     kick(m, s, x, h, w)
     if m.live_slots[0] > 0:
         rows = assemble(m, s, x, t, h, w)
@@ -387,8 +383,7 @@ def impulsive_step(
             project_positions(m, s, x, t + h, LEFT_ERROR, w)
     if is_last:
         finish_books(m, x, h, w)
-    if m.load_body.shape[0] > 0:
-        book_mean_loads(m, s, x, t, h, h, w)
+    book_forces(m, s, x, t, h, h, w)
     return iterations
 
 

@@ -29,6 +29,7 @@ half, and loses more energy.
 import warp as wp
 
 from ..constrain import kinds
+from ..coordinates.inertia import body_mass, gyroscopic, momentum, moved_inertia, turning_inertia
 from ..coordinates.tree import FAST, accelerate, articulate, coast, drift, kinematics, row_velocity
 from ..spatial import HALF, ONE, ZERO, angular, carry_twist, f64, linear, mat33, spatial, vec3, vec6, zero3
 from ..state import StateArrays, WorkArrays
@@ -55,13 +56,6 @@ class Whole:
     kinetic: f64
 
 
-@wp.func
-def moved_inertia(mass: f64, d: vec3) -> mat33:
-    """Inertia of a point mass at d."""
-    s = mass * wp.dot(d, d)
-    return mat33(s, ZERO, ZERO, ZERO, s, ZERO, ZERO, ZERO, s) - mass * wp.outer(d, d)
-
-
 @wp.func(inline=False)
 def measure_whole(
     m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], V: wp.array2d(dtype=vec6), tree: int, w: int
@@ -79,14 +73,15 @@ def measure_whole(
         point = m.p_PF[start, w]
     first = zero3()  # moment of mass about the point
     for i in range(start, m.tree_body[tree + 1]):
-        mass = m.mass[i, w]
+        mass = body_mass(m, i, w)
         d = x.p_WB[i, w] - point
         omega = angular(V[i, w])
-        P = mass * linear(V[i, w])
-        L = x.I_W[i, w] * omega
+        own = momentum(m, x, i, V[i, w], w)
+        P = linear(own)
+        L = angular(own)
         whole.mass = whole.mass + mass
         first += mass * d
-        whole.inertia = whole.inertia + x.I_W[i, w] + moved_inertia(mass, d)
+        whole.inertia = whole.inertia + turning_inertia(x, i, w) + moved_inertia(mass, d)
         whole.P = whole.P + P
         whole.L = whole.L + L + wp.cross(d, P)
         whole.kinetic = whole.kinetic + HALF * (wp.dot(omega, L) + wp.dot(P, P) / mass)
@@ -158,9 +153,7 @@ def leave_out_products(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], sign: f64
     for tree in range(m.tree_motion.shape[0]):
         if is_joined(m, tree):
             for i in range(m.tree_body[tree], m.tree_body[tree + 1]):
-                w_B = angular(x.twist[i, w])
-                gyro = spatial(wp.cross(w_B, x.I_W[i, w] * w_B), zero3())
-                x.wrench[i, w] = x.wrench[i, w] + sign * gyro
+                x.wrench[i, w] = x.wrench[i, w] + sign * gyroscopic(m, x, i, w)
                 x.bias[i, w] = vec6()
 
 
@@ -180,19 +173,20 @@ def let_go(
     if motion == WHOLE and m.live_slots[0] > 0:  # what split impulses move
         tree_twists(m, x, x.v_pseudo, x.twist_pseudo, tree, w)
         for i in range(start, m.tree_body[tree + 1]):
-            centre += (h * m.mass[i, w] / whole.mass) * linear(x.twist_pseudo[i, w])
+            centre += (h * body_mass(m, i, w) / whole.mass) * linear(x.twist_pseudo[i, w])
     x.carried[2 * start, w] = spatial(whole.L, whole.P)
     most = GIVEN_BACK * whole.kinetic
     x.carried[2 * start + 1, w] = spatial(centre, vec3(whole.kinetic + wp.clamp(lost, -most, most), ZERO, ZERO))
     for i in range(start, m.tree_body[tree + 1]):
         spin = angular(x.twist_end[i, w])
-        L = x.I_W[i, w] * spin
-        _, mean = coast(x.I_W[i, w], L, spin, h)
+        own = momentum(m, x, i, x.twist_end[i, w], w)
+        L = angular(own)
+        _, mean = coast(turning_inertia(x, i, w), L, spin, h)
         share = HALF
         if h * wp.length(spin) > FAST:
             share = ONE
         x.spun[i, w] = share * wp.quat_rotate_inv(x.q_WB[i, w], mean + mean - L)
-        x.kept[i, w] = spatial((ONE - share) * L, m.mass[i, w] * linear(x.twist_end[i, w]))
+        x.kept[i, w] = spatial((ONE - share) * L, linear(own))
     if motion >= ON_BALL:
         spin = wp.inverse(whole.inertia) * whole.L
         mean_spin, _ = coast(whole.inertia, whole.L, spin, h)
@@ -443,7 +437,7 @@ def load_momenta(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[Work
     start = m.tree_body[tree]
     P = zero3()
     for i in range(start, m.tree_body[tree + 1]):
-        P += m.mass[i, w] * linear(x.twist[i, w])
+        P += linear(momentum(m, x, i, x.twist[i, w], w))
     kept = x.carried[2 * start + 1, w]
     x.carried[2 * start + 1, w] = spatial(angular(kept), vec3(kept[3], wp.dot(m.gravity[0, w], P), ZERO))
     for k in range(m.tree_dof[tree], m.tree_dof[tree + 1]):

@@ -14,7 +14,8 @@ from fractions import Fraction as F
 
 import numpy as np
 
-STAGES = 7
+from ..ledger import STAGES
+
 B_AT, E_AT, C_AT = STAGES * STAGES, STAGES * STAGES + STAGES, STAGES * STAGES + 2 * STAGES
 EXPLICIT, IMPLICIT = 0, STAGES * STAGES + 3 * STAGES  # where each begins
 SOLVES = 4  # stages of the implicit pair

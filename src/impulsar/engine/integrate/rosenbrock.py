@@ -17,54 +17,23 @@ Stages are stored along velocities: k_q holds kq, and positions move by q₀ ⊕
 
 import warp as wp
 
-from ...author.joints import BALL_X, SCREW, SLIDE_Z
-from ..constrain import kinds
-from ..constrain.rows import respond
 from ..coordinates.retract import move_coordinates
 from ..coordinates.tree import apply_impulse, row_velocity
-from ..solve.direct import factor_rows, fill_products, solve_rows
+from ..freedoms import coordinates_of, is_slide
+from ..solve.direct import solve_rows
 from ..spatial import ONE, ZERO, f64
 from ..state import StateArrays, WorkArrays
 from ..system import SystemArrays
 from .pairs import E_AT, GAMMA, GAMMA_AT, IMPLICIT, SOLVES, STAGES
+from .tangent import factor_tangent, row_answer
 
 G = wp.constant(wp.float64(GAMMA))
 
 
 @wp.func
-def assemble_soft(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], h: f64, w: int):
-    """Rows, responses and softnesses of the compliant slots."""
-    for i in range(m.bilateral.shape[0], m.solvable.shape[0]):
-        r = m.solvable[i]
-        x.solved[r, w] = int(0)
-        k = kinds.stiffness(m, x, r, w)
-        c = kinds.damping(m, x, r, w)
-        if k + c <= ZERO or kinds.is_unused(m, x, r, w):
-            continue
-        kinds.jacobian(m, x, r, w)
-        if respond(m, x, r, ZERO, w):
-            x.solved[r, w] = int(1)
-            x.row_softness[r, w] = ONE / (G * h * (G * h * k + c))
-
-
-@wp.func(inline=False)
 def factor_soft(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], h: f64, w: int) -> f64:
-    """The factor of bilateral and compliant rows for a step h; returns the fastest rate of these [1/s].
-
-    It is sqrt(k / mass) or c / mass, where 1 / mass is what the rows before leave of a row's response.
-    """
-    assemble_soft(m, x, h, w)
-    fill_products(m, x, m.solvable.shape[0], True, w)
-    factor_rows(m, x, m.solvable.shape[0], False, w)  # by the strengths of the accelerations' own solve
-    fastest = ZERO
-    for i in range(m.bilateral.shape[0], m.solvable.shape[0]):
-        r = m.solvable[i]
-        inverse = x.factor[m.envelope_row[i + 1] - 1, w]
-        if x.solved[r, w] != 0 and inverse > ZERO:
-            response = wp.max(ONE / inverse - x.row_softness[r, w], ZERO)
-            fastest = wp.max(fastest, wp.sqrt(kinds.stiffness(m, x, r, w) * response))
-            fastest = wp.max(fastest, kinds.damping(m, x, r, w) * response)
-    return fastest
+    """The factor of bilateral and compliant rows for a step h; returns the fastest rate of these [1/s]."""
+    return factor_tangent(m, x, G * h, G * h, w)
 
 
 @wp.func
@@ -120,8 +89,7 @@ def finish_stage(
         if i >= m.bilateral.shape[0]:
             r = m.solvable[i]
             if x.solved[r, w] != 0:
-                push = kinds.stiffness(m, x, r, w) * row_velocity(m, x, x.lag_q, r, w)
-                push += kinds.damping(m, x, r, w) * row_velocity(m, x, x.lag_v, r, w)
+                push = row_answer(m, x, r, x.lag_q, x.lag_v, w)
                 u = row_velocity(m, x, x.qdd, r, w)
                 x.multiplier[i, w] = -u - h * x.row_softness[r, w] * push
     solve_rows(m, x, m.solvable.shape[0], w)
@@ -175,11 +143,11 @@ def implicit_error(
                 e_q += e * x.k_q[j * n_q + k, w]
                 e_v += e * x.k_v[j * n_v + k, w]
             size = ONE
-            if m.dof_kind[k] < BALL_X or m.dof_kind[k] == SCREW:
+            if coordinates_of(m.dof_kind[k]) == 1:
                 size = wp.max(wp.abs(x.q_start[c, w]), wp.abs(s.q[c, w]))
                 c += 1
             least = atol
-            if m.dof_kind[k] <= SLIDE_Z:
+            if is_slide(m.dof_kind[k]):
                 least = atol * slide
             e_q = h * e_q / (least + rtol * size)
             e_v = h * e_v / (least + rtol * wp.max(wp.abs(x.v_start[k, w]), wp.abs(s.v[k, w])))

@@ -17,8 +17,8 @@ from ..state import StateArrays, WorkArrays
 from ..system import SystemArrays
 from ..system.channels import just_before, next_knot, snap_to_knot
 from ..system.measured import FORCES, TORN, UNDERFLOW, WORK
+from .books import keep_books
 from .control import (
-    keep_books,
     keep_reach,
     next_size,
     return_to_start,

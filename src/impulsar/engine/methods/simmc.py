@@ -19,16 +19,15 @@ from ..constrain.frames import follow_loops
 from ..constrain.reactions import collect_reactions, finish_reactions, start_reactions
 from ..constrain.topology import list_rows
 from ..coordinates.tree import drift, kick, kinematics
-from ..forces.loads import apply_loads, book_loads
-from ..forces.motor_torques import apply_motor_torques
-from ..integrate.books import book_rows, measure_energy
+from ..forces.total import total_over
+from ..integrate.books import book_forces, book_rows, measure_energy
 from ..integrate.clock import advance_clock
 from ..report import check_finite, report_step, start_report
 from ..solve.blocks import factor_blocks
 from ..solve.cones import share_cone_mass
 from ..solve.sticking import stick
 from ..solve.sweep import start_pseudo, sweep, warm_start
-from ..spatial import ONE
+from ..spatial import ONE, ZERO
 from ..state import StateArrays, WorkArrays
 from ..system import SystemArrays
 
@@ -80,9 +79,8 @@ def step(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays],
     limit = int(m.options[LIMIT])
     rows = int(0)
     iterations = int(0)
-    apply_loads(m, x, t, w)
-    apply_motor_torques(m, s, x, t, h, w)
-    book_loads(m, s, x, t, h, w)
+    total_over(m, s, x, t, ZERO, h, w)
+    book_forces(m, s, x, t, ZERO, h, w)
     if is_last:
         start_reactions(m, x, h, w)
     kick(m, s, x, h, w)  # eq. 14, 15
@@ -105,7 +103,7 @@ def step(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays],
     follow_loops(m, s, x, w)
     if is_last:
         finish_reactions(m, x, h, w)
-    book_loads(m, s, x, t, h, w)
+    book_forces(m, s, x, t, ZERO, h, w)
     advance_clock(m, s, h, w)
 
 

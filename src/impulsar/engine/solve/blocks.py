@@ -9,11 +9,10 @@ block[6 (r + i) + j]. A row that the others of its joint already hold has 1/D = 
 import warp as wp
 
 from ..coordinates.tree import apply_impulse, row_response, row_velocity
-from ..spatial import ONE, ZERO, f64
+from ..spatial import ZERO, f64
 from ..state import StateArrays, WorkArrays
 from ..system import SystemArrays
-
-DEPENDENT = wp.constant(wp.float64(1e-12))  # pivot of a dependent row, of its diagonal
+from .ldl import factor_dense, solve_dense
 
 
 @wp.func
@@ -29,19 +28,8 @@ def factor_block(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], r: int, n: int,
     """LDLᵀ of the closures r .. r + n - 1."""
     for i in range(n):
         for j in range(i + 1):
-            value = row_response(m, x, r + i, r + j, w)
-            full = value
-            for k in range(j):
-                d_inv = x.block[6 * (r + k) + k, w]
-                if d_inv > ZERO:
-                    value -= x.block[6 * (r + i) + k, w] * x.block[6 * (r + j) + k, w] / d_inv
-            if i == j:
-                d_inv = ZERO
-                if value > DEPENDENT * full:
-                    d_inv = ONE / value
-                x.block[6 * (r + i) + i, w] = d_inv
-            else:
-                x.block[6 * (r + i) + j, w] = value * x.block[6 * (r + j) + j, w]
+            x.block[6 * (r + i) + j, w] = row_response(m, x, r + i, r + j, w)
+    factor_dense(x.block, 6 * r, 6, n, w)
 
 
 @wp.func
@@ -53,29 +41,11 @@ def factor_blocks(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], w: int):
 
 
 @wp.func
-def solve_block(x: wp.ref[WorkArrays], r: int, n: int, w: int):
-    """Solve for x.block_rhs in place."""
-    for i in range(n):
-        value = x.block_rhs[i, w]
-        for k in range(i):
-            value -= x.block[6 * (r + i) + k, w] * x.block_rhs[k, w]
-        x.block_rhs[i, w] = value
-    for back in range(n):
-        i = n - 1 - back
-        value = x.block_rhs[i, w] * x.block[6 * (r + i) + i, w]
-        for k in range(i + 1, n):
-            value -= x.block[6 * (r + k) + i, w] * x.block_rhs[k, w]
-        if x.block[6 * (r + i) + i, w] == ZERO:
-            value = ZERO
-        x.block_rhs[i, w] = value
-
-
-@wp.func
 def push_block(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], r: int, n: int, w: int) -> f64:
     """Impulses of one joint; returns the largest increment."""
     for i in range(n):
         x.block_rhs[i, w] = -(row_velocity(m, x, s.v, r + i, w) + x.row_bias[r + i, w])
-    solve_block(x, r, n, w)
+    solve_dense(x.block, 6 * r, 6, n, x.block_rhs, w)
     worst = ZERO
     for i in range(n):
         step = x.block_rhs[i, w]
@@ -90,7 +60,7 @@ def push_block_pseudo(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], r: int, n:
     """Pseudo-impulses of one joint; returns the largest increment."""
     for i in range(n):
         x.block_rhs[i, w] = -(row_velocity(m, x, x.v_pseudo, r + i, w) + x.row_error[r + i, w] / h)
-    solve_block(x, r, n, w)
+    solve_dense(x.block, 6 * r, 6, n, x.block_rhs, w)
     worst = ZERO
     for i in range(n):
         step = x.block_rhs[i, w]

@@ -26,6 +26,7 @@ from ..spatial import ONE, ZERO, f64
 from ..state import WorkArrays
 from ..system import SystemArrays
 from ..system.rank import NEAR
+from .ldl import eliminate, solve_envelope
 
 TWO_THIRDS = wp.constant(wp.float64(0.6666666666666666))
 DEPENDENT = wp.constant(wp.float64(NEAR**2))  # strength of a row that depends on others at this instant
@@ -79,26 +80,12 @@ def factor_rows(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], n: int, judge: b
     dependent = dependent_below(m, w)
     for i in range(n):
         r = m.solvable[i]
-        start = starts[i]
-        at = ends[i] - start
-        full = F[at + i, w]
-        F[at + i, w] = ZERO
+        own = ends[i + 1] - 1
+        full = F[own, w]
+        F[own, w] = ZERO
         if x.solved[r, w] == 0:
             continue
-        for j in range(start, i):
-            value = ZERO
-            if F[ends[j + 1] - 1, w] > ZERO:
-                value = F[at + j, w]
-                other = ends[j] - starts[j]
-                for k in range(wp.max(start, starts[j]), j):
-                    value -= F[at + k, w] * F[other + k, w]
-            F[at + j, w] = value  # L D so far
-        d = full
-        for j in range(start, i):
-            value = F[at + j, w]
-            scaled = value * F[ends[j + 1] - 1, w]
-            d -= value * scaled
-            F[at + j, w] = scaled
+        d = eliminate(F, starts, ends, i, full, w)
         strength = ONE
         if i < m.bilateral.shape[0]:
             strength = x.row_strength[r, w]
@@ -107,7 +94,7 @@ def factor_rows(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], n: int, judge: b
                 x.row_strength[r, w] = strength
             weakest = wp.min(weakest, strength)
         if d > ROUNDING * full and strength > dependent:
-            F[at + i, w] = ONE / d
+            F[own, w] = ONE / d
     return weakest
 
 
@@ -172,28 +159,12 @@ def symmetric(x: wp.ref[WorkArrays], n: int, i: int, j: int, w: int) -> f64:
 
 @wp.func(inline=False)
 def solve_rows(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], n: int, w: int):
-    """Solve A λ = b of n rows in place in x.multiplier: L y = b, z = y / D, Lᵀ λ = z."""
-    F = x.factor
+    """Solve A λ = b of n rows in place in x.multiplier."""
+    F = x.factor  # local, as above
     y = x.multiplier
     starts = m.envelope_start
     ends = m.envelope_row
-    for i in range(n):
-        at = ends[i] - starts[i]
-        value = ZERO
-        if F[at + i, w] != ZERO:
-            value = y[i, w]
-            for j in range(starts[i], i):
-                value -= F[at + j, w] * y[j, w]
-        y[i, w] = value
-    for i in range(n):
-        y[i, w] = y[i, w] * F[ends[i + 1] - 1, w]
-    for back in range(n):
-        i = n - 1 - back
-        at = ends[i] - starts[i]
-        value = y[i, w]
-        if value != ZERO:
-            for j in range(starts[i], i):
-                y[j, w] = y[j, w] - F[at + j, w] * value
+    solve_envelope(F, starts, ends, n, y, w)
 
 
 @wp.func

@@ -1,4 +1,4 @@
-"""Direct solves: sticking friction rows, all at once after a sweep.
+"""Sticking friction rows, solved all at once after a sweep.
 
 A sweep leaves every row an error of the size of its tolerance, and a mechanism held by friction then
 creeps. The rows that stick (impulse inside its bound) are solved together, A Δp = -J v with
@@ -13,8 +13,8 @@ from ..spatial import ONE, ZERO
 from ..state import StateArrays, WorkArrays
 from ..system import SystemArrays
 from .cones import clip_cone, cone_bound, cone_impulse
+from .ldl import factor_dense, solve_dense
 
-DEPENDENT = wp.constant(wp.float64(1e-12))  # pivot of a row that others already hold, of its diagonal
 INSIDE = wp.constant(wp.float64(1e-12))  # nearer to its bound than this part of it, a row slides
 
 
@@ -48,39 +48,8 @@ def solve_sticking(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[Wo
         x.stick_rhs[i, w] = -(row_velocity(m, x, s.v, r, w) + x.row_bias[r, w])
         for j in range(i + 1):
             x.stick_matrix[i * size + j, w] = row_response(m, x, r, x.sticking[j, w], w)
-    # factor: L below the diagonal, 1/D on it
-    for j in range(n):
-        full = x.stick_matrix[j * size + j, w]
-        d = full
-        for k in range(j):
-            l_jk = x.stick_matrix[j * size + k, w]
-            inverse = x.stick_matrix[k * size + k, w]
-            if inverse > ZERO:
-                d -= l_jk * l_jk / inverse
-        d_inv = ZERO
-        if d > DEPENDENT * full:
-            d_inv = ONE / d
-        for i in range(j + 1, n):
-            value = x.stick_matrix[i * size + j, w]
-            for k in range(j):
-                inverse = x.stick_matrix[k * size + k, w]
-                if inverse > ZERO:
-                    value -= x.stick_matrix[i * size + k, w] * x.stick_matrix[j * size + k, w] / inverse
-            x.stick_matrix[i * size + j, w] = value * d_inv
-        x.stick_matrix[j * size + j, w] = d_inv
-    for i in range(n):
-        value = x.stick_rhs[i, w]
-        for k in range(i):
-            value -= x.stick_matrix[i * size + k, w] * x.stick_rhs[k, w]
-        x.stick_rhs[i, w] = value
-    for back in range(n):
-        i = n - 1 - back
-        value = x.stick_rhs[i, w] * x.stick_matrix[i * size + i, w]
-        for k in range(i + 1, n):
-            value -= x.stick_matrix[k * size + i, w] * x.stick_rhs[k, w]
-        if x.stick_matrix[i * size + i, w] == ZERO:
-            value = ZERO
-        x.stick_rhs[i, w] = value
+    factor_dense(x.stick_matrix, 0, size, n, w)
+    solve_dense(x.stick_matrix, 0, size, n, x.stick_rhs, w)
 
 
 @wp.func

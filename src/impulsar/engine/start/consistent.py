@@ -6,6 +6,7 @@ import warp as wp
 from ..constrain import kinds
 from ..constrain.frames import follow_loops
 from ..constrain.topology import list_rows
+from ..coordinates.inertia import momentum
 from ..coordinates.tree import accelerate, articulate, kinematics, response
 from ..integrate.books import measure_energy
 from ..spatial import ONE, ZERO, vec6
@@ -27,7 +28,7 @@ def refresh_kernel(m: SystemArrays, s: StateArrays, x: WorkArrays):
 
 @wp.kernel(enable_backward=False, module="unique")  # compiled only where it is needed
 def start_kernel(m: SystemArrays, s: StateArrays, x: WorkArrays):
-    """Velocities after the bodies, moving with the momenta in x.wrench, are joined: v = M⁻¹ Jᵀ momenta.
+    """Velocities after the bodies, moving with the twists in x.wrench, are joined: v = M⁻¹ Jᵀ momenta.
 
     Also the rows of closures and couplings with their responses, for the caller to satisfy.
     """
@@ -35,6 +36,8 @@ def start_kernel(m: SystemArrays, s: StateArrays, x: WorkArrays):
     list_rows(m, x, w)
     kinematics(m, s, x, ZERO, w)
     follow_loops(m, s, x, w)
+    for i in range(m.parent.shape[0]):
+        x.wrench[i, w] = momentum(m, x, i, x.wrench[i, w], w)
     articulate(m, x, w)
     accelerate(m, x, vec6(), 0, w)
     for k in range(s.v.shape[0]):
@@ -60,12 +63,8 @@ def project_start(system: System, state: State, work: WorkArrays) -> dict[str, f
     if not any(body.velocity.any() or body.angular_velocity.any() for body in bodies):
         return {}
     inputs = [system.arrays, state.arrays, work]
-    refresh(system, state, work)
-    inertia = work.I_W.numpy()[:, 0]
-    momenta = [
-        np.concatenate([inertia[i] @ body.angular_velocity, body.mass * body.velocity]) for i, body in enumerate(bodies)
-    ]
-    work.wrench.assign(np.repeat(np.array(momenta)[:, None], worlds, axis=1))
+    twists = np.array([np.concatenate([body.angular_velocity, body.velocity]) for body in bodies])
+    work.wrench.assign(np.repeat(twists[:, None], worlds, axis=1))
     wp.launch(start_kernel, worlds, inputs=inputs, device=system.device)
     work.wrench.zero_()
     v = state.read("v")[:, 0].copy()

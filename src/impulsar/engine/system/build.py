@@ -14,7 +14,6 @@ import warp as wp
 from ...author.errors import ModelError
 from ...author.joints import (
     BALL,
-    BALL_X,
     LENGTH,
     LOCK_X,
     LOCK_Y,
@@ -31,6 +30,7 @@ from ...author.model import KINDS, Model
 from ...author.parts import PARTS, Joint
 from ...author.profiles import Scalar, scalar_profiles
 from ...author.rotations import conjugate, multiply, multiply_all, rotate_all, rotation_matrices, rotation_matrix
+from ..freedoms import coordinates_of, is_slide, measure_coordinates
 from ..spatial import f64, mat33, quat, vec3
 from ..state import Counts
 from .arrays import ADD, ALONE, ELEMENTS, FOLLOW, HELD, JOINED, KEEP, LEVEL, ON_BALL, STORE, WHOLE, SystemArrays
@@ -170,8 +170,7 @@ class System:
                 self.coordinate[joint.name, code] = self._coordinates
                 self._dof_kind.append(code)
                 self._dofs += 1
-                if not BALL_X < code < SCREW:  # the quaternion is counted at BALL_X
-                    self._coordinates += 4 if code == BALL_X else 1
+                self._coordinates += coordinates_of(code)
             self._dof_start.append(self._dofs)
             self._coordinate_start.append(self._coordinates)
         self._loop_freedoms: list[tuple[str, int]] = []
@@ -528,9 +527,9 @@ class System:
         self._shared(f64, slot_c=[slot.c for slot in slots], slot_d=[slot.d for slot in slots])
         self._shared(f64, basis=np.ones(len(slots)), rank=[len(self._bilateral)], slack=[0.0])
         in_metres = [(slot.kind != COUPLING and slot.code in METRES) or self._couples_slides(slot) for slot in slots]
-        slides = [code <= SLIDE_Z for code in self._dof_kind]
+        slides = [is_slide(code) for code in self._dof_kind]
         in_slides = np.zeros(self._coordinates, np.int32)
-        in_slides[[c for (_, code), c in self.coordinate.items() if code <= SLIDE_Z and c >= 0]] = 1
+        in_slides[[c for (_, code), c in self.coordinate.items() if is_slide(code) and c >= 0]] = 1
         self._fixed(coordinate_slides=in_slides)
         for name, weight in (
             ("home", self.start_coordinates()),
@@ -604,13 +603,11 @@ class System:
         q_FW = multiply_all(q_P, q_PF) * (-1.0, -1.0, -1.0, 1.0)
         p_FM = rotate_all(q_FW, p_C + rotate_all(q_C, p_CM) - (p_P + rotate_all(q_P, p_PF)))
         q_FM = multiply_all(q_FW, multiply_all(q_C, q_CM))
+        freedoms = [(i, code) for i, joint in enumerate(joints) for code in joint.kind.freedoms]
         q = np.zeros(self._coordinates)
-        for i, (joint, R) in enumerate(zip(joints, rotation_matrices(q_FM), strict=True)):
-            c = self._coordinate_start[i]
-            for code in joint.kind.freedoms:
-                values = joint_coordinates(code, p_FM[i], q_FM[i], R)
-                q[c : c + len(values)] = values
-                c += len(values)
+        for (i, code), value in zip(freedoms, measure_coordinates(freedoms, p_FM[:, None], q_FM[:, None]), strict=True):
+            size, at = coordinates_of(code), self.coordinate[joints[i].name, code]
+            q[at : at + size] = value if size == 1 else q_FM[i, :size]
         return q
 
 
@@ -668,17 +665,6 @@ def exact_axes(q: np.ndarray) -> np.ndarray:
     R = rotation_matrices(q)
     whole = np.round(R)
     return np.where(np.abs(R - whole) < ROUNDING, whole, R)
-
-
-def joint_coordinates(code: int, p_FM: np.ndarray, q_FM: np.ndarray, R: np.ndarray) -> list[float]:
-    """Coordinates of one freedom of a joint whose frames are posed like this; R is the matrix of q_FM."""
-    if code <= SLIDE_Z:
-        return [p_FM[code]]
-    if code in (TURN_Z, SCREW):
-        return [math.atan2(R[1, 0], R[0, 0])]
-    if code == TURN_X:
-        return [math.atan2(R[2, 1], R[2, 2])]
-    return list(q_FM) if code == BALL_X else []
 
 
 __all__ = ["EMPTY", "System", "Tree"]
