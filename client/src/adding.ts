@@ -1,7 +1,8 @@
 /** Adding bodies, joints and springs with the mouse. */
 
 import * as THREE from "three";
-import type { Actions, EditData } from "./actions";
+import type { Actions } from "./actions";
+import type { Add, BodyOptions, JointOptions, SpringOptions } from "./edits";
 import type { Drag, Press, Presser } from "./gestures";
 import { across, IconColours, path } from "./icons3d";
 import type { Mechanism } from "./mechanism";
@@ -84,7 +85,7 @@ export class Adding {
     const middle = start.clone().addScaledVector(along, 0.5);
     const turn = new THREE.Quaternion().setFromUnitVectors(new THREE.Vector3(0, 0, 1), along.normalize());
     const size = roundNumber(length, 4);
-    const options: Record<string, unknown> = { density: this.density, position: roundVector(middle.toArray(), 6) };
+    const options: BodyOptions = { density: this.density, position: roundVector(middle.toArray(), 6) };
     if (this.shape === "link") {
       options.shape = { shape: "capsule", radius, length: size };
       options.orientation = turn.normalize().toArray();
@@ -93,7 +94,7 @@ export class Adding {
     } else {
       options.shape = { shape: "box", size: [size, size, size] };
     }
-    await this.add("body", this.store.freeName("body"), options);
+    await this.add({ edit: "Add", kind: "body", name: this.store.freeName("body"), options });
   }
 
   private endAt(x: number, y: number, isTouch: boolean, near: THREE.Vector3): End {
@@ -138,7 +139,7 @@ export class Adding {
     const [first, second] = b.body === "ground" ? [b, a] : [a, b];
     const kind = this.store.scene?.joint_kinds.find((entry) => entry.name === this.jointType);
     const at = roundVector(a.point.toArray(), 6);
-    const options: Record<string, unknown> = { type: this.jointType, first: first.body, second: second.body, at };
+    const options: JointOptions = { type: this.jointType, first: first.body, second: second.body, at };
     if (this.jointType === "distance") {
       options.at = roundVector(first.point.toArray(), 6);
       options.at_b = roundVector(second.point.toArray(), 6);
@@ -151,12 +152,12 @@ export class Adding {
         axis,
         this.nearestAxis(new THREE.Vector3(1, 0, 0).applyQuaternion(this.view.camera.quaternion)),
       ).toArray();
-    void this.add("joint", this.store.freeName("joint"), options);
+    void this.add({ edit: "Add", kind: "joint", name: this.store.freeName("joint"), options });
   }
 
   private addSpring(a: End, b: End): void {
     const at = (end: End): Vec3 => roundVector(end.point.toArray(), 6);
-    const options = {
+    const options: SpringOptions = {
       first: a.body,
       second: b.body,
       at_a: at(a),
@@ -164,12 +165,11 @@ export class Adding {
       stiffness: this.stiffness,
       damping: this.damping,
     };
-    void this.add("spring", this.store.freeName("spring"), options);
+    void this.add({ edit: "Add", kind: "spring", name: this.store.freeName("spring"), options });
   }
 
-  private async add(kind: string, name: string, options: Record<string, unknown>): Promise<void> {
-    this.waiting = name;
-    const edit: EditData = { edit: "Add", kind, name, options };
+  private async add(edit: Add): Promise<void> {
+    this.waiting = edit.name;
     if (!(await this.actions.apply(edit))) this.waiting = null;
   }
 

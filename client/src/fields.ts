@@ -1,10 +1,11 @@
 /** Rows of the inspector: a name, values, a unit, and under them why a value was refused. */
 
 import { h, setText } from "./dom";
+import type { Free, Real } from "./edits";
 import type { Parameter } from "./messages";
 import { exact, parseNumber } from "./numbers";
 
-type Apply = (value: unknown) => Promise<unknown>;
+export type Apply<T extends Free = Free> = (value: T) => Promise<unknown>;
 
 /** A row whose inputs are sent when they are changed; a refusal stands below it in the engine's words. */
 export function inputRow(
@@ -66,7 +67,7 @@ export function inputRow(
   return row;
 }
 
-export function selectRow(label: string, names: string[], value: string, apply: Apply): HTMLElement {
+export function selectRow(label: string, names: string[], value: string, apply: Apply<string>): HTMLElement {
   const error = h("div", { class: "error", role: "alert" });
   error.hidden = true;
   const select = h(
@@ -143,7 +144,7 @@ function read(text: string, what: string): number {
 }
 
 /** As JSON has it: no infinity there. */
-function plain(value: number): number | string {
+function plain(value: number): Real {
   return Number.isFinite(value) ? value : value > 0 ? "inf" : "-inf";
 }
 
@@ -185,7 +186,7 @@ function tensorRow(label: string, unit: string, tensor: number[][], apply: Apply
 
 function limitsRow(parameter: Parameter, label: string, apply: Apply): HTMLElement {
   const { unit, value } = parameter;
-  const range = (lower: string, upper: string): (number | string)[] | null =>
+  const range = (lower: string, upper: string): Real[] | null =>
     lower === "" && upper === ""
       ? null
       : [plain(lower === "" ? -Infinity : read(lower, label)), plain(upper === "" ? Infinity : read(upper, label))];
@@ -193,7 +194,7 @@ function limitsRow(parameter: Parameter, label: string, apply: Apply): HTMLEleme
     const { swing, twist } = value as { swing: number | null; twist: (number | null)[] | null };
     const texts = [text(swing), text(twist?.[0]), text(twist?.[1])];
     return inputRow(label, unit, texts, ["swing", "least twist", "most twist"], ([a, b, c]) => {
-      const found: Record<string, unknown> = {};
+      const found: Record<string, Free> = {};
       if (a !== "") found.swing = read(a, label);
       const turned = range(b, c);
       if (turned) found.twist = turned;

@@ -2,11 +2,12 @@
 
 import type { Actions } from "./actions";
 import { byId, h, setText } from "./dom";
-import { group, inputRow, liveRow, parameterRow, selectRow } from "./fields";
+import type { JointOptions, Motor as MotorData, Options, Value } from "./edits";
+import { type Apply, group, inputRow, liveRow, parameterRow, selectRow } from "./fields";
 import { asVector, Loads, type Mode } from "./loads";
 import type { Body, Group, Joint, Load, Motor, Parameter, Scene } from "./messages";
 import { type MotorKind, type Motions, motorUnit } from "./motions";
-import { exact, parseNumber, show } from "./numbers";
+import { exact, parseNumber, show, type Vec3 } from "./numbers";
 import { quantitiesOf, type Signals } from "./signals";
 import type { Store } from "./store";
 import type { Traces } from "./traces";
@@ -150,8 +151,8 @@ export class Inspector {
     this.openNote.hidden = !isOpen;
   }
 
-  private setParameter(parameter: Parameter): (value: unknown) => Promise<unknown> {
-    return (value) => this.actions.connection.edit({ edit: "SetParameter", path: parameter.path, value });
+  private setParameter({ path, name }: Parameter): Apply {
+    return (value) => this.actions.connection.edit({ edit: "SetParameter", path: path ?? name, value });
   }
 
   private body(body: Body): (HTMLElement | null)[] {
@@ -159,7 +160,7 @@ export class Inspector {
     const position = (field: "position" | "velocity" | "angular_velocity", unit: string): HTMLElement =>
       inputRow(field.replace("_", " "), unit, ["", "", ""], ["x", "y", "z"], async (texts) => {
         if (texts.some((text) => text === "")) return;
-        const values = texts.map((text) => numberOf(text, field));
+        const values = texts.map((text) => numberOf(text, field)) as Vec3;
         await this.actions.connection.edit({ edit: "SetState", bodies: { [body.name]: { [field]: values } } });
       });
     return [
@@ -185,10 +186,10 @@ export class Inspector {
 
   private joint(joint: Joint, scene: Scene): (HTMLElement | null)[] {
     const kinds = scene.joint_kinds.map((kind) => kind.name);
-    const change = (changes: Record<string, unknown>): Promise<unknown> =>
+    const change = (changes: Partial<JointOptions>): Promise<unknown> =>
       this.actions.connection.edit({ edit: "ChangeJoint", joint: joint.name, changes });
     const type = selectRow("type", kinds, joint.joint_type, (value) => {
-      const changes: Record<string, unknown> = { type: value };
+      const changes: Partial<JointOptions> = { type: value };
       if (value === "screw" && joint.pitch === null) changes.pitch = Number((0.02 * scene.size).toPrecision(2));
       return change(changes);
     });
@@ -212,7 +213,7 @@ export class Inspector {
   private features(
     joint: Joint,
     entry: Group,
-    change: (changes: Record<string, unknown>) => Promise<unknown>,
+    change: (changes: Partial<JointOptions>) => Promise<unknown>,
   ): HTMLElement {
     const title = joint.groups.length > 1 ? entry.name : entry.kind;
     const rows = entry.features.map((feature) => {
@@ -263,7 +264,7 @@ export class Inspector {
         [""],
         async ([text]) => {
           const most = numberOf(text, "most");
-          const data: Record<string, unknown> = { motor: motor.quantity, value: motor.value };
+          const data: MotorData = { motor: motor.quantity, value: motor.value as Value };
           if (Number.isFinite(most)) data.max_torque = most;
           await this.actions.connection.edit({ edit: "SetMotor", joint: motor.joint, motor: data, group: motor.group });
         },
@@ -279,12 +280,12 @@ export class Inspector {
   }
 
   private motorValue(motor: Motor, unit: string): HTMLElement {
-    const drive = (value: unknown): Promise<unknown> =>
+    const drive = (value: Value): Promise<unknown> =>
       this.actions.connection.edit({ edit: "Drive", joint: motor.joint, value, group: motor.group });
     const vector = asVector(motor.value);
     if (vector)
       return inputRow("value", unit, vector.map(exact), ["x", "y", "z"], (texts) =>
-        drive(texts.map((text) => numberOf(text, "value"))),
+        drive(texts.map((text) => numberOf(text, "value")) as Vec3),
       );
     const text = typeof motor.value === "number" ? exact(motor.value) : "";
     return inputRow("value", typeof motor.value === "number" ? unit : `${unit}, profile`, [text], [""], ([typed]) =>
@@ -320,7 +321,7 @@ export class Inspector {
       const vector = asVector(load[what]);
       const texts = vector ? vector.map(exact) : ["", "", ""];
       return inputRow(what, vector ? unit : "profile", texts, ["x", "y", "z"], (typed) =>
-        set({ [what]: typed.map((text) => numberOf(text, what)) }),
+        set({ [what]: typed.map((text) => numberOf(text, what)) as Vec3 }),
       );
     };
     const rows = [vectorRow("force", "N"), vectorRow("torque", "N m"), vectorRow("at", "m")];
@@ -399,7 +400,7 @@ export class Inspector {
     return h("button", { type: "button", class: kind || undefined, onclick: action }, text);
   }
 
-  private remove(kind: string, name: string): HTMLButtonElement {
+  private remove(kind: keyof Options, name: string): HTMLButtonElement {
     return this.button("Remove", () => void this.actions.apply({ edit: "Remove", kind, name }), "danger");
   }
 }

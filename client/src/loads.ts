@@ -6,6 +6,7 @@
 
 import * as THREE from "three";
 import { type Actions, Stream } from "./actions";
+import type { ApplyLoad, Value } from "./edits";
 import type { Drag, Press, Presser } from "./gestures";
 import { across, Arc, Arrow, handleBall, IconColours } from "./icons3d";
 import type { Labels } from "./labels";
@@ -70,13 +71,16 @@ export class Loads implements Presser {
   all(): { load: Load; on: boolean }[] {
     const { live, scene } = this.store;
     const loads = live?.loads ?? [];
-    const off = ((live?.off ?? []) as unknown as (Load & { edit: string })[]).filter(
-      ({ edit, name, body }) =>
-        edit === "ApplyLoad" &&
-        !loads.some((load) => load.name === name) &&
-        scene?.bodies.some((part) => part.name === body),
-    );
-    return [...loads.map((load) => ({ load, on: true })), ...off.map((load) => ({ load, on: false }))];
+    const off = (live?.off ?? []).filter(
+      (edit) =>
+        edit.edit === "ApplyLoad" &&
+        !loads.some((load) => load.name === edit.name) &&
+        scene?.bodies.some((part) => part.name === edit.body),
+    ) as ApplyLoad[];
+    return [
+      ...loads.map((load) => ({ load, on: true })),
+      ...off.map((edit) => ({ load: Loads.fromEdit(edit), on: false })),
+    ];
   }
 
   find(name: string): { load: Load; on: boolean } | undefined {
@@ -93,15 +97,28 @@ export class Loads implements Presser {
   }
 
   /** The edit that gives a load these values. */
-  static edit(load: Load): { edit: string } & Record<string, unknown> {
+  static edit({ name, body, force, torque, at, frame }: Load): ApplyLoad {
+    // A callable's value is null here, which the engine refuses in its words.
     return {
       edit: "ApplyLoad",
-      name: load.name,
-      body: load.body,
-      force: load.force,
-      torque: load.torque,
-      at: load.at,
-      frame: load.frame,
+      name,
+      body,
+      force: force as Value,
+      torque: torque as Value,
+      at: at as Vec3,
+      frame,
+    };
+  }
+
+  /** The load that an edit gives. */
+  private static fromEdit({ name, body, force, torque, at, frame }: ApplyLoad): Load {
+    return {
+      name,
+      body,
+      force: force ?? [0, 0, 0],
+      torque: torque ?? [0, 0, 0],
+      at: (at ?? [0, 0, 0]) as Vec3,
+      frame: frame === "body" ? "body" : "world",
     };
   }
 
@@ -192,7 +209,7 @@ export class Loads implements Presser {
   /** Scale the picked load. */
   scaleBy(factor: number): boolean {
     return this.byKeys((load) => {
-      const scaled = (value: unknown): unknown => {
+      const scaled = (value: Value | null): Value | null => {
         const vector = asVector(value);
         return vector ? roundVector(vector.map((item) => factor * item) as Vec3) : value;
       };

@@ -4,14 +4,15 @@
  */
 
 import * as THREE from "three";
-import { type Actions, type EditData, Stream } from "./actions";
+import { type Actions, Stream } from "./actions";
+import type { Motor as MotorData, SetMotor, Value } from "./edits";
 import type { Drag, Press, Presser } from "./gestures";
 import { handleBall, IconColours, path } from "./icons3d";
 import type { Labels } from "./labels";
 import type { Loads } from "./loads";
 import type { Mechanism } from "./mechanism";
 import type { Group, Joint, Motor } from "./messages";
-import { roundNumber, show } from "./numbers";
+import { roundNumber, show, type Vec3 } from "./numbers";
 import type { Picking } from "./picking";
 import type { Signals } from "./signals";
 import type { Store } from "./store";
@@ -84,7 +85,7 @@ export class Motions implements Presser {
       tell(`joint '${joint.name}': a ${joint.joint_type} joint has no freedom to drive; change its type`, "error");
       return;
     }
-    let value: number | number[] = group.kind === "ball" ? [0, 0, 0] : 0;
+    let value: number | Vec3 = group.kind === "ball" ? [0, 0, 0] : 0;
     if (kind === "position" && group.kind !== "ball") value = await this.coordinate(group);
     await this.set({ joint: joint.name, group: group.name, quantity: kind, value, unit: "", max_torque: null });
   }
@@ -94,8 +95,8 @@ export class Motions implements Presser {
   }
 
   /** The edit that gives a joint this motor. */
-  static edit(motor: Motor): EditData {
-    const data: Record<string, unknown> = { motor: motor.quantity, value: motor.value };
+  static edit(motor: Motor): SetMotor {
+    const data: MotorData = { motor: motor.quantity, value: motor.value as Value }; // null: a callable, which is refused
     if (motor.max_torque !== null) data.max_torque = motor.max_torque;
     return { edit: "SetMotor", joint: motor.joint, motor: data, group: motor.group };
   }
@@ -250,19 +251,18 @@ export class Motions implements Presser {
     const { live } = this.store;
     const motors = live?.motors ?? [];
     const off = (live?.off ?? [])
-      .filter(({ edit }) => edit === "SetMotor")
-      .map((edit) => this.fromEdit(edit))
+      .map((edit) => (edit.edit === "SetMotor" ? this.fromEdit(edit) : null))
       .filter((motor) => motor !== null && !motors.some((other) => key(other) === key(motor))) as Motor[];
     return [...motors.map((motor) => ({ motor, on: true })), ...off.map((motor) => ({ motor, on: false }))];
   }
 
   /** The motor of a SetMotor edit; null where its joint has no such freedom. */
-  private fromEdit({ joint, group, motor }: Record<string, any>): Motor | null {
+  private fromEdit({ joint, group, motor }: SetMotor): Motor | null {
     const entry = this.store.joint(joint)?.groups.find((other) => other.name === group);
-    if (!entry) return null;
-    const quantity = motor.motor as MotorKind;
+    if (!entry || !motor) return null;
+    const quantity = motor.motor;
     const max_torque = typeof motor.max_torque === "number" ? motor.max_torque : null;
-    return { joint, group, quantity, value: motor.value, unit: motorUnit(entry, quantity), max_torque };
+    return { joint, group: entry.name, quantity, value: motor.value, unit: motorUnit(entry, quantity), max_torque };
   }
 
   private draw(): void {

@@ -156,7 +156,7 @@ export class Store {
       ...(this.scene?.joints ?? []).map((part) => part.name),
       ...(this.scene?.springs ?? []).map((part) => part.name),
       ...(this.live?.loads ?? []).map((part) => part.name),
-      ...(this.live?.off ?? []).map((edit) => edit.name),
+      ...(this.live?.off ?? []).flatMap((edit) => (edit.edit === "ApplyLoad" ? edit.name : [])),
     ]);
     for (let k = 1; ; k++) if (!taken.has(`${stem} ${k}`)) return `${stem} ${k}`;
   }
@@ -178,7 +178,11 @@ export class Store {
       case "coupling":
         return scene.couplings.some((part) => part.name === pick.name);
       case "load":
-        return [...(this.live?.loads ?? []), ...(this.live?.off ?? [])].some((part) => part.name === pick.name);
+        return (
+          this.live?.loads.some((load) => load.name === pick.name) ||
+          this.live?.off.some((edit) => edit.edit === "ApplyLoad" && edit.name === pick.name) ||
+          false
+        );
     }
   }
 }
