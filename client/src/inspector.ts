@@ -1,6 +1,5 @@
 /** The picked part: what it does now, and every parameter, live. */
 
-import type { Actions } from "./actions";
 import { byId, h, setText } from "./dom";
 import type { JointOptions, Motor as MotorData, Options, Value } from "./edits";
 import { type Apply, group, inputRow, liveRow, parameterRow, selectRow } from "./fields";
@@ -8,8 +7,8 @@ import { asVector, Loads, type Mode } from "./loads";
 import type { Body, Group, Joint, Load, Motor, Parameter, Scene } from "./messages";
 import { type MotorKind, type Motions, motorUnit } from "./motions";
 import { exact, parseNumber, show, type Vec3 } from "./numbers";
-import { quantitiesOf, type Signals } from "./signals";
-import type { Store } from "./store";
+import { quantitiesOf } from "./signals";
+import type { Stage } from "./stage";
 import type { Traces } from "./traces";
 
 const LIVE: Record<string, string[]> = {
@@ -36,13 +35,10 @@ export class Inspector {
   private part = "";
 
   constructor(
-    private readonly store: Store,
-    private readonly actions: Actions,
-    private readonly signals: Signals,
-    private readonly loads: Loads,
-    private readonly motions: Motions,
-    private readonly traces: Traces,
+    private readonly stage: Stage,
+    private readonly tools: { loads: Loads; motions: Motions; traces: Traces },
   ) {
+    const { store } = stage;
     store.on("pick", () => this.build());
     store.on("scene", () => this.build());
     store.on("live", () => this.build());
@@ -52,19 +48,19 @@ export class Inspector {
   }
 
   private build(): void {
-    const { scene, pick, live, status } = this.store;
+    const { scene, pick, live, status } = this.stage.store;
     const what = pick ?? { kind: "model" as const, name: "" };
     if (!scene) return;
-    const load = what.kind === "load" ? this.loads.find(what.name) : undefined;
+    const load = what.kind === "load" ? this.tools.loads.find(what.name) : undefined;
     const state = JSON.stringify([
       what.kind,
       what.name,
       what.kind === "body" && scene.bodies.find((part) => part.name === what.name)?.parameters,
-      what.kind === "joint" && [scene.joints.find((part) => part.name === what.name), this.motions.of(what.name)],
+      what.kind === "joint" && [scene.joints.find((part) => part.name === what.name), this.tools.motions.of(what.name)],
       what.kind === "spring" && scene.springs.find((part) => part.name === what.name),
       load,
       what.kind === "model" && [scene.parameters, scene.couplings, status?.method, status?.dt, scene.methods],
-      what.kind === "load" && this.loads.modeOf(what.name),
+      what.kind === "load" && this.tools.loads.modeOf(what.name),
       what.kind === "load" && live?.loads.length,
     ]);
     if (state === this.shown) return;
@@ -111,7 +107,7 @@ export class Inspector {
     else if (kind === "probe") parts = [this.title(name, "probe"), this.now(scene)];
     else parts = this.model(scene);
     this.box.replaceChildren(...parts.filter((part) => part !== null));
-    this.signals.want(
+    this.stage.signals.want(
       "inspector",
       this.rows.flatMap((row) => row.names),
     );
@@ -124,7 +120,7 @@ export class Inspector {
 
   /** What is measured of the picked part. */
   private now(scene: Scene): HTMLElement | null {
-    const { pick } = this.store;
+    const { pick } = this.stage.store;
     if (!pick) return null;
     const wanted = LIVE[pick.kind] ?? [];
     const rows = quantitiesOf(scene, pick)
@@ -143,8 +139,8 @@ export class Inspector {
   private fill(): void {
     let isOpen = false;
     for (const { output, names } of this.rows) {
-      names.forEach((name, k) => setText(output.children[k], show(this.signals.value(name), 4)));
-      const open = names.some((name) => this.signals.isOpen(name));
+      names.forEach((name, k) => setText(output.children[k], show(this.stage.signals.value(name), 4)));
+      const open = names.some((name) => this.stage.signals.isOpen(name));
       output.classList.toggle("open", open);
       isOpen ||= open;
     }
@@ -152,16 +148,16 @@ export class Inspector {
   }
 
   private setParameter({ path, name }: Parameter): Apply {
-    return (value) => this.actions.connection.edit({ edit: "SetParameter", path: path ?? name, value });
+    return (value) => this.stage.actions.connection.edit({ edit: "SetParameter", path: path ?? name, value });
   }
 
   private body(body: Body): (HTMLElement | null)[] {
-    const { scene, pick } = this.store;
+    const { scene, pick } = this.stage.store;
     const position = (field: "position" | "velocity" | "angular_velocity", unit: string): HTMLElement =>
       inputRow(field.replace("_", " "), unit, ["", "", ""], ["x", "y", "z"], async (texts) => {
         if (texts.some((text) => text === "")) return;
         const values = texts.map((text) => numberOf(text, field)) as Vec3;
-        await this.actions.connection.edit({ edit: "SetState", bodies: { [body.name]: { [field]: values } } });
+        await this.stage.actions.connection.edit({ edit: "SetState", bodies: { [body.name]: { [field]: values } } });
       });
     return [
       this.title(body.name, "body"),
@@ -176,9 +172,9 @@ export class Inspector {
       h(
         "div",
         { class: "actions" },
-        this.button("Force", () => void this.loads.attach("force", body.name, pick?.at ?? [0, 0, 0])),
-        this.button("Torque", () => void this.loads.attach("torque", body.name, pick?.at ?? [0, 0, 0])),
-        this.button("Trace", () => this.traces.add(`point of ${body.name}`, body.name, pick?.at ?? [0, 0, 0])),
+        this.button("Force", () => void this.tools.loads.attach("force", body.name, pick?.at ?? [0, 0, 0])),
+        this.button("Torque", () => void this.tools.loads.attach("torque", body.name, pick?.at ?? [0, 0, 0])),
+        this.button("Trace", () => this.tools.traces.add(`point of ${body.name}`, body.name, pick?.at ?? [0, 0, 0])),
         this.remove("body", body.name),
       ),
     ];
@@ -187,7 +183,7 @@ export class Inspector {
   private joint(joint: Joint, scene: Scene): (HTMLElement | null)[] {
     const kinds = scene.joint_kinds.map((kind) => kind.name);
     const change = (changes: Partial<JointOptions>): Promise<unknown> =>
-      this.actions.connection.edit({ edit: "ChangeJoint", joint: joint.name, changes });
+      this.stage.actions.connection.edit({ edit: "ChangeJoint", joint: joint.name, changes });
     const type = selectRow("type", kinds, joint.joint_type, (value) => {
       const changes: Partial<JointOptions> = { type: value };
       if (value === "screw" && joint.pitch === null) changes.pitch = Number((0.02 * scene.size).toPrecision(2));
@@ -236,7 +232,7 @@ export class Inspector {
 
   private motor(joint: Joint, entry: Group): HTMLElement {
     const title = joint.groups.length > 1 ? `motor of ${entry.name}` : "motor";
-    const found = this.motions.of(joint.name).find(({ motor }) => motor.group === entry.name);
+    const found = this.tools.motions.of(joint.name).find(({ motor }) => motor.group === entry.name);
     if (!found) {
       const kinds: MotorKind[] = entry.kind === "ball" ? ["speed", "torque"] : ["speed", "position", "torque"];
       return group(
@@ -244,7 +240,7 @@ export class Inspector {
         h(
           "div",
           { class: "actions" },
-          ...kinds.map((kind) => this.button(`By ${kind}`, () => void this.motions.attach(joint, kind, entry))),
+          ...kinds.map((kind) => this.button(`By ${kind}`, () => void this.tools.motions.attach(joint, kind, entry))),
         ),
       );
     }
@@ -254,7 +250,7 @@ export class Inspector {
         "drives",
         entry.kind === "ball" ? ["speed", "torque"] : ["speed", "position", "torque"],
         motor.quantity,
-        (kind) => this.motions.attach(joint, kind as MotorKind, entry),
+        (kind) => this.tools.motions.attach(joint, kind as MotorKind, entry),
       ),
       this.motorValue(motor, motorUnit(entry, motor.quantity)),
       inputRow(
@@ -266,14 +262,22 @@ export class Inspector {
           const most = numberOf(text, "most");
           const data: MotorData = { motor: motor.quantity, value: motor.value as Value };
           if (Number.isFinite(most)) data.max_torque = most;
-          await this.actions.connection.edit({ edit: "SetMotor", joint: motor.joint, motor: data, group: motor.group });
+          await this.stage.actions.connection.edit({
+            edit: "SetMotor",
+            joint: motor.joint,
+            motor: data,
+            group: motor.group,
+          });
         },
       ),
       h(
         "div",
         { class: "actions" },
-        this.button(on ? "Switch off" : "Switch on", () => void this.motions.turn(motor, !on).then(() => this.again())),
-        this.button("Remove", () => void this.motions.remove(motor).then(() => this.again()), "danger"),
+        this.button(
+          on ? "Switch off" : "Switch on",
+          () => void this.tools.motions.turn(motor, !on).then(() => this.again()),
+        ),
+        this.button("Remove", () => void this.tools.motions.remove(motor).then(() => this.again()), "danger"),
       ),
     ];
     return group(title, ...rows);
@@ -281,7 +285,7 @@ export class Inspector {
 
   private motorValue(motor: Motor, unit: string): HTMLElement {
     const drive = (value: Value): Promise<unknown> =>
-      this.actions.connection.edit({ edit: "Drive", joint: motor.joint, value, group: motor.group });
+      this.stage.actions.connection.edit({ edit: "Drive", joint: motor.joint, value, group: motor.group });
     const vector = asVector(motor.value);
     if (vector)
       return inputRow("value", unit, vector.map(exact), ["x", "y", "z"], (texts) =>
@@ -309,13 +313,13 @@ export class Inspector {
   }
 
   private load(name: string): (HTMLElement | null)[] {
-    const found = this.loads.find(name);
+    const found = this.tools.loads.find(name);
     if (!found) return [];
     const { load, on } = found;
     const set = async (changes: Partial<Load>): Promise<void> => {
       const next = { ...load, ...changes };
-      if (on) await this.actions.connection.edit(Loads.edit(next));
-      else await this.loads.keep(next);
+      if (on) await this.stage.actions.connection.edit(Loads.edit(next));
+      else await this.tools.loads.keep(next);
     };
     const vectorRow = (what: "force" | "torque" | "at", unit: string): HTMLElement => {
       const vector = asVector(load[what]);
@@ -342,8 +346,8 @@ export class Inspector {
       rows.push(row);
     }
     const hasForce = Math.hypot(...(asVector(load.force) ?? [1])) > 0;
-    const arrow = selectRow("arrow", ["push", "drag"], this.loads.modeOf(name), async (mode) =>
-      this.loads.setMode(name, mode as Mode),
+    const arrow = selectRow("arrow", ["push", "drag"], this.tools.loads.modeOf(name), async (mode) =>
+      this.tools.loads.setMode(name, mode as Mode),
     );
     return [
       this.title(name, on ? "load" : "load, off"),
@@ -357,14 +361,17 @@ export class Inspector {
       h(
         "div",
         { class: "actions" },
-        this.button(on ? "Switch off" : "Switch on", () => void this.loads.turn(name, !on).then(() => this.again())),
-        this.button("Remove", () => void this.loads.remove(name), "danger"),
+        this.button(
+          on ? "Switch off" : "Switch on",
+          () => void this.tools.loads.turn(name, !on).then(() => this.again()),
+        ),
+        this.button("Remove", () => void this.tools.loads.remove(name), "danger"),
       ),
     ];
   }
 
   private model(scene: Scene): HTMLElement[] {
-    const { status } = this.store;
+    const { status } = this.stage.store;
     const methods = scene.methods;
     return [
       this.title(scene.name, "model"),
@@ -375,10 +382,10 @@ export class Inspector {
       group(
         "method",
         selectRow("method", methods, status?.method ?? methods[0], (method) =>
-          this.actions.connection.edit({ edit: "SetMethod", method }),
+          this.stage.actions.connection.edit({ edit: "SetMethod", method }),
         ),
         inputRow("step", "s", [status ? exact(status.dt) : ""], [""], ([text]) =>
-          this.actions.connection.edit({ edit: "SetStep", dt: numberOf(text, "step") }),
+          this.stage.actions.connection.edit({ edit: "SetStep", dt: numberOf(text, "step") }),
         ),
       ),
       ...scene.couplings.map((coupling) =>
@@ -401,7 +408,7 @@ export class Inspector {
   }
 
   private remove(kind: keyof Options, name: string): HTMLButtonElement {
-    return this.button("Remove", () => void this.actions.apply({ edit: "Remove", kind, name }), "danger");
+    return this.button("Remove", () => void this.stage.actions.apply({ edit: "Remove", kind, name }), "danger");
   }
 }
 

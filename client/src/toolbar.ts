@@ -26,7 +26,7 @@ export class Toolbar {
 
   constructor(
     private readonly store: Store,
-    private readonly options: { grab: Grab; loads: Loads; motions: Motions; adding: () => Adding },
+    private readonly options: { grab: Grab; loads: Loads; motions: Motions; adding: Adding },
   ) {
     const box = byId("tools");
     const buttons = TOOLS.map((tool) => {
@@ -106,7 +106,7 @@ export class Toolbar {
           choice("", ["speed", "position", "torque"], motions.kind, (value) => (motions.kind = value as MotorKind)),
         ];
       case "body": {
-        const adding = this.options.adding();
+        const adding = this.options.adding;
         return [
           "Press and drag from end to end.",
           choice("", ["link", "ball", "box"], adding.shape, (value) => (adding.shape = value as BodyShape)),
@@ -114,7 +114,7 @@ export class Toolbar {
         ];
       }
       case "joint": {
-        const adding = this.options.adding();
+        const adding = this.options.adding;
         const kinds = (this.store.scene?.joint_kinds ?? []).map((kind) => kind.name);
         return [
           "Drag from a body to another, or to empty space for the ground.",
@@ -122,7 +122,7 @@ export class Toolbar {
         ];
       }
       case "spring": {
-        const adding = this.options.adding();
+        const adding = this.options.adding;
         return [
           "Drag from a body to another, or to empty space for the ground.",
           number("stiffness", "N/m", adding.stiffness, (value) => (adding.stiffness = value)),

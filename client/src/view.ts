@@ -105,9 +105,9 @@ export class View {
 
   /** World vector of a way in pixels at a point: right, up, away. */
   across(right: number, up: number, away: number, at: THREE.Vector3): THREE.Vector3 {
-    return new THREE.Vector3(right, up, -away).transformDirection(this.camera.matrixWorld).multiplyScalar(
-      Math.hypot(right, up, away) * this.pixel(at),
-    );
+    return new THREE.Vector3(right, up, -away)
+      .transformDirection(this.camera.matrixWorld)
+      .multiplyScalar(Math.hypot(right, up, away) * this.pixel(at));
   }
 
   private low = 0;
