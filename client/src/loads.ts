@@ -8,9 +8,9 @@ import * as THREE from "three";
 import { Stream } from "./actions";
 import type { ApplyLoad, Value } from "./edits";
 import type { Drag, Press, Presser } from "./gestures";
-import { across, Arc, Arrow, handleBall, IconColours } from "./icons3d";
+import { Arc, Arrow, across, handleBall, IconColours } from "./icons3d";
 import type { Load } from "./messages";
-import { roundVector, show, type Vec3 } from "./numbers";
+import { asVector, roundVector, show, type Vec3 } from "./numbers";
 import type { Stage } from "./stage";
 import { colour, onTheme } from "./theme";
 
@@ -28,12 +28,6 @@ interface Icon {
 const NEAR = 14; // pixels
 const AXIS_REACH = 0.2; // of the mechanism's size, from which keys turn a torque's axis
 const FINGER = 26;
-
-export function asVector(value: unknown): Vec3 | null {
-  return Array.isArray(value) && value.length === 3 && value.every((item) => typeof item === "number")
-    ? (value as Vec3)
-    : null;
-}
 
 export class Loads implements Presser {
   mode: Mode = "push"; // of the next force
@@ -216,7 +210,7 @@ export class Loads implements Presser {
     const found = pick?.kind === "load" ? this.find(pick.name) : undefined;
     if (!found) return false;
     const isAhead = !this.stream.isIdle && this.keyed?.name === found.load.name;
-    this.keyed = change(isAhead ? this.keyed! : found.load);
+    this.keyed = change((isAhead && this.keyed) || found.load);
     if (!this.keyed) return false;
     if (found.on) this.stream.send(Loads.edit(this.keyed));
     else void this.keep(this.keyed);
@@ -242,20 +236,20 @@ export class Loads implements Presser {
 
   /** Take a handle of a load. */
   press({ x, y, isTouch }: Press): Drag | null {
-    let best: { load: Load; handle: HandleName; far: number } | null = null;
-    for (const { load } of this.all()) {
+    let best: { load: Load; on: boolean; handle: HandleName; far: number } | null = null;
+    for (const { load, on } of this.all()) {
       const icon = this.icons.get(load.name);
       if (!icon) continue;
       for (const [handle, ball] of Object.entries(icon.handles) as [HandleName, THREE.Mesh][]) {
         if (!ball.visible || (handle === "base" && this.stage.store.pick?.name !== load.name)) continue;
         const pixel = this.stage.view.project(ball.position);
         const far = Math.hypot(pixel.x - x, pixel.y - y);
-        if (far < (isTouch ? FINGER : NEAR) && (!best || far < best.far)) best = { load, handle, far };
+        if (far < (isTouch ? FINGER : NEAR) && (!best || far < best.far)) best = { load, on, handle, far };
       }
     }
     if (!best) return null;
-    const { load, handle } = best;
-    const drag = this.dragHandle(load, handle, this.find(load.name)!.on);
+    const { load, on, handle } = best;
+    const drag = this.dragHandle(load, handle, on);
     return {
       ...drag,
       end: (moved) => {
@@ -282,7 +276,9 @@ export class Loads implements Presser {
     const axis = this.axis(load);
     let now = load;
     let through =
-      this.icons.get(load.name)?.handles[handle].position.clone() ?? this.stage.mechanism.point(load.body, load.at)!;
+      this.icons.get(load.name)?.handles[handle].position.clone() ??
+      this.stage.mechanism.point(load.body, load.at) ??
+      new THREE.Vector3();
     let last: { x: number; y: number } | null = null;
     const update = (x: number, y: number): void => {
       last = { x, y };
@@ -373,8 +369,8 @@ export class Loads implements Presser {
     const { live, frame } = this.stage.store;
     const k = live?.loads.indexOf(load) ?? -1;
     if (on && this.draft?.name !== load.name && frame && live && frame.revision === live.revision && k >= 0) {
-      const [a, b, c, d, e, f] = frame.loads.subarray(6 * k, 6 * k + 6);
-      return [new THREE.Vector3(a, b, c), new THREE.Vector3(d, e, f)];
+      const at = (offset: number) => new THREE.Vector3().fromArray(frame.loads, 6 * k + offset);
+      return [at(0), at(3)];
     }
     return [
       this.inWorld(load, load.force) ?? new THREE.Vector3(),

@@ -57,8 +57,8 @@ export class Motions implements Presser {
   /** Put a motor into the joint that is pressed. */
   place({ x, y, isTouch }: Press): Drag | null {
     const hit = this.stage.picking.hit(x, y, ["joint"], isTouch);
-    if (!hit) return null;
-    const joint = this.stage.store.joint(hit.name)!;
+    const joint = hit && this.stage.store.joint(hit.name);
+    if (!joint) return null;
     return {
       move: () => {},
       cancel: () => {},
@@ -127,8 +127,8 @@ export class Motions implements Presser {
     const group = joint?.groups.find((entry) => entry.name === motor?.group);
     const F = joint && this.stage.mechanism.frameF(joint);
     if (!motor || !group || !F) return false;
-    const isAhead = !this.stream.isIdle && this.keyed?.key === key(motor); // of the session's answer
-    const before = isAhead ? this.keyed!.value : (motor.value as number);
+    const ahead = !this.stream.isIdle && this.keyed?.key === key(motor) ? this.keyed : null; // of the session's answer
+    const before = ahead?.value ?? (motor.value as number);
     const way = (pixels * this.stage.view.pixel(F.p)) / (group.kind === "slide" ? 1 : RADIUS * this.stage.view.size);
     const value = roundNumber(before + way * this.perHandle(group, motor));
     this.keyed = { key: key(motor), value };
@@ -270,7 +270,7 @@ export class Motions implements Presser {
       const value = this.draft?.key === name ? this.draft.value : typeof motor.value === "number" ? motor.value : 0;
       const points = this.track(group, motor, F, value);
       icon.line.geometry.setFromPoints(points);
-      icon.ball.position.copy(points[points.length - 1]);
+      icon.ball.position.copy(points.at(-1) ?? F.p);
       icon.ball.scale.setScalar(Math.max(1.1 * this.stage.mechanism.pin, 6 * this.stage.view.pixel(F.p)));
       icon.ball.visible = icon.line.visible = true;
       const isPicked = this.stage.store.pick?.kind === "joint" && this.stage.store.pick.name === joint.name;
