@@ -139,8 +139,9 @@ export class Books {
   }
 
   private put(name: (typeof ROWS)[number], text: string, grade: Grade = ""): void {
-    const { box, value } = this.cells.get(name)!;
-    setText(value, text);
-    if (box.className !== grade) box.className = grade;
+    const cell = this.cells.get(name);
+    if (!cell) return;
+    setText(cell.value, text);
+    if (cell.box.className !== grade) cell.box.className = grade;
   }
 }

@@ -4,7 +4,7 @@ import { menuButton, openDialog } from "./dialogs";
 import { byId, download, h, setText } from "./dom";
 import { icon } from "./icons";
 import type { MeshReply, Reply, SceneEntry } from "./messages";
-import { parseNumber, roundVector } from "./numbers";
+import { parseNumber, plain, roundVector } from "./numbers";
 import type { Plots } from "./plots";
 import type { Stage } from "./stage";
 import { tell, tellError } from "./toasts";
@@ -171,6 +171,7 @@ function field(name: string, value: unknown): HTMLInputElement {
 
 function read(input: HTMLInputElement, before: unknown): unknown {
   if (typeof before === "boolean") return input.checked;
-  if (typeof before === "number") return parseNumber(input.value) ?? input.value;
+  const typed = typeof before === "number" ? parseNumber(input.value) : null;
+  if (typed !== null) return plain(typed);
   return input.value === "" && before === null ? null : input.value;
 }

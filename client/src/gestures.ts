@@ -58,10 +58,6 @@ export class Gestures {
     });
   }
 
-  get isBusy(): boolean {
-    return this.drag !== null;
-  }
-
   private place(event: MouseEvent & { pointerType?: string }): Press {
     const box = this.stage.view.canvas.getBoundingClientRect();
     return { x: event.clientX - box.left, y: event.clientY - box.top, isTouch: event.pointerType === "touch" };
@@ -88,8 +84,9 @@ export class Gestures {
 
   private over(event: PointerEvent): void {
     const press = this.place(event);
-    if (this.second.has(event.pointerId)) {
-      this.drag?.deepen?.(this.second.get(event.pointerId)! - event.clientY);
+    const before = this.second.get(event.pointerId);
+    if (before !== undefined) {
+      this.drag?.deepen?.(before - event.clientY);
       this.second.set(event.pointerId, event.clientY);
       return;
     }

@@ -150,7 +150,7 @@ export class Grab implements Presser {
   }
 
   private hold(body: string, at: Vec3): Hold {
-    const start = this.stage.mechanism.point(body, at)!;
+    const start = this.stage.mechanism.point(body, at) ?? new THREE.Vector3();
     const isStopped = this.stage.store.status?.paused ?? false;
     this.count += 1;
     const hand = { name: `hand ${this.id}-${this.count}`, stiffness: this.stiffness, damping: this.damping };
@@ -163,16 +163,17 @@ export class Grab implements Presser {
     if (!live || !frame || frame.revision !== live.revision) return;
     const keys = new Set<string>();
     live.hands.forEach((hand, k) => {
-      const [px, py, pz, tx, ty, tz, fx, fy, fz] = frame.hands.subarray(9 * k, 9 * k + 9);
+      const held = new THREE.Vector3().fromArray(frame.hands, 9 * k);
+      const target = new THREE.Vector3().fromArray(frame.hands, 9 * k + 3);
+      const force = new THREE.Vector3().fromArray(frame.hands, 9 * k + 6);
       const key = `hand ${hand.name}`;
       keys.add(key);
       const line = this.line(key);
-      const target = new THREE.Vector3(tx, ty, tz);
-      coil(line.points, new THREE.Vector3(px, py, pz), target, 0.6 * this.stage.mechanism.pin, 14);
-      line.line.geometry.attributes.position.needsUpdate = true;
+      coil(line.points, held, target, 0.6 * this.stage.mechanism.pin, 14);
+      line.line.geometry.getAttribute("position").needsUpdate = true;
       line.ball.position.copy(target);
       line.ball.scale.setScalar(0.9 * this.stage.mechanism.pin);
-      this.stage.labels.set(key, `${show(Math.hypot(fx, fy, fz))} N`, target, "hand");
+      this.stage.labels.set(key, `${show(force.length())} N`, target, "hand");
     });
     for (const [key, line] of this.lines) {
       if (keys.has(key)) continue;

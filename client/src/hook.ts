@@ -68,8 +68,8 @@ export function exposeState(pieces: Pieces): void {
       settled: () =>
         connection.unanswered === 0 &&
         store.fits &&
-        store.frame!.revision === store.live?.revision &&
-        store.frame!.applied >= connection.lastChange,
+        store.frame?.revision === store.live?.revision &&
+        (store.frame?.applied ?? 0) >= connection.lastChange,
       frames: () => store.frames,
       drawn: () => view.drawn,
       percent: () => books.percent(),

@@ -8,7 +8,7 @@ import { type Apply, actions, button, group, inputRow, type Keyed, keyedList, pa
 import { Loads, type Mode } from "./loads";
 import type { Body, Coupling, Group, Joint, Load, Motor, Parameter, Scene, Spring } from "./messages";
 import { Motions, type MotorKind, motorUnit } from "./motions";
-import { asVector, exact, readNumber, readReal, roundNumber, show, type Vec3 } from "./numbers";
+import { asVector, exact, readFinite, readReal, roundNumber, show, type Vec3 } from "./numbers";
 import { type Quantity, quantitiesOf } from "./signals";
 import type { Stage } from "./stage";
 import type { PartKind } from "./store";
@@ -117,7 +117,7 @@ export class Inspector {
     const state = (field: "position" | "velocity" | "angular_velocity", unit: string): Keyed =>
       inputRow(field.replace("_", " "), unit, ["", "", ""], AXES, async (texts) => {
         if (texts.some((text) => text === "")) return;
-        const values = texts.map((text) => readNumber(text, field)) as Vec3;
+        const values = texts.map((text) => readFinite(text, field)) as Vec3;
         await this.edit({ edit: "SetState", bodies: { [body.name]: { [field]: values } } });
       });
     return [
@@ -252,8 +252,7 @@ export class Inspector {
       if (!vector || size === 0) return [];
       const unit = what === "force" ? "N" : "N m";
       return inputRow(`|${what}|`, unit, [String(roundNumber(size, 6))], [""], async ([text = ""]) => {
-        const wanted = readNumber(text, what);
-        if (!Number.isFinite(wanted)) throw new Error(`${what}: '${text}' is not finite`);
+        const wanted = readFinite(text, what);
         await set({ [what]: vector.map((item) => (item * wanted) / size) as Vec3 });
       });
     });

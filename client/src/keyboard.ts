@@ -113,11 +113,12 @@ export function keyboard({ stage, timeline, grab, loads, motions, parts, fit, fo
         break;
       default: {
         const key = event.key.toLowerCase();
+        const tool = TOOL_KEYS[key];
         if (key === "g") {
           if (store.tool !== "grab") store.setTool("grab");
           grab.toggleKeys();
         } else if (key === "o") follow();
-        else if (key in TOOL_KEYS) store.setTool(TOOL_KEYS[key]);
+        else if (tool) store.setTool(tool);
         else return;
       }
     }
@@ -128,10 +129,10 @@ export function keyboard({ stage, timeline, grab, loads, motions, parts, fit, fo
 /** Put the tool in hand on the picked part. */
 function place(store: Store, loads: Loads, motions: Motions): boolean {
   const { tool, pick } = store;
+  const joint = pick?.kind === "joint" ? store.joint(pick.name) : undefined;
   if ((tool === "force" || tool === "torque") && pick?.kind === "body")
     void loads.attach(tool, pick.name, pick.at ?? [0, 0, 0]);
-  else if (tool === "motion" && pick?.kind === "joint" && motions.of(pick.name).length === 0)
-    void motions.attach(store.joint(pick.name)!, motions.kind);
+  else if (tool === "motion" && joint && motions.of(joint.name).length === 0) void motions.attach(joint, motions.kind);
   else return false;
   return true;
 }

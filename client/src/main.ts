@@ -10,7 +10,7 @@ import { Files } from "./files";
 import { Gestures, type Presser } from "./gestures";
 import { Grab } from "./grab";
 import { exposeState } from "./hook";
-import { icon, type IconName } from "./icons";
+import { type IconName, icon } from "./icons";
 import { Inspector } from "./inspector";
 import { keyboard, showHelp } from "./keyboard";
 import { Loads } from "./loads";
@@ -139,14 +139,16 @@ const sheets: [string, string][] = [
   ["inspect", "Inspector"],
   ["plots", "Plots"],
 ];
-const tabs = sheets.map(([sheet, title]) =>
-  h("button", { type: "button", "aria-pressed": String(sheet === ""), onclick: () => openSheet(sheet) }, title),
-);
+const tabs = sheets.map(([sheet, title]) => {
+  const tab = h("button", { type: "button", onclick: () => openSheet(sheet) }, title);
+  return { sheet, tab };
+});
 function openSheet(sheet: string): void {
   document.body.dataset.sheet = sheet;
-  tabs.forEach((tab, k) => tab.setAttribute("aria-pressed", String(sheets[k][0] === sheet)));
+  for (const entry of tabs) entry.tab.setAttribute("aria-pressed", String(entry.sheet === sheet));
 }
-byId("tabs").append(...tabs);
+for (const { sheet, tab } of tabs) tab.setAttribute("aria-pressed", String(sheet === ""));
+byId("tabs").append(...tabs.map(({ tab }) => tab));
 
 store.setTool("grab");
 keyboard({ stage, timeline, grab, loads, motions, parts, fit, follow });

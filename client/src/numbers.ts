@@ -49,6 +49,13 @@ export function readNumber(text: string, what: string): number {
   return value;
 }
 
+/** The finite number that was typed. */
+export function readFinite(text: string, what: string): number {
+  const value = readNumber(text, what);
+  if (!Number.isFinite(value)) throw new Error(`${what}: '${text}' is not finite`);
+  return value;
+}
+
 /** As JSON has it: no infinity there. */
 export function plain(value: number): Real {
   return Number.isFinite(value) ? value : value > 0 ? "inf" : "-inf";

@@ -1,7 +1,7 @@
 /** Time: run, stop, step, speed, seek, undo and redo, and a video of the picture. */
 
 import { byId, download, h, setText } from "./dom";
-import { icon, type IconName } from "./icons";
+import { type IconName, icon } from "./icons";
 import { FLAGS } from "./messages";
 import type { Stage } from "./stage";
 import { tell } from "./toasts";

@@ -3,11 +3,11 @@
 import type { Adding, BodyShape } from "./adding";
 import { byId, h } from "./dom";
 import type { Grab } from "./grab";
-import { icon, type IconName } from "./icons";
+import { type IconName, icon } from "./icons";
 import type { Loads, Mode } from "./loads";
-import type { MotorKind, Motions } from "./motions";
+import type { Motions, MotorKind } from "./motions";
 import { exact, parseNumber } from "./numbers";
-import { type Store, type Tool, TOOLS } from "./store";
+import { type Store, TOOLS, type Tool } from "./store";
 
 const TITLES: Record<Tool, { label: string; key: string; title: string }> = {
   grab: { label: "Grab", key: "G", title: "Pick and pull bodies" },
@@ -45,12 +45,12 @@ export class Toolbar {
       );
       return button;
     });
-    box.append(buttons[0], h("hr"), ...buttons.slice(1, 4), h("hr"), ...buttons.slice(4));
+    box.append(...buttons.slice(0, 1), h("hr"), ...buttons.slice(1, 4), h("hr"), ...buttons.slice(4));
     box.addEventListener("keydown", (event) => {
       const step = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1 }[event.key];
       const place = buttons.indexOf(document.activeElement as HTMLButtonElement);
       if (!step || place < 0) return;
-      buttons[(place + step + buttons.length) % buttons.length].focus();
+      buttons[(place + step + buttons.length) % buttons.length]?.focus();
       event.preventDefault();
       event.stopPropagation();
     });

@@ -101,7 +101,7 @@ export class Traces {
       trace.points.set([p.x, p.y, p.z], 3 * trace.count);
       trace.count += 1;
       trace.line.geometry.setDrawRange(0, trace.count);
-      trace.line.geometry.attributes.position.needsUpdate = true;
+      trace.line.geometry.getAttribute("position").needsUpdate = true;
       trace.head.position.copy(p);
     }
   }

@@ -1,0 +1,103 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import * as THREE from "three";
+import { coil, jointGlyph } from "../src/glyphs";
+import { across } from "../src/icons3d";
+import type { Joint } from "../src/messages";
+import { bar, holds } from "../src/shapes";
+
+const V = (x: number, y: number, z: number): THREE.Vector3 => new THREE.Vector3(x, y, z);
+const AXES = [V(1, 0, 0), V(0, 1, 0), V(0, 0, 1), V(0, 0, -1), V(1, 2, -3).normalize(), V(1e-9, 0, 1).normalize()];
+
+function point(points: Float32Array, k: number): THREE.Vector3 {
+  return new THREE.Vector3().fromArray(points, 3 * k);
+}
+
+test("a coil goes from end to end and stays within its radius, in every direction", () => {
+  const radius = 0.1;
+  for (const along of AXES) {
+    const a = V(1, -2, 3);
+    const b = a.clone().addScaledVector(along, 2);
+    const points = new Float32Array(3 * 140);
+    coil(points, a, b, radius, 12);
+    assert(point(points, 0).distanceTo(a) < 1e-6);
+    assert(point(points, 139).distanceTo(b) < 1e-6);
+    let widest = 0;
+    for (let k = 0; k < 140; k++) {
+      const arm = point(points, k).sub(a);
+      widest = Math.max(widest, arm.addScaledVector(along, -arm.dot(along)).length());
+    }
+    assert(widest < radius * 1.001 && widest > 0.99 * radius, `${along.toArray()}: ${widest}`);
+  }
+});
+
+test("a coil of no length is a point, not a hole", () => {
+  const points = new Float32Array(3 * 140);
+  coil(points, V(1, 2, 3), V(1, 2, 3), 0.1, 12);
+  assert(points.every(Number.isFinite));
+});
+
+test("a direction across an axis is a unit vector square to it, whatever was wished for", () => {
+  for (const axis of AXES)
+    for (const wish of [...AXES, axis.clone().negate(), V(0, 0, 0)]) {
+      const found = across(axis, wish);
+      assert(Math.abs(found.length() - 1) < 1e-12 && Math.abs(found.dot(axis)) < 1e-7, `${axis.toArray()}`);
+    }
+  assert(across(V(0, 0, 1), V(1, 0, 1)).distanceTo(V(1, 0, 0)) < 1e-12);
+});
+
+test("a bar lies between its ends", () => {
+  for (const along of AXES) {
+    const a = V(0.1, 0.2, 0.3);
+    const b = a.clone().addScaledVector(along, 0.7);
+    const geometry = bar(a, b, 0.01);
+    geometry.computeBoundingBox();
+    const box = (geometry.boundingBox ?? new THREE.Box3()).expandByScalar(1e-6);
+    assert(box.containsPoint(a) && box.containsPoint(b));
+    assert(box.getSize(V(0, 0, 0)).length() < 0.75);
+  }
+});
+
+const KINDS = [
+  ...["fixed", "revolute", "prismatic", "cylindrical", "universal", "spherical", "planar", "screw"],
+  ...["pin-slot", "point-on-line", "point-on-plane", "distance", "free"],
+];
+const joint = (joint_type: string): Joint => ({
+  name: "hinge",
+  joint_type,
+  first: "ground",
+  second: "arm",
+  p_PF: [1, 0, 0],
+  q_PF: [0, 0, 0, 1],
+  p_CM: [0, 1, 0],
+  q_CM: [0, 0, 0, 1],
+  length: null,
+  pitch: null,
+  groups: [],
+});
+
+test("every type of joint is drawn, finite, and can be picked where it has volume", () => {
+  const material = new THREE.MeshBasicMaterial();
+  const line = new THREE.LineBasicMaterial();
+  for (const kind of KINDS) {
+    const { first, second, link } = jointGlyph(joint(kind), 0.01, 0.2, material, line);
+    const parts = [...first.children, ...second.children];
+    assert(parts.length > 0, kind);
+    assert.equal(link !== null, kind === "distance");
+    for (const part of parts as (THREE.Mesh | THREE.Line)[]) {
+      assert([...(part.geometry.attributes.position?.array ?? [Number.NaN])].every(Number.isFinite), kind);
+      if (part instanceof THREE.Mesh) assert.deepEqual(part.userData.part, { kind: "joint", name: "hinge" });
+    }
+  }
+});
+
+test("joints and springs hold a body at their own points of it", () => {
+  const spring = { name: "s", first: "arm", second: "arm", at_first: [2, 0, 0], at_second: [3, 0, 0], parameters: [] };
+  const found = holds("arm", [joint("revolute")], [spring]).map((p) => p.toArray());
+  assert.deepEqual(found, [
+    [0, 1, 0],
+    [2, 0, 0],
+    [3, 0, 0],
+  ]);
+  assert.deepEqual(holds("other", [joint("revolute")], [spring]), []);
+});
