@@ -1,7 +1,7 @@
 """Builds the studio's page (client/) into src/impulsar/studio/page, with node from PyPI.
 
 As a hatchling hook it runs in every build of a wheel and in editable installs; as a program,
-`python hatch_build.py` builds the page, `--check` checks its types and `--test`
+`python hatch_build.py` builds the page, `--check` checks its types, lint and format (tsc, Biome) and `--test`
 runs the unit tests of what needs no browser. A page whose inputs have not changed is not built again, and then no
 node is asked for.
 """
@@ -69,6 +69,7 @@ class Page:
     def check(self) -> None:
         self.install()
         self.node("node_modules/typescript/bin/tsc", "--noEmit")
+        self.node("node_modules/@biomejs/biome/bin/biome", "ci", "--error-on-warnings", "--colors=off", ".")
 
     def test(self) -> str:
         self.install()
