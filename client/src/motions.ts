@@ -11,6 +11,7 @@ import { handleBall, IconColours, path } from "./icons3d";
 import type { Loads } from "./loads";
 import type { Group, Joint, Motor } from "./messages";
 import { roundNumber, show, type Vec3 } from "./numbers";
+import { angleAxes, type Frame, motorUnit, reachOf, slideAxis, track } from "./spheres";
 import type { Stage } from "./stage";
 import { colour, onTheme } from "./theme";
 import { tell } from "./toasts";
@@ -18,7 +19,6 @@ import { tell } from "./toasts";
 export type MotorKind = Motor["quantity"];
 const NEAR = 16; // pixels
 const FINGER = 26;
-const POINTS = 48;
 const RADIUS = 0.14; // of the track, in sizes of the mechanism
 const SPEED_PER_TURN = 4; // [1/s]: handle at 1 rad is 4 rad/s, at 0.1 m is 0.4 m/s
 const PATIENCE = 3000; // [ms]
@@ -150,7 +150,8 @@ export class Motions implements Presser {
       move: (x, y) => {
         const F = this.stage.mechanism.frameF(joint);
         if (!F || group.kind === "ball" || !on) return;
-        value = roundNumber(this.read(group, motor, F, x, y, value));
+        const per = this.perHandle(group, motor);
+        value = roundNumber(per * reachOf(joint, group, F, this.under(joint, group, F, x, y), value / per));
         this.draft = { key: key(motor), value };
         this.stream.send({ edit: "Drive", joint: joint.name, value, group: group.name });
         this.stage.view.touch();
@@ -167,36 +168,18 @@ export class Motions implements Presser {
     };
   }
 
-  /** Value that the sphere says when it is held at a pixel; whole turns are counted from `before`. */
-  private read(
-    group: Group,
-    motor: Motor,
-    F: { p: THREE.Vector3; q: THREE.Quaternion },
-    x: number,
-    y: number,
-    before: number,
-  ): number {
-    const per = this.perHandle(group, motor);
-    if (group.kind === "slide") {
-      const along = this.slideAxis(group, F.q);
-      const ray = this.stage.view.ray(x, y);
-      const p = new THREE.Vector3();
-      ray.distanceSqToSegment(
-        F.p.clone().addScaledVector(along, -20 * this.stage.view.size),
-        F.p.clone().addScaledVector(along, 20 * this.stage.view.size),
-        undefined,
-        p,
-      );
-      return p.sub(F.p).dot(along) * per;
+  /** Where a pixel's ray meets the line or the plane that the sphere moves in. */
+  private under(joint: Joint, group: Group, F: Frame, x: number, y: number): THREE.Vector3 {
+    const { view } = this.stage;
+    const ray = view.ray(x, y);
+    if (group.kind !== "slide") {
+      const plane = new THREE.Plane().setFromNormalAndCoplanarPoint(angleAxes(group, F).axis, F.p);
+      return ray.intersectPlane(plane, new THREE.Vector3()) ?? view.unproject(x, y, F.p);
     }
-    const { axis, zero } = this.angleAxes(group, F.q);
-    const plane = new THREE.Plane().setFromNormalAndCoplanarPoint(axis, F.p);
-    const p =
-      this.stage.view.ray(x, y).intersectPlane(plane, new THREE.Vector3()) ?? this.stage.view.unproject(x, y, F.p);
-    const arm = p.sub(F.p);
-    const angle = Math.atan2(arm.dot(axis.clone().cross(zero)), arm.dot(zero));
-    const last = before / per;
-    return (angle + 2 * Math.PI * Math.round((last - angle) / (2 * Math.PI))) * per;
+    const far = slideAxis(joint, group, F).multiplyScalar(20 * view.size);
+    const found = new THREE.Vector3();
+    ray.distanceSqToSegment(F.p.clone().sub(far), F.p.clone().add(far), undefined, found);
+    return found;
   }
 
   /** Motor value per radian or metre of the handle. */
@@ -204,24 +187,6 @@ export class Motions implements Presser {
     if (motor.quantity === "position") return 1;
     if (motor.quantity === "speed") return SPEED_PER_TURN;
     return group.kind === "slide" ? this.loads.scale().force : 0.1 * this.loads.scale().torque * this.stage.view.size;
-  }
-
-  private slideAxis(group: Group, q: THREE.Quaternion): THREE.Vector3 {
-    const joint = this.stage.store.scene?.joints.find((entry) => entry.groups.includes(group));
-    const isX = group.name === "x" || joint?.joint_type === "pin-slot";
-    const axis = isX
-      ? new THREE.Vector3(1, 0, 0)
-      : group.name === "y"
-        ? new THREE.Vector3(0, 1, 0)
-        : new THREE.Vector3(0, 0, 1);
-    return axis.applyQuaternion(q);
-  }
-
-  private angleAxes(group: Group, q: THREE.Quaternion): { axis: THREE.Vector3; zero: THREE.Vector3 } {
-    const isSecond = group.name === "second"; // of a universal joint: about M's x
-    const axis = (isSecond ? new THREE.Vector3(1, 0, 0) : new THREE.Vector3(0, 0, 1)).applyQuaternion(q);
-    const zero = (isSecond ? new THREE.Vector3(0, 0, 1) : new THREE.Vector3(1, 0, 0)).applyQuaternion(q);
-    return { axis, zero };
   }
 
   /** The joint's coordinate now, from the stream. */
@@ -268,7 +233,8 @@ export class Motions implements Presser {
       const icon = this.icon(name);
       icon.colours.off = !on;
       const value = this.draft?.key === name ? this.draft.value : typeof motor.value === "number" ? motor.value : 0;
-      const points = this.track(group, motor, F, value);
+      const reach = value / this.perHandle(group, motor);
+      const points = track(joint, group, F, reach, RADIUS * this.stage.view.size);
       icon.line.geometry.setFromPoints(points);
       icon.ball.position.copy(points.at(-1) ?? F.p);
       icon.ball.scale.setScalar(Math.max(1.1 * this.stage.mechanism.pin, 6 * this.stage.view.pixel(F.p)));
@@ -300,32 +266,6 @@ export class Motions implements Presser {
     this.stage.labels.keepOnly("motion ", new Set([...keep].map((name) => `motion ${name}`)));
   }
 
-  /** From zero to the sphere: an arc about the axis, or a line along it. */
-  private track(
-    group: Group,
-    motor: Motor,
-    F: { p: THREE.Vector3; q: THREE.Quaternion },
-    value: number,
-  ): THREE.Vector3[] {
-    const reach = value / this.perHandle(group, motor);
-    const radius = RADIUS * this.stage.view.size;
-    if (group.kind === "slide") {
-      const along = this.slideAxis(group, F.q);
-      return [F.p.clone(), F.p.clone().addScaledVector(along, reach)];
-    }
-    const { axis, zero } = this.angleAxes(group, F.q);
-    if (group.kind === "ball") return [F.p.clone(), F.p.clone().addScaledVector(zero, 0.6 * radius)];
-    const other = axis.clone().cross(zero);
-    const arc = Array.from({ length: POINTS }, (_, k) => {
-      const angle = (k / (POINTS - 1)) * reach;
-      return F.p
-        .clone()
-        .addScaledVector(zero, radius * Math.cos(angle))
-        .addScaledVector(other, radius * Math.sin(angle));
-    });
-    return [F.p.clone(), ...arc];
-  }
-
   private icon(name: string): Icon {
     let found = this.icons.get(name);
     if (!found) {
@@ -337,11 +277,6 @@ export class Motions implements Presser {
     }
     return found;
   }
-}
-
-/** Unit of what a motor of a freedom sets. */
-export function motorUnit(group: Group, quantity: MotorKind): string {
-  return { speed: `${group.unit}/s`, position: group.unit, torque: group.force_unit }[quantity];
 }
 
 function key(motor: Motor): string {

@@ -3,8 +3,9 @@ import { test } from "node:test";
 import * as THREE from "three";
 import { coil, jointGlyph } from "../src/glyphs";
 import { across } from "../src/icons3d";
-import type { Joint } from "../src/messages";
+import type { Group, Joint } from "../src/messages";
 import { bar, holds } from "../src/shapes";
+import { angleAxes, reachOf, slideAxis, track } from "../src/spheres";
 
 const V = (x: number, y: number, z: number): THREE.Vector3 => new THREE.Vector3(x, y, z);
 const AXES = [V(1, 0, 0), V(0, 1, 0), V(0, 0, 1), V(0, 0, -1), V(1, 2, -3).normalize(), V(1e-9, 0, 1).normalize()];
@@ -100,4 +101,51 @@ test("joints and springs hold a body at their own points of it", () => {
     [3, 0, 0],
   ]);
   assert.deepEqual(holds("other", [joint("revolute")], [spring]), []);
+});
+
+const group = (kind: Group["kind"], name: string): Group => ({
+  name,
+  kind,
+  unit: "",
+  force_unit: "",
+  coordinates: ["hinge"],
+  features: [],
+});
+const F = { p: V(1, -2, 0.5), q: new THREE.Quaternion(0.1, -0.5, 0.3, 0.8).normalize() };
+
+test("a motor's sphere says the value it was put at, over many turns", () => {
+  for (const [type, entry] of [
+    ["revolute", group("angle", "angle")],
+    ["universal", group("angle", "second")],
+    ["prismatic", group("slide", "slide")],
+    ["planar", group("slide", "y")],
+    ["pin-slot", group("slide", "slide")],
+  ] as const)
+    for (const reach of [0, 0.3, -3, 3.2, Math.PI, -7, 40]) {
+      const sphere = track(joint(type), entry, F, reach, 0.2).at(-1) ?? F.p;
+      assert(Math.abs(reachOf(joint(type), entry, F, sphere, reach) - reach) < 1e-10, `${type} ${reach}`);
+    }
+});
+
+test("a sphere that is turned on goes on counting past half a turn", () => {
+  const entry = group("angle", "angle");
+  let reach = 0;
+  for (let k = 1; k <= 100; k++) {
+    const sphere = track(joint("revolute"), entry, F, 0.2 * k, 0.2).at(-1) ?? F.p;
+    reach = reachOf(joint("revolute"), entry, F, sphere, reach);
+  }
+  assert(Math.abs(reach - 20) < 1e-10, String(reach));
+});
+
+test("freedoms lie along the axes of the joint's frame", () => {
+  const along = (x: number, y: number, z: number): THREE.Vector3 => V(x, y, z).applyQuaternion(F.q);
+  const slide = (type: string, name: string): THREE.Vector3 => slideAxis(joint(type), group("slide", name), F);
+  assert(slide("prismatic", "slide").distanceTo(along(0, 0, 1)) < 1e-15);
+  assert(slide("planar", "x").distanceTo(along(1, 0, 0)) < 1e-15);
+  assert(slide("planar", "y").distanceTo(along(0, 1, 0)) < 1e-15);
+  assert(slide("pin-slot", "slide").distanceTo(along(1, 0, 0)) < 1e-15);
+  for (const name of ["angle", "second"]) {
+    const { axis, zero } = angleAxes(group("angle", name), F);
+    assert(Math.abs(axis.dot(zero)) < 1e-15);
+  }
 });
