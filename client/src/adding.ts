@@ -1,16 +1,13 @@
 /** Adding bodies, joints and springs with the mouse. */
 
 import * as THREE from "three";
-import type { Actions, EditData } from "./actions";
+import type { Add, BodyOptions, JointOptions, SpringOptions } from "./edits";
 import type { Drag, Press, Presser } from "./gestures";
 import { across, IconColours, path } from "./icons3d";
-import type { Mechanism } from "./mechanism";
 import { roundNumber, roundVector, type Vec3 } from "./numbers";
-import type { Picking } from "./picking";
-import type { Store } from "./store";
+import type { Stage } from "./stage";
 import { colour, onTheme } from "./theme";
 import { tell } from "./toasts";
-import type { View } from "./view";
 
 export type BodyShape = "link" | "ball" | "box";
 
@@ -36,13 +33,10 @@ export class Adding {
   readonly spring: Presser = { press: (press) => this.pressPair(press, (a, b) => this.addSpring(a, b)) };
 
   constructor(
-    private readonly store: Store,
-    private readonly view: View,
-    private readonly mechanism: Mechanism,
-    private readonly picking: Picking,
-    private readonly actions: Actions,
+    private readonly stage: Stage,
     private readonly hint: (text: string | null) => void,
   ) {
+    const { store, view } = stage;
     onTheme(() => this.colours.set(colour("accent")));
     this.band.visible = false;
     view.scene.add(this.band);
@@ -59,18 +53,18 @@ export class Adding {
   }
 
   private pressBody({ x, y, isTouch }: Press): Drag | null {
-    const hit = this.picking.hit(x, y, ["joint", "body"], isTouch);
-    const start = hit?.point ?? this.view.unproject(x, y, this.view.controls.target);
+    const hit = this.stage.picking.hit(x, y, ["joint", "body"], isTouch);
+    const start = hit?.point ?? this.stage.view.unproject(x, y, this.stage.view.controls.target);
     let end = start;
     return {
       move: (toX, toY) => {
-        end = this.view.unproject(toX, toY, start);
+        end = this.stage.view.unproject(toX, toY, start);
         this.lay(start, end);
       },
       end: (moved) => {
         this.band.visible = false;
-        this.view.touch();
-        if (!moved) end = start.clone().addScaledVector(this.view.up, -0.15 * this.view.size);
+        this.stage.view.touch();
+        if (!moved) end = start.clone().addScaledVector(this.stage.view.up, -0.15 * this.stage.view.size);
         void this.addBody(start, end);
       },
       cancel: () => this.forget(),
@@ -80,11 +74,11 @@ export class Adding {
   private async addBody(start: THREE.Vector3, end: THREE.Vector3): Promise<void> {
     const along = end.clone().sub(start);
     const length = along.length();
-    const radius = roundNumber(Math.max(0.9 * this.mechanism.pin, 0.05 * length), 3);
+    const radius = roundNumber(Math.max(0.9 * this.stage.mechanism.pin, 0.05 * length), 3);
     const middle = start.clone().addScaledVector(along, 0.5);
     const turn = new THREE.Quaternion().setFromUnitVectors(new THREE.Vector3(0, 0, 1), along.normalize());
     const size = roundNumber(length, 4);
-    const options: Record<string, unknown> = { density: this.density, position: roundVector(middle.toArray(), 6) };
+    const options: BodyOptions = { density: this.density, position: roundVector(middle.toArray(), 6) };
     if (this.shape === "link") {
       options.shape = { shape: "capsule", radius, length: size };
       options.orientation = turn.normalize().toArray();
@@ -93,27 +87,29 @@ export class Adding {
     } else {
       options.shape = { shape: "box", size: [size, size, size] };
     }
-    await this.add("body", this.store.freeName("body"), options);
+    await this.add({ edit: "Add", kind: "body", name: this.stage.store.freeName("body"), options });
   }
 
   private endAt(x: number, y: number, isTouch: boolean, near: THREE.Vector3): End {
-    const hit = this.picking.hit(x, y, ["body"], isTouch);
-    return hit ? { body: hit.name, point: hit.point } : { body: "ground", point: this.view.unproject(x, y, near) };
+    const hit = this.stage.picking.hit(x, y, ["body"], isTouch);
+    return hit
+      ? { body: hit.name, point: hit.point }
+      : { body: "ground", point: this.stage.view.unproject(x, y, near) };
   }
 
   private pressPair({ x, y, isTouch }: Press, done: (a: End, b: End) => void): Drag | null {
-    const near = this.first?.point ?? this.view.controls.target;
+    const near = this.first?.point ?? this.stage.view.controls.target;
     const start = this.endAt(x, y, isTouch, near);
     let last = { x, y };
     const from = this.first ?? start;
     return {
       move: (toX, toY) => {
         last = { x: toX, y: toY };
-        this.lay(from.point, this.view.unproject(toX, toY, from.point));
+        this.lay(from.point, this.stage.view.unproject(toX, toY, from.point));
       },
       end: (moved) => {
         this.band.visible = false;
-        this.view.touch();
+        this.stage.view.touch();
         if (!moved && !this.first) {
           this.first = start;
           this.hint(
@@ -136,27 +132,27 @@ export class Adding {
 
   private addJoint(a: End, b: End): void {
     const [first, second] = b.body === "ground" ? [b, a] : [a, b];
-    const kind = this.store.scene?.joint_kinds.find((entry) => entry.name === this.jointType);
+    const kind = this.stage.store.scene?.joint_kinds.find((entry) => entry.name === this.jointType);
     const at = roundVector(a.point.toArray(), 6);
-    const options: Record<string, unknown> = { type: this.jointType, first: first.body, second: second.body, at };
+    const options: JointOptions = { type: this.jointType, first: first.body, second: second.body, at };
     if (this.jointType === "distance") {
       options.at = roundVector(first.point.toArray(), 6);
       options.at_b = roundVector(second.point.toArray(), 6);
     }
-    if (this.jointType === "screw") options.pitch = roundNumber(0.02 * this.view.size, 2);
+    if (this.jointType === "screw") options.pitch = roundNumber(0.02 * this.stage.view.size, 2);
     const axis = this.sight();
     if (kind && kind.axes > 0) options.axis = axis.toArray();
     if (kind && kind.axes > 1)
       options.axis2 = across(
         axis,
-        this.nearestAxis(new THREE.Vector3(1, 0, 0).applyQuaternion(this.view.camera.quaternion)),
+        this.nearestAxis(new THREE.Vector3(1, 0, 0).applyQuaternion(this.stage.view.camera.quaternion)),
       ).toArray();
-    void this.add("joint", this.store.freeName("joint"), options);
+    void this.add({ edit: "Add", kind: "joint", name: this.stage.store.freeName("joint"), options });
   }
 
   private addSpring(a: End, b: End): void {
     const at = (end: End): Vec3 => roundVector(end.point.toArray(), 6);
-    const options = {
+    const options: SpringOptions = {
       first: a.body,
       second: b.body,
       at_a: at(a),
@@ -164,18 +160,17 @@ export class Adding {
       stiffness: this.stiffness,
       damping: this.damping,
     };
-    void this.add("spring", this.store.freeName("spring"), options);
+    void this.add({ edit: "Add", kind: "spring", name: this.stage.store.freeName("spring"), options });
   }
 
-  private async add(kind: string, name: string, options: Record<string, unknown>): Promise<void> {
-    this.waiting = name;
-    const edit: EditData = { edit: "Add", kind, name, options };
-    if (!(await this.actions.apply(edit))) this.waiting = null;
+  private async add(edit: Add): Promise<void> {
+    this.waiting = edit.name;
+    if (!(await this.stage.actions.apply(edit))) this.waiting = null;
   }
 
   /** World axis nearest to the line of sight. */
   private sight(): THREE.Vector3 {
-    return this.nearestAxis(this.view.camera.getWorldDirection(new THREE.Vector3()).negate());
+    return this.nearestAxis(this.stage.view.camera.getWorldDirection(new THREE.Vector3()).negate());
   }
 
   private nearestAxis(direction: THREE.Vector3): THREE.Vector3 {
@@ -187,13 +182,13 @@ export class Adding {
   private lay(a: THREE.Vector3, b: THREE.Vector3): void {
     this.band.geometry.setFromPoints([a, b]);
     this.band.visible = true;
-    this.view.touch();
+    this.stage.view.touch();
   }
 
   private forget(): void {
     this.first = null;
     this.band.visible = false;
     this.hint(null);
-    this.view.touch();
+    this.stage.view.touch();
   }
 }

@@ -112,7 +112,15 @@ export class Books {
     this.put(
       "imbalance",
       `${show(book("imbalance"), 2)} J${share}${store.books?.trouble.length ? " ⚠" : ""}`,
-      store.books?.trouble.length ? "bad" : Number.isNaN(percent) ? "" : percent < 1 ? "good" : percent < 5 ? "warn" : "bad",
+      store.books?.trouble.length
+        ? "bad"
+        : Number.isNaN(percent)
+          ? ""
+          : percent < 1
+            ? "good"
+            : percent < 5
+              ? "warn"
+              : "bad",
     );
     const error = book("constraint_error");
     this.put("constraint error", `${show(error, 2)} m, rad`, error < 1e-6 ? "good" : error < 1e-4 ? "warn" : "bad");
@@ -131,8 +139,9 @@ export class Books {
   }
 
   private put(name: (typeof ROWS)[number], text: string, grade: Grade = ""): void {
-    const { box, value } = this.cells.get(name)!;
-    setText(value, text);
-    if (box.className !== grade) box.className = grade;
+    const cell = this.cells.get(name);
+    if (!cell) return;
+    setText(cell.value, text);
+    if (cell.box.className !== grade) cell.box.className = grade;
   }
 }

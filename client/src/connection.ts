@@ -1,5 +1,6 @@
 /** The WebSocket to the session: every request is answered or fails in words; a lost line is taken up again. */
 
+import type { Edit } from "./edits";
 import { type ClientMessage, type Control, decodeFrame, type Frame, type Reply, type ServerMessage } from "./messages";
 
 type Waiting = { resolve: (reply: Reply) => void; reject: (error: Error) => void };
@@ -29,7 +30,7 @@ export class Connection {
   }
 
   /** Send an edit: `{edit: "Grab", ...}` with the fields of the engine's edit. */
-  edit(edit: Record<string, unknown>): Promise<Reply> {
+  edit(edit: Edit): Promise<Reply> {
     return this.request({ type: "edit", edit });
   }
 

@@ -1,6 +1,6 @@
 /** Building and finding elements. */
 
-type Props = Record<string, string | number | boolean | undefined | ((event: any) => void)>;
+type Props = Record<string, string | number | boolean | undefined | ((event: Event) => void)>;
 
 /** An element with attributes, listeners (names that start with "on") and children. */
 export function h<K extends keyof HTMLElementTagNameMap>(

@@ -3,9 +3,10 @@
  *
  *   sum     = product (("+" | "-") product)*
  *   product = factor (("*" | "/") factor)*
- *   factor  = number | "-" factor | "(" sum ")" | "|" sum "|" | name
+ *   factor  = number | ("-" | "+") factor | "(" sum ")" | "|" sum "|" | name
  *
  * A name is a signal such as `link3.velocity.x`, or any text in square brackets: `[work of hand]`.
+ * The signs of print, − × · ÷, are read as - * * /.
  */
 
 export type Node =
@@ -16,8 +17,11 @@ export type Node =
 
 export class ExpressionError extends Error {}
 
-const TOKEN = /\s*(?:(\d+\.?\d*(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?)|\[([^\]]+)\]|([A-Za-z_][\w.]*)|([-+*/()|]))/y;
+const NUMBER = /\d+\.?\d*(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?/.source;
+const TOKEN = new RegExp(`\\s*(?:(${NUMBER})|\\[\\s*([^\\]\\s][^\\]]*)\\]|([A-Za-z_][\\w.]*)|([-+*/()|−×·÷]))`, "y");
+const PRINTED: Record<string, string> = { "−": "-", "×": "*", "·": "*", "÷": "/" };
 const DEEPEST = 50;
+const LONGEST = 1000; // names, numbers and signs
 
 interface Token {
   kind: "number" | "name" | "sign" | "end";
@@ -26,20 +30,22 @@ interface Token {
 
 function tokens(text: string): Token[] {
   const found: Token[] = [];
-  TOKEN.lastIndex = 0;
+  const end = text.trimEnd().length;
   let place = 0;
-  while (text.slice(place).trim() !== "") {
+  while (place < end) {
+    if (found.length === LONGEST)
+      throw new ExpressionError(`expression: more than ${LONGEST} names, numbers and signs; make it shorter`);
     TOKEN.lastIndex = place;
     const match = TOKEN.exec(text);
     if (!match)
       throw new ExpressionError(
         `expression: cannot read '${text.slice(place).trim()}'; use names, numbers and + - * / ( )`,
       );
-    const [, number, bracketed, name, sign] = match;
+    const [, number, bracketed, name, sign = ""] = match;
+    const named = bracketed?.trim() ?? name;
     if (number !== undefined) found.push({ kind: "number", text: number });
-    else if (bracketed !== undefined || name !== undefined)
-      found.push({ kind: "name", text: (bracketed ?? name).trim() });
-    else found.push({ kind: "sign", text: sign });
+    else if (named !== undefined) found.push({ kind: "name", text: named });
+    else found.push({ kind: "sign", text: PRINTED[sign] ?? sign });
     place = TOKEN.lastIndex;
   }
   return found;
@@ -81,6 +87,7 @@ export function parse(text: string): Node {
     if (depth > DEEPEST) throw new ExpressionError(`expression: nested more than ${DEEPEST} deep; make it shorter`);
     const token = peek();
     if (take("-")) return { kind: "negate", of: factor(depth + 1) };
+    if (take("+")) return factor(depth + 1);
     if (take("(")) {
       const inner = sum(depth + 1);
       expect(")");
@@ -92,7 +99,7 @@ export function parse(text: string): Node {
       return { kind: "abs", of: inner };
     }
     place += 1;
-    if (token.kind === "number") return { kind: "number", value: Number(token.text) };
+    if (token.kind === "number") return { kind: "number", value: numberOf(token.text) };
     if (token.kind === "name") return { kind: "signal", name: token.text };
     throw new ExpressionError(
       `expression: a signal or a number is missing ${token.text ? `before '${token.text}'` : "at the end"}`,
@@ -102,6 +109,34 @@ export function parse(text: string): Node {
   if (peek().kind !== "end")
     throw new ExpressionError(`expression: '${peek().text}' is not expected; put + - * or / before it`);
   return tree;
+}
+
+function numberOf(text: string): number {
+  const value = Number(text);
+  if (!Number.isFinite(value)) throw new ExpressionError(`expression: '${text}' is too large for a number`);
+  return value;
+}
+
+/** The unit of an expression where `read` gives that of a signal: known of sums and of multiples, "" else. */
+export function unitOf(node: Node, read: (name: string) => string): string {
+  switch (node.kind) {
+    case "number":
+      return "";
+    case "signal":
+      return read(node.name);
+    case "negate":
+    case "abs":
+      return unitOf(node.of, read);
+    case "+":
+    case "-": {
+      const unit = unitOf(node.a, read);
+      return unit === unitOf(node.b, read) ? unit : "";
+    }
+    case "*":
+      return node.a.kind === "number" ? unitOf(node.b, read) : node.b.kind === "number" ? unitOf(node.a, read) : "";
+    case "/":
+      return node.b.kind === "number" ? unitOf(node.a, read) : "";
+  }
 }
 
 /** The signals an expression reads, each once. */

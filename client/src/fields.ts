@@ -1,10 +1,131 @@
-/** Rows of the inspector: a name, values, a unit, and under them why a value was refused. */
+/**
+ * Rows of the inspector: a name, values, a unit, and under them why a value was refused. A row lives as
+ * long as its key is in the template, whatever the world's values do meanwhile; it keeps what is typed.
+ */
 
-import { h, setText } from "./dom";
+import { html, nothing, type TemplateResult } from "lit-html";
+import { AsyncDirective } from "lit-html/async-directive.js";
+import { Directive, directive, type ElementPart } from "lit-html/directive.js";
+import { live } from "lit-html/directives/live.js";
+import { repeat } from "lit-html/directives/repeat.js";
+import type { Free } from "./edits";
 import type { Parameter } from "./messages";
-import { exact, parseNumber } from "./numbers";
+import { formOf } from "./parameters";
+import { Typing } from "./typing";
 
-type Apply = (value: unknown) => Promise<unknown>;
+export type Apply<T extends Free = Free> = (value: T) => Promise<unknown>;
+
+/** A piece of the inspector that is the same one as long as its key is. */
+export interface Keyed {
+  key: string;
+  view: unknown;
+}
+
+export function keyedList(pieces: Keyed[]): unknown {
+  return repeat(
+    pieces,
+    ({ key }) => key,
+    ({ view }) => view,
+  );
+}
+
+/** Rows under a title. */
+export function group(title: string, ...rows: Keyed[]): Keyed {
+  return { key: `group ${title}`, view: html`<fieldset><legend>${title}</legend>${keyedList(rows)}</fieldset>` };
+}
+
+export function actions(...buttons: TemplateResult[]): Keyed {
+  return { key: "actions", view: html`<div class="actions">${buttons}</div>` };
+}
+
+export function button(text: string, action: () => void, kind?: "danger"): TemplateResult {
+  return html`<button type="button" class=${kind ?? nothing} @click=${action}>${text}</button>`;
+}
+
+/** Sets an input's text where it is another; where the focus is, it is selected, as on entering it. */
+class Shows extends Directive {
+  render(_text: string): unknown {
+    return nothing;
+  }
+
+  override update(part: ElementPart, [text]: [string]): unknown {
+    const input = part.element as HTMLInputElement;
+    if (input.value !== text) {
+      input.value = text;
+      if (document.activeElement === input) input.select();
+    }
+    return nothing;
+  }
+}
+const shows = directive(Shows);
+
+interface Input {
+  label: string;
+  unit: string;
+  texts: string[]; // of the world's values
+  names: string[]; // of the inputs
+  apply: (texts: string[]) => Promise<unknown>;
+}
+
+class InputRow extends AsyncDirective {
+  private row: Input = { label: "", unit: "", texts: [], names: [], apply: async () => {} };
+  private typing = new Typing();
+
+  render(row: Input): TemplateResult {
+    this.row = row;
+    this.typing.take(row.texts);
+    return this.view();
+  }
+
+  private async send(): Promise<void> {
+    await this.typing.send(this.row.apply);
+    this.show();
+  }
+
+  private key(event: KeyboardEvent): void {
+    if (event.key === "Enter") void this.send();
+    if (event.key !== "Escape") return;
+    this.typing.forget();
+    this.show();
+  }
+
+  private leave(): void {
+    this.typing.focus = -1;
+    if (this.isConnected) void this.send(); // else the row was taken away, and not left
+  }
+
+  private show(): void {
+    if (this.isConnected) this.setValue(this.view());
+  }
+
+  private view(): TemplateResult {
+    const { label, unit, names } = this.row;
+    const { typing } = this;
+    const isWrong = typing.problem !== null;
+    const inputs = typing.shown.map(
+      (text, k) =>
+        html`<input
+          ${shows(text)}
+          inputmode="decimal"
+          autocomplete="off"
+          spellcheck="false"
+          aria-label=${[label, names[k], unit && `in ${unit}`].filter(Boolean).join(" ")}
+          aria-invalid=${isWrong}
+          @input=${(event: Event) => typing.type(k, (event.target as HTMLInputElement).value)}
+          @focus=${() => {
+            typing.focus = k;
+          }}
+          @blur=${() => this.leave()}
+          @keydown=${(event: KeyboardEvent) => this.key(event)}
+        />`,
+    );
+    return html`<div class=${inputs.length > 2 ? "row wide" : "row"} data-row=${label}>
+      <span>${label}</span><span class="values">${inputs}</span><span class="unit">${unit}</span>
+      <div class="error" role="alert" ?hidden=${!isWrong}>${typing.problem}</div>
+    </div>`;
+  }
+}
+const inputDirective = directive(InputRow);
 
 /** A row whose inputs are sent when they are changed; a refusal stands below it in the engine's words. */
 export function inputRow(
@@ -13,193 +134,103 @@ export function inputRow(
   texts: string[],
   names: string[],
   apply: (texts: string[]) => Promise<unknown>,
-): HTMLElement {
-  const error = h("div", { class: "error", role: "alert" });
-  error.hidden = true;
-  const inputs = texts.map((text, k) =>
-    h("input", {
-      value: text,
-      inputmode: "decimal",
-      autocomplete: "off",
-      spellcheck: "false",
-      "aria-label": [label, names[k], unit && `in ${unit}`].filter(Boolean).join(" "),
-    }),
-  );
-  const row = h(
-    "div",
-    { class: inputs.length > 2 ? "row wide" : "row", "data-row": label },
-    h("span", {}, label),
-    h("span", { class: "values" }, ...inputs),
-    h("span", { class: "unit" }, unit),
-    error,
-  );
-  let sent = texts.join("\n"); // Enter and the browser's own change event are one change
-  const send = async (): Promise<void> => {
-    const now = inputs.map((input) => input.value);
-    if (now.join("\n") === sent) return;
-    sent = now.join("\n");
-    try {
-      await apply(now);
-      fail(null);
-    } catch (problem) {
-      fail(problem instanceof Error ? problem.message : String(problem));
-    }
-  };
-  const fail = (text: string | null): void => {
-    error.hidden = text === null;
-    setText(error, text ?? "");
-    for (const input of inputs) input.setAttribute("aria-invalid", String(text !== null));
-  };
-  for (const input of inputs) {
-    input.addEventListener("blur", () => {
-      if (!row.closest("[inert]")) void send();
-    });
-    input.addEventListener("keydown", (event) => {
-      if (event.key === "Enter") void send();
-      if (event.key === "Escape") {
-        inputs.forEach((entry, k) => (entry.value = texts[k]));
-        sent = texts.join("\n");
-        fail(null);
-      }
-    });
-  }
-  return row;
+): Keyed {
+  return { key: `${label} ${texts.length}`, view: inputDirective({ label, unit, texts, names, apply }) };
 }
 
-export function selectRow(label: string, names: string[], value: string, apply: Apply): HTMLElement {
-  const error = h("div", { class: "error", role: "alert" });
-  error.hidden = true;
-  const select = h(
-    "select",
-    { "aria-label": label },
-    ...names.map((name) => h("option", { value: name, selected: name === value }, name)),
-  );
-  const unit = h("span", { class: "unit" });
-  let isWalking = false; // arrow keys on a closed list choose every entry on the way; Enter or leaving it says which
-  select.addEventListener("keydown", (event) => {
-    isWalking = /^(Arrow|Page|Home|End|[^ ]$)/.test(event.key) && !event.altKey;
-    if (event.key === "Enter" && select.value !== value) {
-      void send();
+/** The row of a parameter of any shape. */
+export function parameterRow(parameter: Parameter, apply: Apply): Keyed {
+  const label = parameter.name.replaceAll("_", " ");
+  const { texts, names, read } = formOf(parameter, label);
+  return inputRow(label, parameter.unit, texts, names, async (typed) => apply(read(typed)));
+}
+
+interface Choice {
+  label: string;
+  names: string[];
+  value: string;
+  apply: Apply<string>;
+}
+
+class SelectRow extends AsyncDirective {
+  private row: Choice = { label: "", names: [], value: "", apply: async () => {} };
+  private chosen: string | null = null; // instead of the world's value
+  private isWalking = false; // arrow keys on a closed list choose every entry on the way; Enter or leaving it says which
+  private problem: string | null = null;
+
+  render(row: Choice): TemplateResult {
+    if (row.value !== this.row.value) this.chosen = this.problem = null;
+    this.row = row;
+    return this.view();
+  }
+
+  private get isOther(): boolean {
+    return this.chosen !== null && this.chosen !== this.row.value;
+  }
+
+  private key(event: KeyboardEvent): void {
+    if (event.key === "Tab" || event.key === "Shift") return; // on the way out
+    this.isWalking = /^(Arrow|Page|Home|End|[^ ]$)/.test(event.key) && !event.altKey;
+    if (event.key === "Enter" && this.isOther) {
+      void this.send();
       event.preventDefault();
+    } else if (event.key === "Escape") {
+      this.chosen = null;
+      this.show();
     }
-  });
-  select.addEventListener("pointerdown", () => (isWalking = false));
-  select.addEventListener("change", () => {
-    setText(unit, isWalking && select.value !== value ? "Enter ↵" : "");
-    if (!isWalking) void send();
-  });
-  select.addEventListener("blur", () => {
-    if (isWalking && select.value !== value && !select.closest("[inert]")) void send();
-  });
-  const send = async (): Promise<void> => {
-    isWalking = false;
-    setText(unit, "");
+  }
+
+  private choose(value: string): void {
+    this.chosen = value;
+    if (this.isWalking) this.show();
+    else void this.send();
+  }
+
+  private leave(): void {
+    if (this.isWalking && this.isOther && this.isConnected) void this.send();
+  }
+
+  private async send(): Promise<void> {
+    this.isWalking = false;
+    this.show();
     try {
-      await apply(select.value);
-      error.hidden = true;
-    } catch (problem) {
-      error.hidden = false;
-      setText(error, problem instanceof Error ? problem.message : String(problem));
-      select.value = value;
+      await this.row.apply(this.chosen ?? this.row.value);
+      this.problem = null;
+    } catch (error) {
+      this.problem = error instanceof Error ? error.message : String(error);
+      this.chosen = null;
     }
-  };
-  return h(
-    "div",
-    { class: "row", "data-row": label },
-    h("span", {}, label),
-    h("span", { class: "values" }, select),
-    unit,
-    error,
-  );
-}
-
-/** A row of live values, filled by `output`. */
-export function liveRow(
-  label: string,
-  unit: string,
-  isVector: boolean,
-): { row: HTMLElement; output: HTMLOutputElement } {
-  const output = h("output", { "aria-label": label, "aria-live": "off" });
-  return {
-    row: h(
-      "div",
-      { class: isVector ? "row wide" : "row", "data-row": label },
-      h("span", {}, label),
-      output,
-      h("span", { class: "unit" }, unit),
-    ),
-    output,
-  };
-}
-
-export function group(title: string, ...rows: HTMLElement[]): HTMLElement {
-  return h("fieldset", {}, h("legend", {}, title), ...rows);
-}
-
-function read(text: string, what: string): number {
-  const value = parseNumber(text);
-  if (value === null) throw new Error(`${what}: ${text === "" ? "nothing" : `'${text}'`} is not a number`);
-  return value;
-}
-
-/** As JSON has it: no infinity there. */
-function plain(value: number): number | string {
-  return Number.isFinite(value) ? value : value > 0 ? "inf" : "-inf";
-}
-
-function text(value: unknown, ifNone = ""): string {
-  return typeof value === "number" ? exact(value) : ifNone;
-}
-
-/** The row of a parameter of any shape: a number, a vector, a tensor, limits, limits of a ball. */
-export function parameterRow(
-  parameter: Parameter,
-  apply: Apply,
-  label = parameter.name.replaceAll("_", " "),
-): HTMLElement {
-  const { name, unit, value } = parameter;
-  if (name === "limits") return limitsRow(parameter, label, apply);
-  if (Array.isArray(value) && Array.isArray(value[0])) return tensorRow(label, unit, value as number[][], apply);
-  if (Array.isArray(value)) {
-    const numbers = value as number[];
-    return inputRow(label, unit, numbers.map(exact), ["x", "y", "z"], (texts) =>
-      apply(texts.map((item) => plain(read(item, label)))),
-    );
+    this.show();
   }
-  const shown = value === null ? "inf" : text(value);
-  return inputRow(label, unit, [shown], [""], ([item]) => apply(plain(read(item, label))));
-}
 
-function tensorRow(label: string, unit: string, tensor: number[][], apply: Apply): HTMLElement {
-  const isDiagonal = tensor.every((line, i) => line.every((item, j) => i === j || item === 0));
-  if (isDiagonal) {
-    const texts = tensor.map((line, i) => exact(line[i]));
-    return inputRow(label, unit, texts, ["xx", "yy", "zz"], (typed) => apply(typed.map((item) => read(item, label))));
+  private show(): void {
+    if (this.isConnected) this.setValue(this.view());
   }
-  const names = ["xx", "xy", "xz", "yx", "yy", "yz", "zx", "zy", "zz"];
-  return inputRow(label, unit, tensor.flat().map(exact), names, (typed) => {
-    const flat = typed.map((item) => read(item, label));
-    return apply([flat.slice(0, 3), flat.slice(3, 6), flat.slice(6, 9)]);
-  });
-}
 
-function limitsRow(parameter: Parameter, label: string, apply: Apply): HTMLElement {
-  const { unit, value } = parameter;
-  const range = (lower: string, upper: string): (number | string)[] | null =>
-    lower === "" && upper === ""
-      ? null
-      : [plain(lower === "" ? -Infinity : read(lower, label)), plain(upper === "" ? Infinity : read(upper, label))];
-  if (value && typeof value === "object" && !Array.isArray(value)) {
-    const { swing, twist } = value as { swing: number | null; twist: (number | null)[] | null };
-    const texts = [text(swing), text(twist?.[0]), text(twist?.[1])];
-    return inputRow(label, unit, texts, ["swing", "least twist", "most twist"], ([a, b, c]) => {
-      const found: Record<string, unknown> = {};
-      if (a !== "") found.swing = read(a, label);
-      const turned = range(b, c);
-      if (turned) found.twist = turned;
-      return apply(Object.keys(found).length ? found : null);
-    });
+  private view(): TemplateResult {
+    const { label, names, value } = this.row;
+    const shown = this.chosen ?? value;
+    return html`<div class="row" data-row=${label}>
+      <span>${label}</span>
+      <span class="values"
+        ><select
+          aria-label=${label}
+          @keydown=${(event: KeyboardEvent) => this.key(event)}
+          @pointerdown=${() => (this.isWalking = false)}
+          @change=${(event: Event) => this.choose((event.target as HTMLSelectElement).value)}
+          @blur=${() => this.leave()}
+        >
+          ${names.map((name) => html`<option value=${name} .selected=${live(name === shown)}>${name}</option>`)}
+        </select></span
+      >
+      <span class="unit">${this.isWalking && this.isOther ? "Enter ↵" : ""}</span>
+      <div class="error" role="alert" ?hidden=${this.problem === null}>${this.problem}</div>
+    </div>`;
   }
-  const pair = (value ?? [null, null]) as (number | null)[];
-  return inputRow(label, unit, [text(pair[0]), text(pair[1])], ["lower", "upper"], ([a, b]) => apply(range(a, b)));
+}
+const selectDirective = directive(SelectRow);
+
+/** A row with a list to choose from. */
+export function selectRow(label: string, names: string[], value: string, apply: Apply<string>): Keyed {
+  return { key: `choice ${label}`, view: selectDirective({ label, names, value, apply }) };
 }

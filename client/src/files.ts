@@ -1,25 +1,22 @@
 /** Scenes and files: the picker, what can be opened by drag and drop, what can be saved. */
 
-import type { Actions } from "./actions";
 import { menuButton, openDialog } from "./dialogs";
 import { byId, download, h, setText } from "./dom";
 import { icon } from "./icons";
 import type { MeshReply, Reply, SceneEntry } from "./messages";
-import { parseNumber, roundVector } from "./numbers";
+import { parseNumber, plain, roundVector } from "./numbers";
 import type { Plots } from "./plots";
-import type { Store } from "./store";
+import type { Stage } from "./stage";
 import { tell, tellError } from "./toasts";
-import type { View } from "./view";
 
 const DENSITY = 1000; // of a mesh [kg/m³]
 
 export class Files {
   constructor(
-    private readonly store: Store,
-    private readonly actions: Actions,
-    private readonly view: View,
+    private readonly stage: Stage,
     plots: Plots,
   ) {
+    const { store } = stage;
     const scenes = byId<HTMLButtonElement>("scene-button");
     scenes.addEventListener("click", () => this.pickScene());
     store.on("scene", (scene) => setText(scenes, `${scene.name} ▾`));
@@ -75,7 +72,7 @@ export class Files {
         const changed = fields
           .map(({ name, value, input }) => [name, read(input, value), value] as const)
           .filter(([, now, before]) => now !== before);
-        void this.actions
+        void this.stage.actions
           .control("scene", {
             name: entry.name,
             parameters: Object.fromEntries(changed.map(([name, now]) => [name, now])),
@@ -86,7 +83,10 @@ export class Files {
       });
       return made;
     };
-    const dialog = openDialog("Scenes", h("div", { class: "scenes" }, ...(this.store.scene?.scenes ?? []).map(form)));
+    const dialog = openDialog(
+      "Scenes",
+      h("div", { class: "scenes" }, ...(this.stage.store.scene?.scenes ?? []).map(form)),
+    );
   }
 
   private choose(): void {
@@ -126,11 +126,11 @@ export class Files {
         await this.post("api/scene-file", file); // all are told of the new scene
       } else if (/\.(stl|obj)$/i.test(file.name)) {
         const reply = (await this.post(`api/mesh?name=${encodeURIComponent(file.name)}`, file)) as MeshReply;
-        const position = roundVector(this.view.controls.target.toArray(), 6);
-        await this.actions.apply({
+        const position = roundVector(this.stage.view.controls.target.toArray(), 6);
+        await this.stage.actions.apply({
           edit: "Add",
           kind: "body",
-          name: this.store.freeName("mesh"),
+          name: this.stage.store.freeName("mesh"),
           options: { shape: reply.shape, density: DENSITY, position },
         });
         tell(reply.text);
@@ -160,7 +160,7 @@ export class Files {
   }
 
   private picture(): void {
-    this.view.canvas.toBlob((blob) => blob && download("impulsar.png", blob));
+    this.stage.view.canvas.toBlob((blob) => blob && download("impulsar.png", blob));
   }
 }
 
@@ -171,6 +171,7 @@ function field(name: string, value: unknown): HTMLInputElement {
 
 function read(input: HTMLInputElement, before: unknown): unknown {
   if (typeof before === "boolean") return input.checked;
-  if (typeof before === "number") return parseNumber(input.value) ?? input.value;
+  const typed = typeof before === "number" ? parseNumber(input.value) : null;
+  if (typed !== null) return plain(typed);
   return input.value === "" && before === null ? null : input.value;
 }

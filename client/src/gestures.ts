@@ -1,9 +1,8 @@
 /** Pointers on the picture: a press goes to a handle, then to the tool in hand, else it turns the view. */
 
 import { byId } from "./dom";
-import type { Picking } from "./picking";
-import type { Store, Tool } from "./store";
-import type { View } from "./view";
+import type { Stage } from "./stage";
+import type { Tool } from "./store";
 
 /** What a press has begun; pixels are counted from the canvas's corner. */
 export interface Drag {
@@ -32,22 +31,21 @@ export class Gestures {
   private second = new Map<number, number>(); // other fingers: their y
   private start = { x: 0, y: 0 };
   private moved = false;
-  private stage = byId("stage");
+  private area = byId("stage");
 
   constructor(
-    private readonly store: Store,
-    private readonly view: View,
-    private readonly picking: Picking,
+    private readonly stage: Stage,
     private readonly handles: Presser,
     private readonly tools: Record<Tool, Presser>,
   ) {
-    const canvas = view.canvas;
-    this.stage.addEventListener("pointerdown", (event) => this.down(event), { capture: true });
-    this.stage.addEventListener("pointermove", (event) => this.over(event), { capture: true });
+    const { store } = stage;
+    const { canvas } = stage.view;
+    this.area.addEventListener("pointerdown", (event) => this.down(event), { capture: true });
+    this.area.addEventListener("pointermove", (event) => this.over(event), { capture: true });
     for (const name of ["pointerup", "pointercancel"] as const) {
-      this.stage.addEventListener(name, (event) => this.up(event, name === "pointercancel"), { capture: true });
+      this.area.addEventListener(name, (event) => this.up(event, name === "pointercancel"), { capture: true });
     }
-    this.stage.addEventListener("wheel", (event) => this.wheel(event), { capture: true, passive: false });
+    this.area.addEventListener("wheel", (event) => this.wheel(event), { capture: true, passive: false });
     canvas.addEventListener("contextmenu", (event) => event.preventDefault());
     addEventListener("keydown", (event) => {
       if (event.key === "Escape") this.abort();
@@ -60,48 +58,45 @@ export class Gestures {
     });
   }
 
-  get isBusy(): boolean {
-    return this.drag !== null;
-  }
-
   private place(event: MouseEvent & { pointerType?: string }): Press {
-    const box = this.view.canvas.getBoundingClientRect();
+    const box = this.stage.view.canvas.getBoundingClientRect();
     return { x: event.clientX - box.left, y: event.clientY - box.top, isTouch: event.pointerType === "touch" };
   }
 
   private down(event: PointerEvent): void {
-    if (event.target !== this.view.canvas) return;
+    if (event.target !== this.stage.view.canvas) return;
     if (this.drag) {
       this.second.set(event.pointerId, event.clientY);
       return;
     }
-    this.view.canvas.focus({ preventScroll: true });
+    this.stage.view.canvas.focus({ preventScroll: true });
     const press = this.place(event);
     this.start = press;
     this.moved = false;
     this.pointer = event.pointerId;
     if (event.button !== 0 || event.ctrlKey || event.shiftKey || event.metaKey) return;
-    this.drag = this.handles.press(press) ?? this.tools[this.store.tool].press(press);
+    this.drag = this.handles.press(press) ?? this.tools[this.stage.store.tool].press(press);
     if (!this.drag) return;
-    this.view.controls.enabled = false;
-    this.view.canvas.setPointerCapture(event.pointerId);
-    this.view.canvas.dataset.busy = "";
+    this.stage.view.controls.enabled = false;
+    this.stage.view.canvas.setPointerCapture(event.pointerId);
+    this.stage.view.canvas.dataset.busy = "";
   }
 
   private over(event: PointerEvent): void {
     const press = this.place(event);
-    if (this.second.has(event.pointerId)) {
-      this.drag?.deepen?.(this.second.get(event.pointerId)! - event.clientY);
+    const before = this.second.get(event.pointerId);
+    if (before !== undefined) {
+      this.drag?.deepen?.(before - event.clientY);
       this.second.set(event.pointerId, event.clientY);
       return;
     }
     if (event.buttons && Math.hypot(press.x - this.start.x, press.y - this.start.y) > STILL) this.moved = true;
     if (this.drag && event.pointerId === this.pointer) {
       if (this.moved) this.drag.move(press.x, press.y);
-    } else if (!event.buttons && event.pointerType === "mouse" && event.target === this.view.canvas) {
-      const hit = this.picking.hit(press.x, press.y, ["body", "joint", "spring"]);
-      this.view.canvas.dataset.over = hit ? "body" : "";
-      this.tools[this.store.tool].hover?.(press);
+    } else if (!event.buttons && event.pointerType === "mouse" && event.target === this.stage.view.canvas) {
+      const hit = this.stage.picking.hit(press.x, press.y, ["body", "joint", "spring"]);
+      this.stage.view.canvas.dataset.over = hit ? "body" : "";
+      this.tools[this.stage.store.tool].hover?.(press);
     }
   }
 
@@ -114,8 +109,8 @@ export class Gestures {
       this.finish();
       if (cancelled) drag.cancel();
       else drag.end(this.moved);
-    } else if (!this.moved && !cancelled && event.button === 0 && event.target === this.view.canvas) {
-      this.store.setPick(null);
+    } else if (!this.moved && !cancelled && event.button === 0 && event.target === this.stage.view.canvas) {
+      this.stage.store.setPick(null);
     }
   }
 
@@ -128,8 +123,8 @@ export class Gestures {
   private finish(): void {
     this.drag = null;
     this.second.clear();
-    this.view.controls.enabled = true;
-    delete this.view.canvas.dataset.busy;
+    this.stage.view.controls.enabled = true;
+    delete this.stage.view.canvas.dataset.busy;
   }
 
   private wheel(event: WheelEvent): void {

@@ -1,16 +1,12 @@
 /** Taking hold: press on a body and pull. With time stopped the same gesture drags kinematically. */
 
 import * as THREE from "three";
-import { type Actions, Stream } from "./actions";
+import { Stream } from "./actions";
 import type { Drag, Press, Presser } from "./gestures";
 import { coil } from "./glyphs";
-import type { Labels } from "./labels";
-import type { Mechanism } from "./mechanism";
 import { show, type Vec3 } from "./numbers";
-import type { Picking } from "./picking";
-import type { Store } from "./store";
+import type { Stage } from "./stage";
 import { colour, onTheme } from "./theme";
-import type { View } from "./view";
 
 const COIL_POINTS = 140;
 
@@ -28,42 +24,41 @@ export class Hold {
   private target: THREE.Vector3;
 
   constructor(
-    private readonly actions: Actions,
-    private readonly view: View,
-    private readonly body: string,
-    private readonly at: Vec3,
-    start: THREE.Vector3,
+    private readonly stage: Stage,
+    private readonly grip: { body: string; at: Vec3; start: THREE.Vector3 },
     hand: { name: string; stiffness: number; damping: number } | null,
   ) {
-    this.stream = new Stream(actions, hand ? 3 : 1);
+    const { body, at, start } = grip;
+    this.stream = new Stream(stage.actions, hand ? 3 : 1);
     this.hand = hand?.name ?? null;
     this.through = start.clone();
     this.target = start.clone();
-    if (hand)
-      void actions.apply({ edit: "Grab", hand: hand.name, body, at, stiffness: hand.stiffness, damping: hand.damping });
+    if (!hand) return;
+    const { name, stiffness, damping } = hand;
+    void stage.actions.apply({ edit: "Grab", hand: name, body, at, stiffness, damping });
   }
 
   toPixel(x: number, y: number): void {
-    this.to(this.view.unproject(x, y, this.through));
+    this.to(this.stage.view.unproject(x, y, this.through));
   }
 
   to(target: THREE.Vector3): void {
     this.target.copy(target);
     const point = target.toArray();
     if (this.hand) this.stream.send({ edit: "Move", hand: this.hand, target: point });
-    else this.stream.send({ edit: "DragTo", body: this.body, target: point, at: this.at });
+    else this.stream.send({ edit: "DragTo", body: this.grip.body, target: point, at: this.grip.at });
   }
 
   /** Move the target by pixels: right, up, away. */
   nudge(right: number, up: number, away: number): void {
-    const target = this.target.clone().add(this.view.across(right, up, away, this.target));
+    const target = this.target.clone().add(this.stage.view.across(right, up, away, this.target));
     this.through.copy(target);
     this.to(target);
   }
 
   release(): void {
     this.stream.flush();
-    if (this.hand) void this.actions.apply({ edit: "Release", hand: this.hand });
+    if (this.hand) void this.stage.actions.apply({ edit: "Release", hand: this.hand });
   }
 }
 
@@ -79,14 +74,8 @@ export class Grab implements Presser {
   private ballMaterial = new THREE.MeshBasicMaterial({ depthTest: false, transparent: true });
   private byKeys: Hold | null = null;
 
-  constructor(
-    private readonly store: Store,
-    private readonly view: View,
-    private readonly mechanism: Mechanism,
-    private readonly picking: Picking,
-    private readonly actions: Actions,
-    private readonly labels: Labels,
-  ) {
+  constructor(private readonly stage: Stage) {
+    const { store } = stage;
     onTheme(() => {
       this.material.color.set(colour("hand"));
       this.ballMaterial.color.set(colour("hand"));
@@ -102,13 +91,13 @@ export class Grab implements Presser {
   }
 
   press({ x, y, isTouch }: Press): Drag | null {
-    const hit = this.picking.hit(x, y, ["body"], isTouch);
+    const hit = this.stage.picking.hit(x, y, ["body"], isTouch);
     if (!hit) {
-      const other = this.picking.hit(x, y, ["joint", "spring"], isTouch);
+      const other = this.stage.picking.hit(x, y, ["joint", "spring"], isTouch);
       return (
         other && {
           move: () => {},
-          end: () => this.store.setPick({ kind: other.kind, name: other.name }),
+          end: () => this.stage.store.setPick({ kind: other.kind, name: other.name }),
           cancel: () => {},
         }
       );
@@ -129,8 +118,12 @@ export class Grab implements Presser {
       end: (moved) => {
         hold?.release();
         if (moved) return;
-        const front = this.picking.hit(x, y, ["joint", "spring", "body"], isTouch) ?? hit;
-        this.store.setPick({ kind: front.kind, name: front.name, at: front.kind === "body" ? front.at : undefined });
+        const front = this.stage.picking.hit(x, y, ["joint", "spring", "body"], isTouch) ?? hit;
+        this.stage.store.setPick({
+          kind: front.kind,
+          name: front.name,
+          at: front.kind === "body" ? front.at : undefined,
+        });
       },
       cancel: () => hold?.release(),
     };
@@ -138,7 +131,7 @@ export class Grab implements Presser {
 
   /** Take the picked body with the keyboard, or let it go. */
   toggleKeys(): void {
-    const pick = this.store.pick;
+    const pick = this.stage.store.pick;
     if (this.byKeys) this.releaseKeys();
     else if (pick?.kind === "body") this.byKeys = this.hold(pick.name, pick.at ?? [0, 0, 0]);
   }
@@ -157,37 +150,38 @@ export class Grab implements Presser {
   }
 
   private hold(body: string, at: Vec3): Hold {
-    const start = this.mechanism.point(body, at)!;
-    const isStopped = this.store.status?.paused ?? false;
+    const start = this.stage.mechanism.point(body, at) ?? new THREE.Vector3();
+    const isStopped = this.stage.store.status?.paused ?? false;
     this.count += 1;
     const hand = { name: `hand ${this.id}-${this.count}`, stiffness: this.stiffness, damping: this.damping };
-    return new Hold(this.actions, this.view, body, at, start, isStopped ? null : hand);
+    return new Hold(this.stage, { body, at, start }, isStopped ? null : hand);
   }
 
   /** Every hand of every client, as its spring with its force. */
   private draw(): void {
-    const { live, frame } = this.store;
+    const { live, frame } = this.stage.store;
     if (!live || !frame || frame.revision !== live.revision) return;
     const keys = new Set<string>();
     live.hands.forEach((hand, k) => {
-      const [px, py, pz, tx, ty, tz, fx, fy, fz] = frame.hands.subarray(9 * k, 9 * k + 9);
+      const held = new THREE.Vector3().fromArray(frame.hands, 9 * k);
+      const target = new THREE.Vector3().fromArray(frame.hands, 9 * k + 3);
+      const force = new THREE.Vector3().fromArray(frame.hands, 9 * k + 6);
       const key = `hand ${hand.name}`;
       keys.add(key);
       const line = this.line(key);
-      const target = new THREE.Vector3(tx, ty, tz);
-      coil(line.points, new THREE.Vector3(px, py, pz), target, 0.6 * this.mechanism.pin, 14);
-      line.line.geometry.attributes.position.needsUpdate = true;
+      coil(line.points, held, target, 0.6 * this.stage.mechanism.pin, 14);
+      line.line.geometry.getAttribute("position").needsUpdate = true;
       line.ball.position.copy(target);
-      line.ball.scale.setScalar(0.9 * this.mechanism.pin);
-      this.labels.set(key, `${show(Math.hypot(fx, fy, fz))} N`, target, "hand");
+      line.ball.scale.setScalar(0.9 * this.stage.mechanism.pin);
+      this.stage.labels.set(key, `${show(force.length())} N`, target, "hand");
     });
     for (const [key, line] of this.lines) {
       if (keys.has(key)) continue;
-      this.view.drop(line.line, line.ball);
+      this.stage.view.drop(line.line, line.ball);
       this.lines.delete(key);
     }
-    this.labels.keepOnly("hand ", keys);
-    this.view.touch();
+    this.stage.labels.keepOnly("hand ", keys);
+    this.stage.view.touch();
   }
 
   private line(key: string): HandLine {
@@ -204,7 +198,7 @@ export class Grab implements Presser {
       found.line.frustumCulled = false;
       found.line.renderOrder = found.ball.renderOrder = 5;
       this.lines.set(key, found);
-      this.view.scene.add(found.line, found.ball);
+      this.stage.view.scene.add(found.line, found.ball);
     }
     return found;
   }

@@ -1,38 +1,27 @@
 /** `window.impulsar`: what the page knows, to be read by tests and by the curious. Nothing here changes anything. */
 
 import type { Books } from "./books";
-import type { Connection } from "./connection";
-import type { Gestures } from "./gestures";
-import type { Labels } from "./labels";
 import type { Loads } from "./loads";
-import type { Mechanism } from "./mechanism";
 import { BOOKS } from "./messages";
 import type { Motions } from "./motions";
 import type { Plots } from "./plots";
-import type { Signals } from "./signals";
-import type { Store } from "./store";
+import type { Stage } from "./stage";
 import type { Summary } from "./summary";
 import type { Traces } from "./traces";
-import type { View } from "./view";
 
 interface Pieces {
-  store: Store;
-  view: View;
-  mechanism: Mechanism;
-  labels: Labels;
+  stage: Stage;
   loads: Loads;
   motions: Motions;
   plots: Plots;
   books: Books;
   summary: Summary;
   traces: Traces;
-  signals: Signals;
-  connection: Connection;
-  gestures: Gestures;
 }
 
 export function exposeState(pieces: Pieces): void {
-  const { store, view, mechanism, labels, loads, motions, plots, books, summary, traces, signals, connection } = pieces;
+  const { loads, motions, plots, books, summary, traces } = pieces;
+  const { store, view, mechanism, labels, signals, connection } = pieces.stage;
   const pixels = (p: { x: number; y: number } | null) => {
     const box = view.canvas.getBoundingClientRect();
     return p && { x: p.x + box.left, y: p.y + box.top };
@@ -79,8 +68,8 @@ export function exposeState(pieces: Pieces): void {
       settled: () =>
         connection.unanswered === 0 &&
         store.fits &&
-        store.frame!.revision === store.live?.revision &&
-        store.frame!.applied >= connection.lastChange,
+        store.frame?.revision === store.live?.revision &&
+        (store.frame?.applied ?? 0) >= connection.lastChange,
       frames: () => store.frames,
       drawn: () => view.drawn,
       percent: () => books.percent(),

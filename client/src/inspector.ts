@@ -1,220 +1,168 @@
 /** The picked part: what it does now, and every parameter, live. */
 
-import type { Actions } from "./actions";
-import { byId, h, setText } from "./dom";
-import { group, inputRow, liveRow, parameterRow, selectRow } from "./fields";
-import { asVector, Loads, type Mode } from "./loads";
-import type { Body, Group, Joint, Load, Motor, Parameter, Scene } from "./messages";
-import { type MotorKind, type Motions, motorUnit } from "./motions";
-import { exact, parseNumber, show } from "./numbers";
-import { quantitiesOf, type Signals } from "./signals";
-import type { Store } from "./store";
+import { html, nothing, render, type TemplateResult } from "lit-html";
+import { keyed } from "lit-html/directives/keyed.js";
+import { byId, h } from "./dom";
+import type { Edit, JointOptions, Options, Value } from "./edits";
+import { type Apply, actions, button, group, inputRow, type Keyed, keyedList, parameterRow, selectRow } from "./fields";
+import { Loads, type Mode } from "./loads";
+import type { Body, Coupling, Group, Joint, Load, Motor, Parameter, Scene, Spring } from "./messages";
+import { Motions, type MotorKind } from "./motions";
+import { asVector, exact, readFinite, readReal, roundNumber, show, type Vec3 } from "./numbers";
+import { type Quantity, quantitiesOf } from "./signals";
+import { motorUnit } from "./spheres";
+import type { Stage } from "./stage";
+import type { PartKind } from "./store";
 import type { Traces } from "./traces";
 
-const LIVE: Record<string, string[]> = {
+const LIVE: Partial<Record<PartKind, string[]>> = {
   body: ["position", "velocity", "angular velocity", "force"],
   joint: ["coordinate", "speed", "motor", "reaction force", "reaction torque"],
   spring: ["force", "length"],
   probe: ["position"],
 };
-
-interface LiveRow {
-  output: HTMLOutputElement;
-  names: string[];
-}
+const AXES = ["x", "y", "z"];
+const CENTRE: Vec3 = [0, 0, 0];
 
 export class Inspector {
   private box = byId("inspector-body");
-  private rows: LiveRow[] = [];
-  private openNote = h(
-    "div",
-    { class: "note" },
-    "≈ redundant constraints leave this reaction open; the least one is shown",
-  );
-  private shown = "";
+  private measured = h("fieldset"); // drawn anew with every frame, the rest when it changes
+  private quantities: Quantity[] = [];
   private part = "";
 
   constructor(
-    private readonly store: Store,
-    private readonly actions: Actions,
-    private readonly signals: Signals,
-    private readonly loads: Loads,
-    private readonly motions: Motions,
-    private readonly traces: Traces,
+    private readonly stage: Stage,
+    private readonly tools: { loads: Loads; motions: Motions; traces: Traces },
   ) {
-    store.on("pick", () => this.build());
-    store.on("scene", () => this.build());
-    store.on("live", () => this.build());
-    store.on("status", () => this.build());
-    store.on("frame", () => this.fill());
-    this.build();
+    const { store } = stage;
+    store.on("pick", () => this.draw());
+    store.on("scene", () => this.draw());
+    store.on("live", () => this.draw());
+    store.on("status", () => this.draw());
+    store.on("frame", () => this.measure());
+    this.draw();
   }
 
-  private build(): void {
-    const { scene, pick, live, status } = this.store;
-    const what = pick ?? { kind: "model" as const, name: "" };
+  private draw(): void {
+    const { scene, pick } = this.stage.store;
     if (!scene) return;
-    const load = what.kind === "load" ? this.loads.find(what.name) : undefined;
-    const state = JSON.stringify([
-      what.kind,
-      what.name,
-      what.kind === "body" && scene.bodies.find((part) => part.name === what.name)?.parameters,
-      what.kind === "joint" && [scene.joints.find((part) => part.name === what.name), this.motions.of(what.name)],
-      what.kind === "spring" && scene.springs.find((part) => part.name === what.name),
-      load,
-      what.kind === "model" && [scene.parameters, scene.couplings, status?.method, status?.dt, scene.methods],
-      what.kind === "load" && this.loads.modeOf(what.name),
-      what.kind === "load" && live?.loads.length,
-    ]);
-    if (state === this.shown) return;
-    const build = (): void => this.rebuild(scene, what.kind, what.name);
-    const part = `${what.kind} ${what.name}`;
-    if (part === this.part) this.keepFocus(build);
-    else {
-      build();
-      byId("inspector").scrollTop = 0;
-    }
-    this.shown = state;
+    const wanted = (pick && LIVE[pick.kind]) ?? [];
+    this.quantities = quantitiesOf(scene, pick).filter(({ title }) => wanted.some((name) => title.startsWith(name)));
+    const part = `${pick?.kind ?? "model"} ${pick?.name ?? ""}`;
+    render(keyed(part, keyedList(this.pieces(scene))), this.box);
+    if (part !== this.part) byId("inspector").scrollTop = 0;
     this.part = part;
+    this.stage.signals.want("inspector", this.quantities.flatMap(names));
+    this.measure();
   }
 
-  /** Build anew, put the focus back to the control of the same label, and leave there what is being typed. */
-  private keepFocus(build: () => void): void {
-    const before = this.box.contains(document.activeElement) ? (document.activeElement as HTMLElement) : null;
-    this.box.inert = true; // what loses the focus now was not left by the user
-    build();
-    this.box.inert = false;
-    const label = before && labelOf(before);
-    const controls = [...this.box.querySelectorAll<HTMLElement>("input, select, button")];
-    const now = controls.find((control) => labelOf(control) === label);
-    if (!before || !now) return;
-    now.focus();
-    if (!(before instanceof HTMLInputElement && now instanceof HTMLInputElement)) return;
-    if (before.value === before.defaultValue) {
-      now.select();
-      return;
-    }
-    now.value = before.value;
-    now.setSelectionRange(before.selectionStart, before.selectionEnd);
-  }
-
-  private rebuild(scene: Scene, kind: string, name: string): void {
-    this.rows = [];
-    const body = scene.bodies.find((part) => part.name === name);
-    const joint = scene.joints.find((part) => part.name === name);
-    let parts: (HTMLElement | null)[] = [];
-    if (kind === "body" && body) parts = this.body(body);
-    else if (kind === "joint" && joint) parts = this.joint(joint, scene);
-    else if (kind === "spring") parts = this.spring(name, scene);
-    else if (kind === "load") parts = this.load(name);
-    else if (kind === "probe") parts = [this.title(name, "probe"), this.now(scene)];
-    else parts = this.model(scene);
-    this.box.replaceChildren(...parts.filter((part) => part !== null));
-    this.signals.want(
-      "inspector",
-      this.rows.flatMap((row) => row.names),
-    );
-    this.fill();
-  }
-
-  private title(name: string, kind: string): HTMLElement {
-    return h("div", { class: "name" }, name, h("small", {}, kind));
+  private pieces(scene: Scene): Keyed[] {
+    const { store } = this.stage;
+    const { pick } = store;
+    const body = pick?.kind === "body" && store.body(pick.name);
+    const joint = pick?.kind === "joint" && store.joint(pick.name);
+    const spring = pick?.kind === "spring" && store.spring(pick.name);
+    const load = pick?.kind === "load" && this.tools.loads.find(pick.name);
+    if (body) return this.body(body);
+    if (joint) return this.joint(joint, scene);
+    if (spring) return this.spring(spring);
+    if (load) return this.load(load.load, load.on);
+    if (pick?.kind === "probe") return [title(pick.name, "probe"), this.now()];
+    return this.model(scene);
   }
 
   /** What is measured of the picked part. */
-  private now(scene: Scene): HTMLElement | null {
-    const { pick } = this.store;
-    if (!pick) return null;
-    const wanted = LIVE[pick.kind] ?? [];
-    const rows = quantitiesOf(scene, pick)
-      .filter(({ title }) => wanted.some((name) => title.startsWith(name)))
-      .map(({ title, unit, signals }) => {
-        const names = signals.filter(({ name }) => !name.endsWith(".norm")).map(({ name }) => name);
-        const { row, output } = liveRow(title, unit, names.length > 1);
-        output.append(...names.map(() => h("span")));
-        this.rows.push({ output, names });
-        return row;
-      });
-    this.openNote.hidden = true;
-    return group("now", ...rows, this.openNote);
+  private now(): Keyed {
+    return { key: "now", view: this.measured };
   }
 
-  private fill(): void {
-    let isOpen = false;
-    for (const { output, names } of this.rows) {
-      names.forEach((name, k) => setText(output.children[k], show(this.signals.value(name), 4)));
-      const open = names.some((name) => this.signals.isOpen(name));
-      output.classList.toggle("open", open);
-      isOpen ||= open;
-    }
-    this.openNote.hidden = !isOpen;
+  private measure(): void {
+    const { signals } = this.stage;
+    const rows = this.quantities.map((quantity) => ({
+      ...quantity,
+      values: names(quantity).map((name) => show(signals.value(name), 4)),
+      isOpen: names(quantity).some((name) => signals.isOpen(name)),
+    }));
+    const row = ({ title, unit, values, isOpen }: (typeof rows)[number]): TemplateResult =>
+      html`<div class=${values.length > 1 ? "row wide" : "row"} data-row=${title}>
+        <span>${title}</span>
+        <output class=${isOpen ? "open" : nothing} aria-label=${title} aria-live="off"
+          >${values.map((value) => html`<span>${value}</span>`)}</output
+        ><span class="unit">${unit}</span>
+      </div>`;
+    const note = "≈ redundant constraints leave this reaction open; the least one is shown";
+    render(
+      html`<legend>now</legend>
+        ${rows.map(row)}
+        <div class="note" ?hidden=${!rows.some(({ isOpen }) => isOpen)}>${note}</div>`,
+      this.measured,
+    );
   }
 
-  private setParameter(parameter: Parameter): (value: unknown) => Promise<unknown> {
-    return (value) => this.actions.connection.edit({ edit: "SetParameter", path: parameter.path, value });
+  /** Carry out an edit; what refuses it is told beside the field. */
+  private edit(edit: Edit): Promise<unknown> {
+    return this.stage.connection.edit(edit);
   }
 
-  private body(body: Body): (HTMLElement | null)[] {
-    const { scene, pick } = this.store;
-    const position = (field: "position" | "velocity" | "angular_velocity", unit: string): HTMLElement =>
-      inputRow(field.replace("_", " "), unit, ["", "", ""], ["x", "y", "z"], async (texts) => {
+  private setParameter({ path, name }: Parameter): Apply {
+    return (value) => this.edit({ edit: "SetParameter", path: path ?? name, value });
+  }
+
+  private parameters(title: string, parameters: Parameter[]): Keyed {
+    return group(title, ...parameters.map((parameter) => parameterRow(parameter, this.setParameter(parameter))));
+  }
+
+  private body(body: Body): Keyed[] {
+    const { loads, traces } = this.tools;
+    const at = this.stage.store.pick?.at ?? CENTRE;
+    const state = (field: "position" | "velocity" | "angular_velocity", unit: string): Keyed =>
+      inputRow(field.replace("_", " "), unit, ["", "", ""], AXES, async (texts) => {
         if (texts.some((text) => text === "")) return;
-        const values = texts.map((text) => numberOf(text, field));
-        await this.actions.connection.edit({ edit: "SetState", bodies: { [body.name]: { [field]: values } } });
+        const values = texts.map((text) => readFinite(text, field)) as Vec3;
+        await this.edit({ edit: "SetState", bodies: { [body.name]: { [field]: values } } });
       });
     return [
-      this.title(body.name, "body"),
-      this.now(scene!),
-      group("parameters", ...body.parameters.map((parameter) => parameterRow(parameter, this.setParameter(parameter)))),
-      group(
-        "set the state",
-        position("position", "m"),
-        position("velocity", "m/s"),
-        position("angular_velocity", "rad/s"),
-      ),
-      h(
-        "div",
-        { class: "actions" },
-        this.button("Force", () => void this.loads.attach("force", body.name, pick?.at ?? [0, 0, 0])),
-        this.button("Torque", () => void this.loads.attach("torque", body.name, pick?.at ?? [0, 0, 0])),
-        this.button("Trace", () => this.traces.add(`point of ${body.name}`, body.name, pick?.at ?? [0, 0, 0])),
+      title(body.name, "body"),
+      this.now(),
+      this.parameters("parameters", body.parameters),
+      group("set the state", state("position", "m"), state("velocity", "m/s"), state("angular_velocity", "rad/s")),
+      actions(
+        button("Force", () => void loads.attach("force", body.name, at)),
+        button("Torque", () => void loads.attach("torque", body.name, at)),
+        button("Trace", () => traces.add(`point of ${body.name}`, body.name, at)),
         this.remove("body", body.name),
       ),
     ];
   }
 
-  private joint(joint: Joint, scene: Scene): (HTMLElement | null)[] {
+  private joint(joint: Joint, scene: Scene): Keyed[] {
     const kinds = scene.joint_kinds.map((kind) => kind.name);
-    const change = (changes: Record<string, unknown>): Promise<unknown> =>
-      this.actions.connection.edit({ edit: "ChangeJoint", joint: joint.name, changes });
-    const type = selectRow("type", kinds, joint.joint_type, (value) => {
-      const changes: Record<string, unknown> = { type: value };
-      if (value === "screw" && joint.pitch === null) changes.pitch = Number((0.02 * scene.size).toPrecision(2));
-      return change(changes);
-    });
-    const ends = h("div", { class: "muted" }, `${joint.first} → ${joint.second}`);
-    const rows: HTMLElement[] = [type];
+    const change = (changes: Partial<JointOptions>): Promise<unknown> =>
+      this.edit({ edit: "ChangeJoint", joint: joint.name, changes });
+    const rows = [
+      selectRow("type", kinds, joint.joint_type, (type) => {
+        const isNewScrew = type === "screw" && joint.pitch === null;
+        return change(isNewScrew ? { type, pitch: roundNumber(0.02 * scene.size, 2) } : { type });
+      }),
+    ];
     if (joint.pitch !== null)
       rows.push(
-        inputRow("pitch", "m/rad", [exact(joint.pitch)], [""], ([text]) => change({ pitch: numberOf(text, "pitch") })),
+        inputRow("pitch", "m/rad", [exact(joint.pitch)], [""], async ([text = ""]) =>
+          change({ pitch: readReal(text, "pitch") }),
+        ),
       );
     return [
-      this.title(joint.name, "joint"),
-      ends,
-      this.now(scene),
+      title(joint.name, "joint"),
+      about(`${joint.first} → ${joint.second}`),
+      this.now(),
       group("joint", ...rows),
       ...joint.groups.map((entry) => this.features(joint, entry, change)),
       ...joint.groups.map((entry) => this.motor(joint, entry)),
-      h("div", { class: "actions" }, this.remove("joint", joint.name)),
+      actions(this.remove("joint", joint.name)),
     ];
   }
 
-  private features(
-    joint: Joint,
-    entry: Group,
-    change: (changes: Record<string, unknown>) => Promise<unknown>,
-  ): HTMLElement {
-    const title = joint.groups.length > 1 ? entry.name : entry.kind;
+  private features(joint: Joint, entry: Group, change: (changes: Partial<JointOptions>) => Promise<unknown>): Keyed {
     const rows = entry.features.map((feature) => {
       if (feature.set_by === "SetParameter" && feature.path) return parameterRow(feature, this.setParameter(feature));
       return parameterRow(entry.kind === "ball" ? ballLimits(feature) : feature, (value) => {
@@ -230,189 +178,143 @@ export class Inspector {
         return change({ [feature.name]: Object.keys(all).length ? all : feature.name === "limits" ? null : 0 });
       });
     });
-    return group(title, ...rows);
+    return group(joint.groups.length > 1 ? entry.name : entry.kind, ...rows);
   }
 
-  private motor(joint: Joint, entry: Group): HTMLElement {
+  private motor(joint: Joint, entry: Group): Keyed {
+    const { motions } = this.tools;
     const title = joint.groups.length > 1 ? `motor of ${entry.name}` : "motor";
-    const found = this.motions.of(joint.name).find(({ motor }) => motor.group === entry.name);
+    const kinds: MotorKind[] = entry.kind === "ball" ? ["speed", "torque"] : ["speed", "position", "torque"];
+    const found = motions.of(joint.name).find(({ motor }) => motor.group === entry.name);
     if (!found) {
-      const kinds: MotorKind[] = entry.kind === "ball" ? ["speed", "torque"] : ["speed", "position", "torque"];
-      return group(
-        title,
-        h(
-          "div",
-          { class: "actions" },
-          ...kinds.map((kind) => this.button(`By ${kind}`, () => void this.motions.attach(joint, kind, entry))),
-        ),
-      );
+      const attach = (kind: MotorKind) => button(`By ${kind}`, () => void motions.attach(joint, kind, entry));
+      return group(title, actions(...kinds.map(attach)));
     }
     const { motor, on } = found;
-    const rows = [
-      selectRow(
-        "drives",
-        entry.kind === "ball" ? ["speed", "torque"] : ["speed", "position", "torque"],
-        motor.quantity,
-        (kind) => this.motions.attach(joint, kind as MotorKind, entry),
-      ),
+    const most = motor.max_torque === null ? "inf" : exact(motor.max_torque);
+    return group(
+      title,
+      selectRow("drives", kinds, motor.quantity, (kind) => motions.attach(joint, kind as MotorKind, entry)),
       this.motorValue(motor, motorUnit(entry, motor.quantity)),
-      inputRow(
-        "most",
-        entry.force_unit,
-        [motor.max_torque === null ? "inf" : exact(motor.max_torque)],
-        [""],
-        async ([text]) => {
-          const most = numberOf(text, "most");
-          const data: Record<string, unknown> = { motor: motor.quantity, value: motor.value };
-          if (Number.isFinite(most)) data.max_torque = most;
-          await this.actions.connection.edit({ edit: "SetMotor", joint: motor.joint, motor: data, group: motor.group });
-        },
+      inputRow("most", entry.force_unit, [most], [""], async ([text = ""]) =>
+        this.edit(Motions.edit(motor, readReal(text, "most"))),
       ),
-      h(
-        "div",
-        { class: "actions" },
-        this.button(on ? "Switch off" : "Switch on", () => void this.motions.turn(motor, !on).then(() => this.again())),
-        this.button("Remove", () => void this.motions.remove(motor).then(() => this.again()), "danger"),
+      actions(
+        button(on ? "Switch off" : "Switch on", () => void motions.turn(motor, !on)),
+        button("Remove", () => void motions.remove(motor), "danger"),
       ),
-    ];
-    return group(title, ...rows);
+    );
   }
 
-  private motorValue(motor: Motor, unit: string): HTMLElement {
-    const drive = (value: unknown): Promise<unknown> =>
-      this.actions.connection.edit({ edit: "Drive", joint: motor.joint, value, group: motor.group });
+  private motorValue(motor: Motor, unit: string): Keyed {
+    const drive = (value: Value): Promise<unknown> =>
+      this.edit({ edit: "Drive", joint: motor.joint, value, group: motor.group });
     const vector = asVector(motor.value);
     if (vector)
-      return inputRow("value", unit, vector.map(exact), ["x", "y", "z"], (texts) =>
-        drive(texts.map((text) => numberOf(text, "value"))),
+      return inputRow("value", unit, vector.map(exact), AXES, async (texts) =>
+        drive(texts.map((text) => readReal(text, "value")) as Vec3),
       );
-    const text = typeof motor.value === "number" ? exact(motor.value) : "";
-    return inputRow("value", typeof motor.value === "number" ? unit : `${unit}, profile`, [text], [""], ([typed]) =>
-      drive(numberOf(typed, "value")),
+    const isNumber = typeof motor.value === "number";
+    return inputRow(
+      "value",
+      isNumber ? unit : `${unit}, profile`,
+      [isNumber ? exact(motor.value as number) : ""],
+      [""],
+      async ([text = ""]) => drive(readReal(text, "value")),
     );
   }
 
-  private spring(name: string, scene: Scene): (HTMLElement | null)[] {
-    const spring = scene.springs.find((part) => part.name === name);
-    if (!spring) return [];
+  private spring(spring: Spring): Keyed[] {
     return [
-      this.title(spring.name, "spring"),
-      h("div", { class: "muted" }, `${spring.first} → ${spring.second}`),
-      this.now(scene),
-      group(
-        "parameters",
-        ...spring.parameters.map((parameter) => parameterRow(parameter, this.setParameter(parameter))),
-      ),
-      h("div", { class: "actions" }, this.remove("spring", spring.name)),
+      title(spring.name, "spring"),
+      about(`${spring.first} → ${spring.second}`),
+      this.now(),
+      this.parameters("parameters", spring.parameters),
+      actions(this.remove("spring", spring.name)),
     ];
   }
 
-  private load(name: string): (HTMLElement | null)[] {
-    const found = this.loads.find(name);
-    if (!found) return [];
-    const { load, on } = found;
+  private load(load: Load, on: boolean): Keyed[] {
+    const { loads } = this.tools;
     const set = async (changes: Partial<Load>): Promise<void> => {
       const next = { ...load, ...changes };
-      if (on) await this.actions.connection.edit(Loads.edit(next));
-      else await this.loads.keep(next);
+      if (on) await this.edit(Loads.edit(next));
+      else await loads.keep(next);
     };
-    const vectorRow = (what: "force" | "torque" | "at", unit: string): HTMLElement => {
+    const vectorRow = (what: "force" | "torque" | "at", unit: string): Keyed => {
       const vector = asVector(load[what]);
-      const texts = vector ? vector.map(exact) : ["", "", ""];
-      return inputRow(what, vector ? unit : "profile", texts, ["x", "y", "z"], (typed) =>
-        set({ [what]: typed.map((text) => numberOf(text, what)) }),
+      return inputRow(what, vector ? unit : "profile", vector?.map(exact) ?? ["", "", ""], AXES, (typed) =>
+        set({ [what]: typed.map((text) => readReal(text, what)) as Vec3 }),
       );
     };
-    const rows = [vectorRow("force", "N"), vectorRow("torque", "N m"), vectorRow("at", "m")];
-    for (const what of ["force", "torque"] as const) {
+    const sizes = (["force", "torque"] as const).flatMap((what) => {
       const vector = asVector(load[what]);
-      const size = vector ? Math.hypot(...vector) : 0;
-      if (!vector || size === 0) continue;
-      const row = inputRow(
-        `|${what}|`,
-        what === "force" ? "N" : "N m",
-        [String(Number(size.toPrecision(6)))],
-        [""],
-        ([text]) => {
-          const wanted = numberOf(text, what);
-          return set({ [what]: vector.map((item) => (item * wanted) / size) });
-        },
-      );
-      rows.push(row);
-    }
+      const size = Math.hypot(...(vector ?? []));
+      if (!vector || size === 0) return [];
+      const unit = what === "force" ? "N" : "N m";
+      return inputRow(`|${what}|`, unit, [String(roundNumber(size, 6))], [""], async ([text = ""]) => {
+        const wanted = readFinite(text, what);
+        await set({ [what]: vector.map((item) => (item * wanted) / size) as Vec3 });
+      });
+    });
     const hasForce = Math.hypot(...(asVector(load.force) ?? [1])) > 0;
-    const arrow = selectRow("arrow", ["push", "drag"], this.loads.modeOf(name), async (mode) =>
-      this.loads.setMode(name, mode as Mode),
+    const arrow = selectRow("arrow", ["push", "drag"], loads.modeOf(load.name), async (mode) =>
+      loads.setMode(load.name, mode as Mode),
     );
     return [
-      this.title(name, on ? "load" : "load, off"),
-      h("div", { class: "muted" }, `on ${load.body}`),
-      group("values", ...rows),
+      title(load.name, on ? "load" : "load, off"),
+      about(`on ${load.body}`),
+      group("values", vectorRow("force", "N"), vectorRow("torque", "N m"), vectorRow("at", "m"), ...sizes),
       group(
         "icon",
         selectRow("axes", ["world", "body"], load.frame, (frame) => set({ frame: frame as Load["frame"] })),
         ...(hasForce ? [arrow] : []),
       ),
-      h(
-        "div",
-        { class: "actions" },
-        this.button(on ? "Switch off" : "Switch on", () => void this.loads.turn(name, !on).then(() => this.again())),
-        this.button("Remove", () => void this.loads.remove(name), "danger"),
+      actions(
+        button(on ? "Switch off" : "Switch on", () => void loads.turn(load.name, !on)),
+        button("Remove", () => void loads.remove(load.name), "danger"),
       ),
     ];
   }
 
-  private model(scene: Scene): HTMLElement[] {
-    const { status } = this.store;
-    const methods = scene.methods;
+  private model(scene: Scene): Keyed[] {
+    const { status } = this.stage.store;
+    const coupling = ({ name, coordinate_a, coordinate_b, parameters }: Coupling): Keyed =>
+      this.parameters(`${name}: ${coordinate_b} follows ${coordinate_a}`, parameters);
     return [
-      this.title(scene.name, "model"),
-      group(
-        "parameters",
-        ...scene.parameters.map((parameter) => parameterRow(parameter, this.setParameter(parameter))),
-      ),
+      title(scene.name, "model"),
+      this.parameters("parameters", scene.parameters),
       group(
         "method",
-        selectRow("method", methods, status?.method ?? methods[0], (method) =>
-          this.actions.connection.edit({ edit: "SetMethod", method }),
-        ),
-        inputRow("step", "s", [status ? exact(status.dt) : ""], [""], ([text]) =>
-          this.actions.connection.edit({ edit: "SetStep", dt: numberOf(text, "step") }),
+        selectRow("method", scene.methods, status?.method ?? "", (method) => this.edit({ edit: "SetMethod", method })),
+        inputRow("step", "s", [status ? exact(status.dt) : ""], [""], async ([text = ""]) =>
+          this.edit({ edit: "SetStep", dt: readReal(text, "step") }),
         ),
       ),
-      ...scene.couplings.map((coupling) =>
-        group(
-          `${coupling.name}: ${coupling.coordinate_b} follows ${coupling.coordinate_a}`,
-          ...coupling.parameters.map((parameter) => parameterRow(parameter, this.setParameter(parameter))),
-        ),
-      ),
-      h("p", { class: "muted" }, "Pick a part in the picture or in the list to see and set its parameters."),
+      ...scene.couplings.map(coupling),
+      {
+        key: "advice",
+        view: html`<p class="muted">Pick a part in the picture or in the list to see and set its parameters.</p>`,
+      },
     ];
   }
 
-  private again(): void {
-    this.shown = "";
-    this.build();
-  }
-
-  private button(text: string, action: () => void, kind = ""): HTMLButtonElement {
-    return h("button", { type: "button", class: kind || undefined, onclick: action }, text);
-  }
-
-  private remove(kind: string, name: string): HTMLButtonElement {
-    return this.button("Remove", () => void this.actions.apply({ edit: "Remove", kind, name }), "danger");
+  private remove(kind: keyof Options, name: string): TemplateResult {
+    return button("Remove", () => void this.stage.actions.apply({ edit: "Remove", kind, name }), "danger");
   }
 }
 
-/** By which a control is known again; one that switches is the same whether on or off. */
-function labelOf(control: HTMLElement): string {
-  return control.getAttribute("aria-label") ?? control.textContent.replace(/ o(n|ff)$/, "");
+function title(name: string, kind: string): Keyed {
+  return { key: "title", view: html`<div class="name">${name}<small>${kind}</small></div>` };
 }
 
-function numberOf(text: string, what: string): number {
-  const value = parseNumber(text);
-  if (value === null) throw new Error(`${what}: ${text === "" ? "nothing" : `'${text}'`} is not a number`);
-  return value;
+function about(text: string): Keyed {
+  return { key: "about", view: html`<div class="muted">${text}</div>` };
+}
+
+/** The signals of a quantity by components. */
+function names(quantity: Quantity): string[] {
+  return quantity.signals.filter(({ name }) => !name.endsWith(".norm")).map(({ name }) => name);
 }
 
 /** Limits of a ball have a form of their own even where there are none yet. */

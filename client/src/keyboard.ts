@@ -6,6 +6,7 @@ import type { Grab } from "./grab";
 import type { Loads } from "./loads";
 import type { Motions } from "./motions";
 import type { Parts } from "./parts";
+import type { Stage } from "./stage";
 import type { Store, Tool } from "./store";
 import type { Timeline } from "./timeline";
 
@@ -47,15 +48,21 @@ const HELP: [string, string][] = [
   ],
 ];
 
-export function keyboard(
-  store: Store,
-  timeline: Timeline,
-  grab: Grab,
-  loads: Loads,
-  motions: Motions,
-  parts: Parts,
-  view: { fit(): void; follow(): void; focus(): void },
-): void {
+/** What keys work on. */
+interface Keyed {
+  stage: Stage;
+  timeline: Timeline;
+  grab: Grab;
+  loads: Loads;
+  motions: Motions;
+  parts: Parts;
+  fit(): void;
+  follow(): void;
+}
+
+export function keyboard({ stage, timeline, grab, loads, motions, parts, fit, follow }: Keyed): void {
+  const { store } = stage;
+  const focus = (): void => stage.view.canvas.focus();
   addEventListener("pointerdown", () => delete document.body.dataset.keys, { capture: true });
   addEventListener("keydown", (event) => {
     document.body.dataset.keys = ""; // the picture shows its focus to those who use keys
@@ -69,7 +76,7 @@ export function keyboard(
       event.preventDefault();
       return;
     }
-    if (isTyping && event.key === "Escape" && !target.closest("dialog")) view.focus();
+    if (isTyping && event.key === "Escape" && !target.closest("dialog")) focus();
     if (isTyping || event.altKey || event.ctrlKey || event.metaKey) return;
     const takesArrows = target.closest("input, #tools, [role=listbox], .menu") !== null;
     if (moveHand(grab, event) || (!takesArrows && moveIcon(loads, motions, event))) return;
@@ -89,7 +96,7 @@ export function keyboard(
         parts.cycle(1);
         break;
       case "0":
-        view.fit();
+        fit();
         break;
       case "?":
         showHelp();
@@ -101,16 +108,17 @@ export function keyboard(
         return;
       case "Enter":
         if (onButton && !target.closest("[role=listbox]")) return;
-        if (place(store, loads, motions)) view.focus();
+        if (place(store, loads, motions)) focus();
         else document.querySelector<HTMLElement>("#inspector-body input, #inspector-body select")?.focus();
         break;
       default: {
         const key = event.key.toLowerCase();
+        const tool = TOOL_KEYS[key];
         if (key === "g") {
           if (store.tool !== "grab") store.setTool("grab");
           grab.toggleKeys();
-        } else if (key === "o") view.follow();
-        else if (key in TOOL_KEYS) store.setTool(TOOL_KEYS[key]);
+        } else if (key === "o") follow();
+        else if (tool) store.setTool(tool);
         else return;
       }
     }
@@ -121,10 +129,10 @@ export function keyboard(
 /** Put the tool in hand on the picked part. */
 function place(store: Store, loads: Loads, motions: Motions): boolean {
   const { tool, pick } = store;
+  const joint = pick?.kind === "joint" ? store.joint(pick.name) : undefined;
   if ((tool === "force" || tool === "torque") && pick?.kind === "body")
     void loads.attach(tool, pick.name, pick.at ?? [0, 0, 0]);
-  else if (tool === "motion" && pick?.kind === "joint" && motions.of(pick.name).length === 0)
-    void motions.attach(store.joint(pick.name)!, motions.kind);
+  else if (tool === "motion" && joint && motions.of(joint.name).length === 0) void motions.attach(joint, motions.kind);
   else return false;
   return true;
 }

@@ -5,17 +5,14 @@
  */
 
 import * as THREE from "three";
-import { type Actions, Stream } from "./actions";
+import { Stream } from "./actions";
+import type { ApplyLoad, Value } from "./edits";
 import type { Drag, Press, Presser } from "./gestures";
-import { across, Arc, Arrow, handleBall, IconColours } from "./icons3d";
-import type { Labels } from "./labels";
-import type { Mechanism } from "./mechanism";
+import { Arc, Arrow, across, handleBall, IconColours } from "./icons3d";
 import type { Load } from "./messages";
-import { roundVector, show, type Vec3 } from "./numbers";
-import type { Picking } from "./picking";
-import type { Store } from "./store";
+import { asVector, roundVector, show, type Vec3 } from "./numbers";
+import type { Stage } from "./stage";
 import { colour, onTheme } from "./theme";
-import type { View } from "./view";
 
 export type Mode = "push" | "drag";
 type HandleName = "force" | "rim" | "axis" | "base";
@@ -32,12 +29,6 @@ const NEAR = 14; // pixels
 const AXIS_REACH = 0.2; // of the mechanism's size, from which keys turn a torque's axis
 const FINGER = 26;
 
-export function asVector(value: unknown): Vec3 | null {
-  return Array.isArray(value) && value.length === 3 && value.every((item) => typeof item === "number")
-    ? (value as Vec3)
-    : null;
-}
-
 export class Loads implements Presser {
   mode: Mode = "push"; // of the next force
   frame: "world" | "body" = "world";
@@ -48,14 +39,8 @@ export class Loads implements Presser {
   private stream: Stream;
   private frozen: { force: number; torque: number } | null = null;
 
-  constructor(
-    private readonly store: Store,
-    private readonly view: View,
-    private readonly mechanism: Mechanism,
-    private readonly picking: Picking,
-    private readonly actions: Actions,
-    private readonly labels: Labels,
-  ) {
+  constructor(private readonly stage: Stage) {
+    const { store, view, actions } = stage;
     this.stream = new Stream(actions);
     onTheme(() => {
       for (const icon of this.icons.values()) this.tint(icon);
@@ -68,15 +53,18 @@ export class Loads implements Presser {
 
   /** All loads, those that are off too. */
   all(): { load: Load; on: boolean }[] {
-    const { live, scene } = this.store;
+    const { live, scene } = this.stage.store;
     const loads = live?.loads ?? [];
-    const off = ((live?.off ?? []) as unknown as (Load & { edit: string })[]).filter(
-      ({ edit, name, body }) =>
-        edit === "ApplyLoad" &&
-        !loads.some((load) => load.name === name) &&
-        scene?.bodies.some((part) => part.name === body),
-    );
-    return [...loads.map((load) => ({ load, on: true })), ...off.map((load) => ({ load, on: false }))];
+    const off = (live?.off ?? []).filter(
+      (edit) =>
+        edit.edit === "ApplyLoad" &&
+        !loads.some((load) => load.name === edit.name) &&
+        scene?.bodies.some((part) => part.name === edit.body),
+    ) as ApplyLoad[];
+    return [
+      ...loads.map((load) => ({ load, on: true })),
+      ...off.map((edit) => ({ load: Loads.fromEdit(edit), on: false })),
+    ];
   }
 
   find(name: string): { load: Load; on: boolean } | undefined {
@@ -89,19 +77,32 @@ export class Loads implements Presser {
 
   setMode(name: string, mode: Mode): void {
     this.modes.set(name, mode);
-    this.view.touch();
+    this.stage.view.touch();
   }
 
   /** The edit that gives a load these values. */
-  static edit(load: Load): { edit: string } & Record<string, unknown> {
+  static edit({ name, body, force, torque, at, frame }: Load): ApplyLoad {
+    // A callable's value is null here, which the engine refuses in its words.
     return {
       edit: "ApplyLoad",
-      name: load.name,
-      body: load.body,
-      force: load.force,
-      torque: load.torque,
-      at: load.at,
-      frame: load.frame,
+      name,
+      body,
+      force: force as Value,
+      torque: torque as Value,
+      at: at as Vec3,
+      frame,
+    };
+  }
+
+  /** The load that an edit gives. */
+  private static fromEdit({ name, body, force, torque, at, frame }: ApplyLoad): Load {
+    return {
+      name,
+      body,
+      force: force ?? [0, 0, 0],
+      torque: torque ?? [0, 0, 0],
+      at: (at ?? [0, 0, 0]) as Vec3,
+      frame: frame === "body" ? "body" : "world",
     };
   }
 
@@ -109,31 +110,31 @@ export class Loads implements Presser {
     const found = this.find(name);
     if (!found || found.on === on) return;
     if (on) {
-      await this.actions.apply(Loads.edit(found.load));
+      await this.stage.actions.apply(Loads.edit(found.load));
       return;
     }
-    if (await this.keep(found.load)) await this.actions.apply({ edit: "RemoveLoad", name });
+    if (await this.keep(found.load)) await this.stage.actions.apply({ edit: "RemoveLoad", name });
   }
 
   /** Have the session keep a load for all pages, to be switched on again. */
   keep(load: Load): Promise<unknown> {
-    return this.actions.control("keep", { parameters: Loads.edit(load) });
+    return this.stage.actions.control("keep", { parameters: Loads.edit(load) });
   }
 
   async remove(name: string): Promise<void> {
     const found = this.find(name);
     if (!found) return;
-    await this.actions.control("forget", { parameters: Loads.edit(found.load) });
-    if (found.on) await this.actions.apply({ edit: "RemoveLoad", name });
-    this.store.setPick(null);
-    this.view.touch();
+    await this.stage.actions.control("forget", { parameters: Loads.edit(found.load) });
+    if (found.on) await this.stage.actions.apply({ edit: "RemoveLoad", name });
+    this.stage.store.setPick(null);
+    this.stage.view.touch();
   }
 
   /** Newtons per metre of arrow, and newton metres per metre of an arc's radius. */
   scale(): { force: number; torque: number } {
     if (this.frozen) return this.frozen;
-    const scene = this.store.scene;
-    const size = this.view.size;
+    const scene = this.stage.store.scene;
+    const size = this.stage.view.size;
     const weight = 9.81 * (scene?.bodies.reduce((sum, body) => sum + body.mass, 0) ?? 1);
     const most = (what: "force" | "torque"): number =>
       Math.max(0, ...this.all().map(({ load }) => Math.hypot(...(asVector(load[what]) ?? [0]))));
@@ -145,7 +146,7 @@ export class Loads implements Presser {
 
   /** Place a force or a torque where a body is pressed; pulling away from there aims and scales it. */
   place(kind: "force" | "torque", { x, y, isTouch }: Press): Drag | null {
-    const hit = this.picking.hit(x, y, ["body"], isTouch);
+    const hit = this.stage.picking.hit(x, y, ["body"], isTouch);
     if (!hit) return null;
     const load = this.fresh(kind, hit.name, hit.at);
     const drag = this.dragHandle(load, kind === "force" ? "force" : "rim", true);
@@ -154,7 +155,7 @@ export class Loads implements Presser {
       end: (moved) => {
         if (!moved) this.draft = this.usual(kind, load);
         drag.end(true);
-        this.store.setPick({ kind: "load", name: load.name });
+        this.stage.store.setPick({ kind: "load", name: load.name });
       },
     };
   }
@@ -162,9 +163,9 @@ export class Loads implements Presser {
   /** Put a force or a torque of the usual size on a body, and pick it as soon as the session says that it acts. */
   async attach(kind: "force" | "torque", body: string, at: Vec3): Promise<void> {
     const load = this.usual(kind, this.fresh(kind, body, at));
-    if (!(await this.actions.apply(Loads.edit(load)))) return;
+    if (!(await this.stage.actions.apply(Loads.edit(load)))) return;
     const look = (): void => {
-      if (this.find(load.name)) this.store.setPick({ kind: "load", name: load.name });
+      if (this.find(load.name)) this.stage.store.setPick({ kind: "load", name: load.name });
       else setTimeout(look, 30);
     };
     look();
@@ -173,18 +174,21 @@ export class Loads implements Presser {
   /** Move the picked load's handle by pixels: right, up, away. A force is aimed and scaled by it, a torque aimed. */
   nudge(right: number, up: number, away: number): boolean {
     return this.byKeys((load) => {
-      const centre = this.mechanism.point(load.body, load.at);
+      const centre = this.stage.mechanism.point(load.body, load.at);
       const handle = Math.hypot(...(asVector(load.force) ?? [0])) > 0 ? "force" : "axis";
       const along = this.inWorld(load, handle === "force" ? load.force : load.torque);
       if (!centre || !along) return null;
       const { force: perMetre } = this.scale();
-      const way = this.view.across(right, up, away, centre);
+      const way = this.stage.view.across(right, up, away, centre);
       if (handle === "force") {
         along.addScaledVector(way, (this.modeOf(load.name) === "drag" ? 1 : -1) * perMetre);
         return { ...load, force: this.inFrame(load, along, along.length()) };
       }
       const size = along.length();
-      along.normalize().multiplyScalar(AXIS_REACH * this.view.size).add(way);
+      along
+        .normalize()
+        .multiplyScalar(AXIS_REACH * this.stage.view.size)
+        .add(way);
       return { ...load, torque: this.inFrame(load, along, size) };
     });
   }
@@ -192,7 +196,7 @@ export class Loads implements Presser {
   /** Scale the picked load. */
   scaleBy(factor: number): boolean {
     return this.byKeys((load) => {
-      const scaled = (value: unknown): unknown => {
+      const scaled = (value: Value | null): Value | null => {
         const vector = asVector(value);
         return vector ? roundVector(vector.map((item) => factor * item) as Vec3) : value;
       };
@@ -202,11 +206,11 @@ export class Loads implements Presser {
 
   /** Change the picked load; keys may come faster than the session answers. */
   private byKeys(change: (load: Load) => Load | null): boolean {
-    const { pick } = this.store;
+    const { pick } = this.stage.store;
     const found = pick?.kind === "load" ? this.find(pick.name) : undefined;
     if (!found) return false;
     const isAhead = !this.stream.isIdle && this.keyed?.name === found.load.name;
-    this.keyed = change(isAhead ? this.keyed! : found.load);
+    this.keyed = change((isAhead && this.keyed) || found.load);
     if (!this.keyed) return false;
     if (found.on) this.stream.send(Loads.edit(this.keyed));
     else void this.keep(this.keyed);
@@ -214,7 +218,7 @@ export class Loads implements Presser {
   }
 
   private fresh(kind: "force" | "torque", body: string, at: Vec3): Load {
-    const name = this.store.freeName(kind);
+    const name = this.stage.store.freeName(kind);
     this.modes.set(name, this.mode);
     return { name, body, at: roundVector(at, 6), frame: this.frame, force: [0, 0, 0], torque: [0, 0, 0] };
   }
@@ -223,31 +227,34 @@ export class Loads implements Presser {
   private usual(kind: "force" | "torque", load: Load): Load {
     const { force, torque } = this.scale();
     if (kind === "force")
-      return { ...load, force: this.inFrame(load, this.view.up.clone().negate(), 0.25 * this.view.size * force) };
-    return { ...load, torque: this.inFrame(load, this.viewAxis(), 0.12 * this.view.size * torque) };
+      return {
+        ...load,
+        force: this.inFrame(load, this.stage.view.up.clone().negate(), 0.25 * this.stage.view.size * force),
+      };
+    return { ...load, torque: this.inFrame(load, this.viewAxis(), 0.12 * this.stage.view.size * torque) };
   }
 
   /** Take a handle of a load. */
   press({ x, y, isTouch }: Press): Drag | null {
-    let best: { load: Load; handle: HandleName; far: number } | null = null;
-    for (const { load } of this.all()) {
+    let best: { load: Load; on: boolean; handle: HandleName; far: number } | null = null;
+    for (const { load, on } of this.all()) {
       const icon = this.icons.get(load.name);
       if (!icon) continue;
       for (const [handle, ball] of Object.entries(icon.handles) as [HandleName, THREE.Mesh][]) {
-        if (!ball.visible || (handle === "base" && this.store.pick?.name !== load.name)) continue;
-        const pixel = this.view.project(ball.position);
+        if (!ball.visible || (handle === "base" && this.stage.store.pick?.name !== load.name)) continue;
+        const pixel = this.stage.view.project(ball.position);
         const far = Math.hypot(pixel.x - x, pixel.y - y);
-        if (far < (isTouch ? FINGER : NEAR) && (!best || far < best.far)) best = { load, handle, far };
+        if (far < (isTouch ? FINGER : NEAR) && (!best || far < best.far)) best = { load, on, handle, far };
       }
     }
     if (!best) return null;
-    const { load, handle } = best;
-    const drag = this.dragHandle(load, handle, this.find(load.name)!.on);
+    const { load, on, handle } = best;
+    const drag = this.dragHandle(load, handle, on);
     return {
       ...drag,
       end: (moved) => {
         drag.end(moved);
-        this.store.setPick({ kind: "load", name: load.name });
+        this.stage.store.setPick({ kind: "load", name: load.name });
       },
     };
   }
@@ -258,7 +265,7 @@ export class Loads implements Presser {
     const found: Record<string, { x: number; y: number }> = {};
     if (icon)
       for (const [handle, ball] of Object.entries(icon.handles))
-        if (ball.visible) found[handle] = this.view.project(ball.position);
+        if (ball.visible) found[handle] = this.stage.view.project(ball.position);
     return found;
   }
 
@@ -269,13 +276,15 @@ export class Loads implements Presser {
     const axis = this.axis(load);
     let now = load;
     let through =
-      this.icons.get(load.name)?.handles[handle].position.clone() ?? this.mechanism.point(load.body, load.at)!;
+      this.icons.get(load.name)?.handles[handle].position.clone() ??
+      this.stage.mechanism.point(load.body, load.at) ??
+      new THREE.Vector3();
     let last: { x: number; y: number } | null = null;
     const update = (x: number, y: number): void => {
       last = { x, y };
-      const centre = this.mechanism.point(load.body, now.at);
+      const centre = this.stage.mechanism.point(load.body, now.at);
       if (!centre) return;
-      const point = this.view.unproject(x, y, through);
+      const point = this.stage.view.unproject(x, y, through);
       if (handle === "force") {
         const along = this.modeOf(load.name) === "drag" ? point.sub(centre) : centre.sub(point);
         now = { ...now, force: this.inFrame(load, along, along.length() * perMetre) };
@@ -284,26 +293,26 @@ export class Loads implements Presser {
       } else if (handle === "axis") {
         now = { ...now, torque: this.inFrame(load, point.sub(centre), this.size(now)) };
       } else {
-        const hit = this.picking.hit(x, y, ["body"]);
+        const hit = this.stage.picking.hit(x, y, ["body"]);
         if (hit?.name === load.body) now = { ...now, at: roundVector(hit.at, 6) };
       }
       this.draft = now;
       if (on) this.stream.send(Loads.edit(now));
-      this.view.touch();
+      this.stage.view.touch();
     };
     const finish = (): void => {
       this.frozen = null;
       const said = this.draft ?? now;
       this.draft = null;
-      this.view.touch();
+      this.stage.view.touch();
       if (!on) void this.keep(said);
       else this.stream.send(Loads.edit(said));
     };
     return {
       move: update,
       deepen: (pixels) => {
-        const away = this.view.camera.getWorldDirection(new THREE.Vector3());
-        through = through.clone().addScaledVector(away, pixels * this.view.pixel(through));
+        const away = this.stage.view.camera.getWorldDirection(new THREE.Vector3());
+        through = through.clone().addScaledVector(away, pixels * this.stage.view.pixel(through));
         if (last) update(last.x, last.y);
       },
       end: (moved) => {
@@ -316,8 +325,8 @@ export class Loads implements Presser {
       cancel: () => {
         this.frozen = null;
         this.draft = null;
-        if (this.store.live?.loads.some((entry) => entry.name === load.name))
-          void this.actions.apply(Loads.edit(original));
+        if (this.stage.store.live?.loads.some((entry) => entry.name === load.name))
+          void this.stage.actions.apply(Loads.edit(original));
       },
     };
   }
@@ -325,7 +334,7 @@ export class Loads implements Presser {
   /** A world direction times a size, in the axes the load is given in, rounded. */
   private inFrame(load: Load, along: THREE.Vector3, size: number): Vec3 {
     const vector = along.clone().normalize();
-    const pose = this.store.pose(load.body);
+    const pose = this.stage.store.pose(load.body);
     if (load.frame === "body" && pose) vector.applyQuaternion(new THREE.Quaternion(...pose.q).invert());
     return roundVector(vector.multiplyScalar(size).toArray());
   }
@@ -341,7 +350,7 @@ export class Loads implements Presser {
 
   /** The world axis nearest to the line of sight, towards the viewer. */
   private viewAxis(): THREE.Vector3 {
-    const sight = this.view.camera.getWorldDirection(new THREE.Vector3()).negate();
+    const sight = this.stage.view.camera.getWorldDirection(new THREE.Vector3()).negate();
     const parts = sight.toArray().map(Math.abs);
     const k = parts.indexOf(Math.max(...parts));
     return new THREE.Vector3().setComponent(k, Math.sign(sight.getComponent(k)));
@@ -349,7 +358,7 @@ export class Loads implements Presser {
 
   private inWorld(load: Load, value: unknown): THREE.Vector3 | null {
     const given = asVector(value);
-    const pose = this.store.pose(load.body);
+    const pose = this.stage.store.pose(load.body);
     if (!given || !pose) return null;
     const vector = new THREE.Vector3(...given);
     return load.frame === "body" ? vector.applyQuaternion(new THREE.Quaternion(...pose.q)) : vector;
@@ -357,11 +366,11 @@ export class Loads implements Presser {
 
   /** Force and torque of a load in the world, now. */
   private now(load: Load, on: boolean): [THREE.Vector3, THREE.Vector3] {
-    const { live, frame } = this.store;
+    const { live, frame } = this.stage.store;
     const k = live?.loads.indexOf(load) ?? -1;
     if (on && this.draft?.name !== load.name && frame && live && frame.revision === live.revision && k >= 0) {
-      const [a, b, c, d, e, f] = frame.loads.subarray(6 * k, 6 * k + 6);
-      return [new THREE.Vector3(a, b, c), new THREE.Vector3(d, e, f)];
+      const at = (offset: number) => new THREE.Vector3().fromArray(frame.loads, 6 * k + offset);
+      return [at(0), at(3)];
     }
     return [
       this.inWorld(load, load.force) ?? new THREE.Vector3(),
@@ -374,15 +383,15 @@ export class Loads implements Presser {
     const seen = this.all().filter(({ load }) => load.name !== this.draft?.name);
     const found = this.draft ? [...seen, { load: this.draft, on: true }] : seen;
     const scale = this.scale();
-    const { pin } = this.mechanism;
+    const { pin } = this.stage.mechanism;
     for (const { load, on } of found) {
-      const centre = this.mechanism.point(load.body, load.at);
+      const centre = this.stage.mechanism.point(load.body, load.at);
       if (!centre) continue;
       const icon = this.icon(load.name);
       keep.add(load.name);
       icon.force.off = icon.torque.off = !on;
       const [force, torque] = this.now(load, on);
-      const isPicked = this.store.pick?.kind === "load" && this.store.pick.name === load.name;
+      const isPicked = this.stage.store.pick?.kind === "load" && this.stage.store.pick.name === load.name;
       const arm = force.clone().divideScalar(scale.force);
       const isForce = force.length() > 1e-9;
       const isTorque = torque.length() > 1e-9;
@@ -391,40 +400,40 @@ export class Loads implements Presser {
       else icon.arrow.set(free, centre, 0.45 * pin);
       icon.arrow.group.visible = isForce;
       const axis = this.axis({ ...load, frame: "world", torque: torque.toArray() });
-      const start = across(axis, new THREE.Vector3(1, 0, 0).applyQuaternion(this.view.camera.quaternion));
+      const start = across(axis, new THREE.Vector3(1, 0, 0).applyQuaternion(this.stage.view.camera.quaternion));
       const radius = torque.length() / scale.torque;
-      const reach = 0.2 * this.view.size;
+      const reach = 0.2 * this.stage.view.size;
       icon.arc.set(centre, axis, start, radius, 0.4 * pin, reach);
       icon.arc.group.visible = isTorque && radius > 0;
-      const ball = Math.max((isPicked ? 6 : 4.5) * this.view.pixel(centre), 0);
+      const ball = Math.max((isPicked ? 6 : 4.5) * this.stage.view.pixel(centre), 0);
       this.put(icon.handles.force, free, ball, isForce);
       this.put(icon.handles.rim, centre.clone().addScaledVector(start, radius), ball, isTorque);
       this.put(icon.handles.axis, centre.clone().addScaledVector(axis, reach), ball, isTorque && isPicked);
       this.put(icon.handles.base, centre, 0.8 * ball, isPicked);
       if (isForce)
-        this.labels.set(
+        this.stage.labels.set(
           `load ${load.name} f`,
           `${show(this.shown(load, "force", force))} N`,
           free,
           on ? "force" : "force off",
         );
-      else this.labels.remove(`load ${load.name} f`);
+      else this.stage.labels.remove(`load ${load.name} f`);
       const mark = centre.clone().addScaledVector(start, radius);
       if (isTorque)
-        this.labels.set(
+        this.stage.labels.set(
           `load ${load.name} t`,
           `${show(this.shown(load, "torque", torque))} N m`,
           mark,
           on ? "torque" : "torque off",
         );
-      else this.labels.remove(`load ${load.name} t`);
+      else this.stage.labels.remove(`load ${load.name} t`);
     }
     for (const [name, icon] of this.icons) {
       if (keep.has(name)) continue;
-      this.view.drop(icon.arrow.group, icon.arc.group, ...Object.values(icon.handles));
+      this.stage.view.drop(icon.arrow.group, icon.arc.group, ...Object.values(icon.handles));
       this.icons.delete(name);
-      this.labels.remove(`load ${name} f`);
-      this.labels.remove(`load ${name} t`);
+      this.stage.labels.remove(`load ${name} f`);
+      this.stage.labels.remove(`load ${name} t`);
     }
   }
 
@@ -459,7 +468,7 @@ export class Loads implements Presser {
       };
       this.tint(found);
       this.icons.set(name, found);
-      this.view.scene.add(found.arrow.group, found.arc.group, ...Object.values(found.handles));
+      this.stage.view.scene.add(found.arrow.group, found.arc.group, ...Object.values(found.handles));
     }
     return found;
   }

@@ -1,79 +1,42 @@
 /** The studio's page: puts the pieces together. */
 
 import "./app.css";
-import * as THREE from "three";
-import { Actions } from "./actions";
+import type * as THREE from "three";
 import { Adding } from "./adding";
 import { Books } from "./books";
-import { Connection } from "./connection";
 import { menuButton } from "./dialogs";
-import { byId, h, setText } from "./dom";
+import { byId, h } from "./dom";
 import { Files } from "./files";
 import { Gestures, type Presser } from "./gestures";
 import { Grab } from "./grab";
 import { exposeState } from "./hook";
-import { icon, type IconName } from "./icons";
+import { type IconName, icon } from "./icons";
 import { Inspector } from "./inspector";
 import { keyboard, showHelp } from "./keyboard";
-import { Labels } from "./labels";
 import { Loads } from "./loads";
-import { Mechanism, type Shown } from "./mechanism";
+import type { Shown } from "./mechanism";
 import { Motions } from "./motions";
 import { Parts } from "./parts";
-import { Picking } from "./picking";
 import { Plots } from "./plots";
-import { Signals } from "./signals";
-import { Store } from "./store";
+import { Stage } from "./stage";
 import { Summary } from "./summary";
 import { toggleTheme } from "./theme";
 import { Timeline } from "./timeline";
 import { tell, tellError } from "./toasts";
 import { Toolbar } from "./toolbar";
 import { Traces } from "./traces";
-import { View } from "./view";
 
 addEventListener("error", (event) => tell(`page: ${event.message}`, "error"));
 addEventListener("unhandledrejection", (event) => tellError(event.reason));
 
-const store = new Store();
-const view = new View(store);
-const mechanism = new Mechanism(store, view);
-const picking = new Picking(store, view, mechanism);
-const labels = new Labels(view);
-const traces = new Traces(store, view, mechanism);
-
-const connection = new Connection({
-  message(message) {
-    if (message.type === "scene") store.setScene(message);
-    else if (message.type === "patch") store.setPatch(message);
-    else if (message.type === "live") store.setLive(message);
-    else if (message.type === "status") store.setStatus(message);
-    else if (message.type === "books") store.setBooks(message);
-    else tell(message.text, message.level);
-  },
-  frame: (frame) => store.setFrame(frame),
-  open: () => store.setConnected(true),
-  lost: (reason) => {
-    store.setConnected(false);
-    const banner = byId("banner");
-    setText(
-      banner,
-      `The line to the studio is lost${reason ? ` (${reason})` : ""}; trying again. If the studio was stopped, start it anew and open its link.`,
-    );
-    banner.hidden = false;
-  },
-});
-store.on("line", (connected) => {
-  if (connected) byId("banner").hidden = true;
-});
-
-const actions = new Actions(connection);
-const signals = new Signals(store, connection);
-const grab = new Grab(store, view, mechanism, picking, actions, labels);
-const loads = new Loads(store, view, mechanism, picking, actions, labels);
-const motions = new Motions(store, view, mechanism, picking, actions, labels, signals, loads);
-const adding = new Adding(store, view, mechanism, picking, actions, (text) => toolbar.say(text));
-const toolbar = new Toolbar(store, { grab, loads, motions, adding: () => adding });
+const stage = new Stage();
+const { store, view, mechanism, picking } = stage;
+const traces = new Traces(stage);
+const grab = new Grab(stage);
+const loads = new Loads(stage);
+const motions = new Motions(stage, loads);
+const adding = new Adding(stage, (text) => toolbar.say(text));
+const toolbar = new Toolbar(store, { grab, loads, motions, adding });
 
 const trace: Presser = {
   press({ x, y, isTouch }) {
@@ -96,10 +59,8 @@ const trace: Presser = {
     };
   },
 };
-const gestures = new Gestures(
-  store,
-  view,
-  picking,
+new Gestures(
+  stage,
   { press: (press) => loads.press(press) ?? motions.press(press) },
   {
     grab,
@@ -114,11 +75,11 @@ const gestures = new Gestures(
 );
 
 const parts = new Parts(store, loads);
-new Inspector(store, actions, signals, loads, motions, traces);
-const plots = new Plots(store, signals);
+new Inspector(stage, { loads, motions, traces });
+const plots = new Plots(store, stage.signals);
 const books = new Books(store);
-const timeline = new Timeline(store, actions, view.canvas);
-new Files(store, actions, view, plots);
+const timeline = new Timeline(stage);
+new Files(stage, plots);
 const summary = new Summary(store);
 
 function button(id: string, name: IconName, title: string, action: () => void): HTMLButtonElement {
@@ -178,29 +139,17 @@ const sheets: [string, string][] = [
   ["inspect", "Inspector"],
   ["plots", "Plots"],
 ];
-const tabs = sheets.map(([sheet, title]) =>
-  h("button", { type: "button", "aria-pressed": String(sheet === ""), onclick: () => openSheet(sheet) }, title),
-);
+const tabs = sheets.map(([sheet, title]) => {
+  const tab = h("button", { type: "button", onclick: () => openSheet(sheet) }, title);
+  return { sheet, tab };
+});
 function openSheet(sheet: string): void {
   document.body.dataset.sheet = sheet;
-  tabs.forEach((tab, k) => tab.setAttribute("aria-pressed", String(sheets[k][0] === sheet)));
+  for (const entry of tabs) entry.tab.setAttribute("aria-pressed", String(entry.sheet === sheet));
 }
-byId("tabs").append(...tabs);
+for (const { sheet, tab } of tabs) tab.setAttribute("aria-pressed", String(sheet === ""));
+byId("tabs").append(...tabs.map(({ tab }) => tab));
 
 store.setTool("grab");
-keyboard(store, timeline, grab, loads, motions, parts, { fit, follow, focus: () => view.canvas.focus() });
-exposeState({
-  store,
-  view,
-  mechanism,
-  labels,
-  loads,
-  motions,
-  plots,
-  books,
-  summary,
-  traces,
-  signals,
-  connection,
-  gestures,
-});
+keyboard({ stage, timeline, grab, loads, motions, parts, fit, follow });
+exposeState({ stage, loads, motions, plots, books, summary, traces });

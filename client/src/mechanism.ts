@@ -198,7 +198,7 @@ export class Mechanism {
       const b = this.point(spring.second, spring.at_second);
       if (!a || !b) continue;
       coil(points, a, b, radius, 12);
-      line.geometry.attributes.position.needsUpdate = true;
+      line.geometry.getAttribute("position").needsUpdate = true;
       const along = b.clone().sub(a);
       core.position.copy(a).addScaledVector(along, 0.5);
       core.scale.set(1.6 * radius, 1.6 * radius, along.length());

@@ -1,5 +1,7 @@
 // Generated from src/impulsar/studio/messages.py by `python -m impulsar.studio.typescript`. Do not edit.
 
+import type { ApplyLoad, ConvexHull, Edit, SetMotor, Value } from "./edits";
+
 /**
  * A value that may be set: by SetParameter(path, value) where there is a path, else as `set_by` says.
  */
@@ -166,15 +168,15 @@ export interface Load {
   body: string;
   at: number[];
   frame: "world" | "body";
-  force: unknown;
-  torque: unknown;
+  force: Value | null;
+  torque: Value | null;
 }
 
 export interface Motor {
   joint: string;
   group: string;
   quantity: "speed" | "position" | "torque";
-  value: unknown;
+  value: Value | null;
   unit: string;
   max_torque: number | null;
 }
@@ -184,7 +186,7 @@ export interface Live {
   hands: Hand[];
   loads: Load[];
   motors: Motor[];
-  off: Record<string, unknown>[];
+  off: (ApplyLoad | SetMotor)[];
   type: "live";
 }
 
@@ -253,7 +255,7 @@ export interface Reply {
 export interface MeshReply {
   ok: boolean;
   text: string;
-  shape: Record<string, unknown>;
+  shape: ConvexHull;
   triangles: number;
 }
 
@@ -265,7 +267,7 @@ export interface Notice {
 
 export interface EditMessage {
   id: number;
-  edit: Record<string, unknown>;
+  edit: Edit;
   type: "edit";
 }
 
@@ -283,7 +285,7 @@ export interface Control {
   action: "pause" | "run" | "step" | "speed" | "steps_per_frame" | "seek" | "undo" | "redo" | "revert" | "reset" | "scene" | "record" | "keep" | "forget" | "hash";
   value?: number | null;
   name?: string | null;
-  parameters?: Record<string, unknown> | null;
+  parameters?: Record<string, unknown> | ApplyLoad | SetMotor | null;
   type: "control";
 }
 

@@ -4,25 +4,21 @@
  */
 
 import * as THREE from "three";
-import { type Actions, type EditData, Stream } from "./actions";
+import { Stream } from "./actions";
+import type { Motor as MotorData, Real, SetMotor, Value } from "./edits";
 import type { Drag, Press, Presser } from "./gestures";
 import { handleBall, IconColours, path } from "./icons3d";
-import type { Labels } from "./labels";
 import type { Loads } from "./loads";
-import type { Mechanism } from "./mechanism";
 import type { Group, Joint, Motor } from "./messages";
-import { roundNumber, show } from "./numbers";
-import type { Picking } from "./picking";
-import type { Signals } from "./signals";
-import type { Store } from "./store";
+import { roundNumber, show, type Vec3 } from "./numbers";
+import { angleAxes, type Frame, motorUnit, reachOf, slideAxis, track } from "./spheres";
+import type { Stage } from "./stage";
 import { colour, onTheme } from "./theme";
 import { tell } from "./toasts";
-import type { View } from "./view";
 
 export type MotorKind = Motor["quantity"];
 const NEAR = 16; // pixels
 const FINGER = 26;
-const POINTS = 48;
 const RADIUS = 0.14; // of the track, in sizes of the mechanism
 const SPEED_PER_TURN = 4; // [1/s]: handle at 1 rad is 4 rad/s, at 0.1 m is 0.4 m/s
 const PATIENCE = 3000; // [ms]
@@ -41,15 +37,10 @@ export class Motions implements Presser {
   private stream: Stream;
 
   constructor(
-    private readonly store: Store,
-    private readonly view: View,
-    private readonly mechanism: Mechanism,
-    private readonly picking: Picking,
-    private readonly actions: Actions,
-    private readonly labels: Labels,
-    private readonly signals: Signals,
+    private readonly stage: Stage,
     private readonly loads: Loads,
   ) {
+    const { store, view, actions } = stage;
     this.stream = new Stream(actions, 3);
     onTheme(() => {
       for (const icon of this.icons.values()) icon.colours.set(colour("motion"));
@@ -65,14 +56,14 @@ export class Motions implements Presser {
 
   /** Put a motor into the joint that is pressed. */
   place({ x, y, isTouch }: Press): Drag | null {
-    const hit = this.picking.hit(x, y, ["joint"], isTouch);
-    if (!hit) return null;
-    const joint = this.store.joint(hit.name)!;
+    const hit = this.stage.picking.hit(x, y, ["joint"], isTouch);
+    const joint = hit && this.stage.store.joint(hit.name);
+    if (!joint) return null;
     return {
       move: () => {},
       cancel: () => {},
       end: () => {
-        this.store.setPick({ kind: "joint", name: joint.name });
+        this.stage.store.setPick({ kind: "joint", name: joint.name });
         void this.attach(joint, this.kind);
       },
     };
@@ -84,44 +75,44 @@ export class Motions implements Presser {
       tell(`joint '${joint.name}': a ${joint.joint_type} joint has no freedom to drive; change its type`, "error");
       return;
     }
-    let value: number | number[] = group.kind === "ball" ? [0, 0, 0] : 0;
+    let value: number | Vec3 = group.kind === "ball" ? [0, 0, 0] : 0;
     if (kind === "position" && group.kind !== "ball") value = await this.coordinate(group);
     await this.set({ joint: joint.name, group: group.name, quantity: kind, value, unit: "", max_torque: null });
   }
 
   async set(motor: Motor): Promise<boolean> {
-    return (await this.actions.apply(Motions.edit(motor))) !== null;
+    return (await this.stage.actions.apply(Motions.edit(motor))) !== null;
   }
 
   /** The edit that gives a joint this motor. */
-  static edit(motor: Motor): EditData {
-    const data: Record<string, unknown> = { motor: motor.quantity, value: motor.value };
-    if (motor.max_torque !== null) data.max_torque = motor.max_torque;
+  static edit(motor: Motor, most: Real | null = motor.max_torque): SetMotor {
+    const data: MotorData = { motor: motor.quantity, value: motor.value as Value }; // null: a callable, which is refused
+    if (most !== null) data.max_torque = most;
     return { edit: "SetMotor", joint: motor.joint, motor: data, group: motor.group };
   }
 
   async turn(motor: Motor, on: boolean): Promise<void> {
     if (on) await this.set(motor);
-    else if (await this.actions.control("keep", { parameters: Motions.edit(motor) })) await this.detach(motor);
+    else if (await this.stage.actions.control("keep", { parameters: Motions.edit(motor) })) await this.detach(motor);
   }
 
   async remove(motor: Motor): Promise<void> {
-    await this.actions.control("forget", { parameters: Motions.edit(motor) });
-    if (this.store.live?.motors.some((other) => key(other) === key(motor))) await this.detach(motor);
+    await this.stage.actions.control("forget", { parameters: Motions.edit(motor) });
+    if (this.stage.store.live?.motors.some((other) => key(other) === key(motor))) await this.detach(motor);
   }
 
   private detach(motor: Motor): Promise<unknown> {
-    return this.actions.apply({ edit: "SetMotor", joint: motor.joint, motor: null, group: motor.group });
+    return this.stage.actions.apply({ edit: "SetMotor", joint: motor.joint, motor: null, group: motor.group });
   }
 
   /** Take a sphere. */
   press({ x, y, isTouch }: Press): Drag | null {
     for (const { motor, on } of this.all()) {
       const icon = this.icons.get(key(motor));
-      const joint = this.store.joint(motor.joint);
+      const joint = this.stage.store.joint(motor.joint);
       const group = joint?.groups.find((entry) => entry.name === motor.group);
       if (!icon?.ball.visible || !joint || !group) continue;
-      const pixel = this.view.project(icon.ball.position);
+      const pixel = this.stage.view.project(icon.ball.position);
       if (Math.hypot(pixel.x - x, pixel.y - y) < (isTouch ? FINGER : NEAR))
         return this.dragBall(motor, joint, group, on);
     }
@@ -130,15 +121,15 @@ export class Motions implements Presser {
 
   /** Move the sphere of the picked joint by pixels, onward for more. */
   nudge(pixels: number): boolean {
-    const { pick } = this.store;
-    const joint = pick?.kind === "joint" ? this.store.joint(pick.name) : undefined;
+    const { pick } = this.stage.store;
+    const joint = pick?.kind === "joint" ? this.stage.store.joint(pick.name) : undefined;
     const motor = joint && this.of(joint.name).find(({ motor, on }) => on && typeof motor.value === "number")?.motor;
     const group = joint?.groups.find((entry) => entry.name === motor?.group);
-    const F = joint && this.mechanism.frameF(joint);
+    const F = joint && this.stage.mechanism.frameF(joint);
     if (!motor || !group || !F) return false;
-    const isAhead = !this.stream.isIdle && this.keyed?.key === key(motor); // of the session's answer
-    const before = isAhead ? this.keyed!.value : (motor.value as number);
-    const way = (pixels * this.view.pixel(F.p)) / (group.kind === "slide" ? 1 : RADIUS * this.view.size);
+    const ahead = !this.stream.isIdle && this.keyed?.key === key(motor) ? this.keyed : null; // of the session's answer
+    const before = ahead?.value ?? (motor.value as number);
+    const way = (pixels * this.stage.view.pixel(F.p)) / (group.kind === "slide" ? 1 : RADIUS * this.stage.view.size);
     const value = roundNumber(before + way * this.perHandle(group, motor));
     this.keyed = { key: key(motor), value };
     this.stream.send({ edit: "Drive", joint: motor.joint, value, group: group.name });
@@ -149,7 +140,7 @@ export class Motions implements Presser {
   pixel(joint: string): { x: number; y: number } | null {
     const found = this.of(joint)[0];
     const icon = found && this.icons.get(key(found.motor));
-    return icon?.ball.visible ? this.view.project(icon.ball.position) : null;
+    return icon?.ball.visible ? this.stage.view.project(icon.ball.position) : null;
   }
 
   private dragBall(motor: Motor, joint: Joint, group: Group, on: boolean): Drag {
@@ -157,17 +148,18 @@ export class Motions implements Presser {
     let value = start;
     return {
       move: (x, y) => {
-        const F = this.mechanism.frameF(joint);
+        const F = this.stage.mechanism.frameF(joint);
         if (!F || group.kind === "ball" || !on) return;
-        value = roundNumber(this.read(group, motor, F, x, y, value));
+        const per = this.perHandle(group, motor);
+        value = roundNumber(per * reachOf(joint, group, F, this.under(joint, group, F, x, y), value / per));
         this.draft = { key: key(motor), value };
         this.stream.send({ edit: "Drive", joint: joint.name, value, group: group.name });
-        this.view.touch();
+        this.stage.view.touch();
       },
       end: (moved) => {
         if (moved && value !== start) this.stream.send({ edit: "Drive", joint: joint.name, value, group: group.name });
         this.draft = null;
-        this.store.setPick({ kind: "joint", name: joint.name });
+        this.stage.store.setPick({ kind: "joint", name: joint.name });
       },
       cancel: () => {
         this.draft = null;
@@ -176,116 +168,81 @@ export class Motions implements Presser {
     };
   }
 
-  /** Value that the sphere says when it is held at a pixel; whole turns are counted from `before`. */
-  private read(
-    group: Group,
-    motor: Motor,
-    F: { p: THREE.Vector3; q: THREE.Quaternion },
-    x: number,
-    y: number,
-    before: number,
-  ): number {
-    const per = this.perHandle(group, motor);
-    if (group.kind === "slide") {
-      const along = this.slideAxis(group, F.q);
-      const ray = this.view.ray(x, y);
-      const p = new THREE.Vector3();
-      ray.distanceSqToSegment(
-        F.p.clone().addScaledVector(along, -20 * this.view.size),
-        F.p.clone().addScaledVector(along, 20 * this.view.size),
-        undefined,
-        p,
-      );
-      return p.sub(F.p).dot(along) * per;
+  /** Where a pixel's ray meets the line or the plane that the sphere moves in. */
+  private under(joint: Joint, group: Group, F: Frame, x: number, y: number): THREE.Vector3 {
+    const { view } = this.stage;
+    const ray = view.ray(x, y);
+    if (group.kind !== "slide") {
+      const plane = new THREE.Plane().setFromNormalAndCoplanarPoint(angleAxes(group, F).axis, F.p);
+      return ray.intersectPlane(plane, new THREE.Vector3()) ?? view.unproject(x, y, F.p);
     }
-    const { axis, zero } = this.angleAxes(group, F.q);
-    const plane = new THREE.Plane().setFromNormalAndCoplanarPoint(axis, F.p);
-    const p = this.view.ray(x, y).intersectPlane(plane, new THREE.Vector3()) ?? this.view.unproject(x, y, F.p);
-    const arm = p.sub(F.p);
-    const angle = Math.atan2(arm.dot(axis.clone().cross(zero)), arm.dot(zero));
-    const last = before / per;
-    return (angle + 2 * Math.PI * Math.round((last - angle) / (2 * Math.PI))) * per;
+    const far = slideAxis(joint, group, F).multiplyScalar(20 * view.size);
+    const found = new THREE.Vector3();
+    ray.distanceSqToSegment(F.p.clone().sub(far), F.p.clone().add(far), undefined, found);
+    return found;
   }
 
   /** Motor value per radian or metre of the handle. */
   private perHandle(group: Group, motor: Motor): number {
     if (motor.quantity === "position") return 1;
     if (motor.quantity === "speed") return SPEED_PER_TURN;
-    return group.kind === "slide" ? this.loads.scale().force : 0.1 * this.loads.scale().torque * this.view.size;
-  }
-
-  private slideAxis(group: Group, q: THREE.Quaternion): THREE.Vector3 {
-    const joint = this.store.scene?.joints.find((entry) => entry.groups.includes(group));
-    const isX = group.name === "x" || joint?.joint_type === "pin-slot";
-    const axis = isX
-      ? new THREE.Vector3(1, 0, 0)
-      : group.name === "y"
-        ? new THREE.Vector3(0, 1, 0)
-        : new THREE.Vector3(0, 0, 1);
-    return axis.applyQuaternion(q);
-  }
-
-  private angleAxes(group: Group, q: THREE.Quaternion): { axis: THREE.Vector3; zero: THREE.Vector3 } {
-    const isSecond = group.name === "second"; // of a universal joint: about M's x
-    const axis = (isSecond ? new THREE.Vector3(1, 0, 0) : new THREE.Vector3(0, 0, 1)).applyQuaternion(q);
-    const zero = (isSecond ? new THREE.Vector3(0, 0, 1) : new THREE.Vector3(1, 0, 0)).applyQuaternion(q);
-    return { axis, zero };
+    return group.kind === "slide" ? this.loads.scale().force : 0.1 * this.loads.scale().torque * this.stage.view.size;
   }
 
   /** The joint's coordinate now, from the stream. */
   private async coordinate(group: Group): Promise<number> {
     const name = `coordinate.${group.coordinates[0]}.position`;
-    this.signals.want("motion", [name]);
+    this.stage.signals.want("motion", [name]);
     const until = performance.now() + PATIENCE;
-    while (Number.isNaN(this.signals.value(name)) && performance.now() < until)
+    while (Number.isNaN(this.stage.signals.value(name)) && performance.now() < until)
       await new Promise((resolve) => setTimeout(resolve, 20));
-    const value = this.signals.value(name);
-    this.signals.want("motion", []);
+    const value = this.stage.signals.value(name);
+    this.stage.signals.want("motion", []);
     if (Number.isNaN(value))
       throw new Error(`motion: the coordinate of '${group.coordinates[0]}' did not arrive; try again`);
     return roundNumber(value, 7);
   }
 
   private all(): { motor: Motor; on: boolean }[] {
-    const { live } = this.store;
+    const { live } = this.stage.store;
     const motors = live?.motors ?? [];
     const off = (live?.off ?? [])
-      .filter(({ edit }) => edit === "SetMotor")
-      .map((edit) => this.fromEdit(edit))
+      .map((edit) => (edit.edit === "SetMotor" ? this.fromEdit(edit) : null))
       .filter((motor) => motor !== null && !motors.some((other) => key(other) === key(motor))) as Motor[];
     return [...motors.map((motor) => ({ motor, on: true })), ...off.map((motor) => ({ motor, on: false }))];
   }
 
   /** The motor of a SetMotor edit; null where its joint has no such freedom. */
-  private fromEdit({ joint, group, motor }: Record<string, any>): Motor | null {
-    const entry = this.store.joint(joint)?.groups.find((other) => other.name === group);
-    if (!entry) return null;
-    const quantity = motor.motor as MotorKind;
+  private fromEdit({ joint, group, motor }: SetMotor): Motor | null {
+    const entry = this.stage.store.joint(joint)?.groups.find((other) => other.name === group);
+    if (!entry || !motor) return null;
+    const quantity = motor.motor;
     const max_torque = typeof motor.max_torque === "number" ? motor.max_torque : null;
-    return { joint, group, quantity, value: motor.value, unit: motorUnit(entry, quantity), max_torque };
+    return { joint, group: entry.name, quantity, value: motor.value, unit: motorUnit(entry, quantity), max_torque };
   }
 
   private draw(): void {
     const keep = new Set<string>();
     for (const { motor, on } of this.all()) {
-      const joint = this.store.joint(motor.joint);
+      const joint = this.stage.store.joint(motor.joint);
       const group = joint?.groups.find((entry) => entry.name === motor.group);
-      const F = joint && this.mechanism.frameF(joint);
+      const F = joint && this.stage.mechanism.frameF(joint);
       if (!joint || !group || !F) continue;
       const name = key(motor);
       keep.add(name);
       const icon = this.icon(name);
       icon.colours.off = !on;
       const value = this.draft?.key === name ? this.draft.value : typeof motor.value === "number" ? motor.value : 0;
-      const points = this.track(group, motor, F, value);
+      const reach = value / this.perHandle(group, motor);
+      const points = track(joint, group, F, reach, RADIUS * this.stage.view.size);
       icon.line.geometry.setFromPoints(points);
-      icon.ball.position.copy(points[points.length - 1]);
-      icon.ball.scale.setScalar(Math.max(1.1 * this.mechanism.pin, 6 * this.view.pixel(F.p)));
+      icon.ball.position.copy(points.at(-1) ?? F.p);
+      icon.ball.scale.setScalar(Math.max(1.1 * this.stage.mechanism.pin, 6 * this.stage.view.pixel(F.p)));
       icon.ball.visible = icon.line.visible = true;
-      const isPicked = this.store.pick?.kind === "joint" && this.store.pick.name === joint.name;
+      const isPicked = this.stage.store.pick?.kind === "joint" && this.stage.store.pick.name === joint.name;
       const isProfile = typeof motor.value !== "number" && !Array.isArray(motor.value);
       if (isProfile && !isPicked) {
-        this.labels.remove(`motion ${name}`);
+        this.stage.labels.remove(`motion ${name}`);
         continue;
       }
       const text =
@@ -294,40 +251,19 @@ export class Motions implements Presser {
           : Array.isArray(motor.value)
             ? `(${(motor.value as number[]).map((item) => show(item)).join(", ")}) ${motor.unit}`
             : "profile";
-      this.labels.set(`motion ${name}`, on ? text : `${text} off`, icon.ball.position, on ? "motion" : "motion off");
+      this.stage.labels.set(
+        `motion ${name}`,
+        on ? text : `${text} off`,
+        icon.ball.position,
+        on ? "motion" : "motion off",
+      );
     }
     for (const [name, icon] of this.icons) {
       if (keep.has(name)) continue;
-      this.view.drop(icon.ball, icon.line);
+      this.stage.view.drop(icon.ball, icon.line);
       this.icons.delete(name);
     }
-    this.labels.keepOnly("motion ", new Set([...keep].map((name) => `motion ${name}`)));
-  }
-
-  /** From zero to the sphere: an arc about the axis, or a line along it. */
-  private track(
-    group: Group,
-    motor: Motor,
-    F: { p: THREE.Vector3; q: THREE.Quaternion },
-    value: number,
-  ): THREE.Vector3[] {
-    const reach = value / this.perHandle(group, motor);
-    const radius = RADIUS * this.view.size;
-    if (group.kind === "slide") {
-      const along = this.slideAxis(group, F.q);
-      return [F.p.clone(), F.p.clone().addScaledVector(along, reach)];
-    }
-    const { axis, zero } = this.angleAxes(group, F.q);
-    if (group.kind === "ball") return [F.p.clone(), F.p.clone().addScaledVector(zero, 0.6 * radius)];
-    const other = axis.clone().cross(zero);
-    const arc = Array.from({ length: POINTS }, (_, k) => {
-      const angle = (k / (POINTS - 1)) * reach;
-      return F.p
-        .clone()
-        .addScaledVector(zero, radius * Math.cos(angle))
-        .addScaledVector(other, radius * Math.sin(angle));
-    });
-    return [F.p.clone(), ...arc];
+    this.stage.labels.keepOnly("motion ", new Set([...keep].map((name) => `motion ${name}`)));
   }
 
   private icon(name: string): Icon {
@@ -337,15 +273,10 @@ export class Motions implements Presser {
       colours.set(colour("motion"));
       found = { colours, ball: handleBall(colours), line: path(colours) };
       this.icons.set(name, found);
-      this.view.scene.add(found.ball, found.line);
+      this.stage.view.scene.add(found.ball, found.line);
     }
     return found;
   }
-}
-
-/** Unit of what a motor of a freedom sets. */
-export function motorUnit(group: Group, quantity: MotorKind): string {
-  return { speed: `${group.unit}/s`, position: group.unit, torque: group.force_unit }[quantity];
 }
 
 function key(motor: Motor): string {

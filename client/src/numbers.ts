@@ -1,5 +1,7 @@
 /** How numbers are read, rounded and shown. */
 
+import type { Real } from "./edits";
+
 export type Vec3 = [number, number, number];
 
 const SUPERSCRIPT = "⁰¹²³⁴⁵⁶⁷⁸⁹";
@@ -21,15 +23,54 @@ export function show(value: number | null | undefined, digits = 4): string {
 
 /** A number for an input field: what is written is what is meant, to the last bit. */
 export function exact(value: number): string {
+  if (Number.isNaN(value)) return "";
   return Number.isFinite(value) ? String(value) : value > 0 ? "inf" : "-inf";
 }
 
-/** What a user typed, or null where it is no number. */
+/** What a user typed, or pasted as it is shown here; null where it is no number that can be held. */
 export function parseNumber(text: string): number | null {
-  const plain = text.trim().replace("−", "-").replace(",", ".");
+  const plain = text
+    .trim()
+    .replaceAll("−", "-")
+    .replace(",", ".")
+    .replace(/[·×]10(⁻?)([⁰¹²³⁴⁵⁶⁷⁸⁹]+)$/, (_, sign: string, power: string) => {
+      return `e${sign && "-"}${[...power].map((digit) => SUPERSCRIPT.indexOf(digit)).join("")}`;
+    });
   if (/^[+-]?(inf|∞|infinity)$/i.test(plain)) return plain.startsWith("-") ? -Infinity : Infinity;
   if (!/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(plain)) return null;
-  return Number(plain);
+  const value = Number(plain);
+  return Number.isFinite(value) ? value : null; // 1e999 is not infinity
+}
+
+/** The number that was typed for something; throws in words where it is none. */
+export function readNumber(text: string, what: string): number {
+  const value = parseNumber(text);
+  if (value === null) throw new Error(`${what}: ${text.trim() === "" ? "nothing" : `'${text}'`} is not a number`);
+  return value;
+}
+
+/** The finite number that was typed. */
+export function readFinite(text: string, what: string): number {
+  const value = readNumber(text, what);
+  if (!Number.isFinite(value)) throw new Error(`${what}: '${text}' is not finite`);
+  return value;
+}
+
+/** As JSON has it: no infinity there. */
+export function plain(value: number): Real {
+  return Number.isFinite(value) ? value : value > 0 ? "inf" : "-inf";
+}
+
+/** The number that was typed, as it is sent. */
+export function readReal(text: string, what: string): Real {
+  return plain(readNumber(text, what));
+}
+
+/** Three numbers; null where a value is something else. */
+export function asVector(value: unknown): Vec3 | null {
+  return Array.isArray(value) && value.length === 3 && value.every((item) => typeof item === "number")
+    ? (value as Vec3)
+    : null;
 }
 
 /** A vector rounded to `digits` digits of its length: short to show and to send, the same in both. */
@@ -45,8 +86,13 @@ export function roundNumber(x: number, digits = 4): number {
   return x === 0 ? 0 : Number(x.toPrecision(digits));
 }
 
+/** Rounded by its decimal digits, so that the number is the one that is shown, whatever its size. */
 function roundTo(x: number, decimals: number): number {
-  const text =
-    decimals >= 0 ? x.toFixed(Math.min(decimals, 20)) : String(Math.round(x / 10 ** -decimals) * 10 ** -decimals);
-  return Number(text) + 0;
+  return shifted(Math.round(shifted(x, decimals)), -decimals) + 0; // no -0
+}
+
+/** x·10ⁿ, exactly as its digits say. */
+function shifted(x: number, n: number): number {
+  const [mantissa, exponent = "0"] = String(x).split("e");
+  return Number(`${mantissa}e${Number(exponent) + n}`);
 }

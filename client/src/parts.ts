@@ -1,7 +1,10 @@
 /** The list of parts: another way to pick, by mouse, by keyboard and for screen readers. */
 
-import { byId, h } from "./dom";
+import { html, render, type TemplateResult } from "lit-html";
+import { repeat } from "lit-html/directives/repeat.js";
+import { byId } from "./dom";
 import type { Loads } from "./loads";
+import { roundNumber } from "./numbers";
 import type { PartKind, Store } from "./store";
 
 interface Entry {
@@ -14,102 +17,90 @@ export class Parts {
   private box = byId("parts-list");
   private filter = byId<HTMLInputElement>("parts-filter");
   private entries: Entry[] = [];
-  private shown = "";
 
   constructor(
     private readonly store: Store,
     private readonly loads: Loads,
   ) {
-    store.on("scene", () => this.build());
-    store.on("live", () => this.build());
-    store.on("books", () => this.build());
-    store.on("pick", () => this.mark());
-    this.filter.addEventListener("input", () => this.build());
+    store.on("scene", () => this.draw());
+    store.on("live", () => this.draw());
+    store.on("books", () => this.draw());
+    store.on("pick", () => this.drawPick());
+    this.filter.addEventListener("input", () => this.drawPick());
     this.box.addEventListener("keydown", (event) => this.key(event));
   }
 
   /** Pick the next or the previous part of the list. */
   cycle(step: number): void {
-    if (!this.entries.length) return;
-    const now = this.entries.findIndex(
-      (entry) => entry.kind === this.store.pick?.kind && entry.name === this.store.pick?.name,
-    );
-    const next =
-      now < 0 ? (step > 0 ? 0 : this.entries.length - 1) : (now + step + this.entries.length) % this.entries.length;
-    this.store.setPick({ kind: this.entries[next].kind, name: this.entries[next].name });
+    const count = this.entries.length;
+    const now = this.entries.findIndex((entry) => this.isPicked(entry));
+    const next = now < 0 ? (step > 0 ? 0 : count - 1) : (now + step + count) % count;
+    const entry = this.entries[next];
+    if (entry) this.store.setPick({ kind: entry.kind, name: entry.name });
   }
 
-  private build(): void {
-    const { scene } = this.store;
-    if (!scene) return;
-    const open = new Set(this.store.books?.indeterminate ?? []); // reactions that redundant constraints leave open
-    const groups: [string, Entry[]][] = [
-      [
-        "Bodies",
-        scene.bodies.map((part) => ({ kind: "body", name: part.name, note: `${Number(part.mass.toPrecision(4))} kg` })),
-      ],
-      [
-        "Joints",
-        scene.joints.map((part) => ({
-          kind: "joint",
-          name: part.name,
-          note: open.has(part.name) ? `${part.joint_type} ≈` : part.joint_type,
-        })),
-      ],
-      ["Springs", scene.springs.map((part) => ({ kind: "spring", name: part.name, note: "" }))],
-      [
-        "Loads",
-        this.loads.all().map(({ load, on }) => ({ kind: "load", name: load.name, note: on ? load.body : "off" })),
-      ],
-      ["Probes", scene.probes.map((part) => ({ kind: "probe", name: part.name, note: part.body }))],
+  private groups(): [string, Entry[]][] {
+    const { scene, books } = this.store;
+    if (!scene) return [];
+    const open = new Set(books?.indeterminate ?? []); // reactions that redundant constraints leave open
+    const bodies = scene.bodies.map(({ name, mass }) => entry("body", name, `${roundNumber(mass, 4)} kg`));
+    const joints = scene.joints.map(({ name, joint_type }) =>
+      entry("joint", name, open.has(name) ? `${joint_type} ≈` : joint_type),
+    );
+    const springs = scene.springs.map(({ name }) => entry("spring", name, ""));
+    const loads = this.loads.all().map(({ load, on }) => entry("load", load.name, on ? load.body : "off"));
+    const probes = scene.probes.map(({ name, body }) => entry("probe", name, body));
+    return [
+      ["Bodies", bodies],
+      ["Joints", joints],
+      ["Springs", springs],
+      ["Loads", loads],
+      ["Probes", probes],
     ];
-    const wanted = this.filter.value.trim().toLowerCase();
-    for (const group of groups)
-      group[1] = group[1].filter((entry) => `${entry.name} ${entry.note}`.toLowerCase().includes(wanted));
-    const state = JSON.stringify(groups);
-    if (state === this.shown) return;
-    this.shown = state;
-    this.entries = groups.flatMap(([, entries]) => entries);
-    const option = (entry: Entry): HTMLElement =>
-      h(
-        "div",
-        {
-          role: "option",
-          id: `part-${entry.kind}-${entry.name}`,
-          "data-kind": entry.kind,
-          "data-name": entry.name,
-          "aria-selected": "false",
-          onclick: () => this.store.setPick({ kind: entry.kind, name: entry.name }),
-        },
-        h("span", {}, entry.name),
-        h("span", {}, entry.note),
-      );
-    this.box.replaceChildren(
-      ...groups
-        .filter(([, entries]) => entries.length)
-        .map(([title, entries]) =>
-          h(
-            "div",
-            { role: "group", "aria-label": title },
-            h("div", { class: "head", "aria-hidden": "true" }, title),
-            ...entries.map(option),
-          ),
-        ),
-    );
-    this.mark();
   }
 
-  private mark(): void {
-    const { pick } = this.store;
-    for (const option of this.box.querySelectorAll<HTMLElement>("[role=option]")) {
-      const isPicked = option.dataset.kind === pick?.kind && option.dataset.name === pick?.name;
-      option.setAttribute("aria-selected", String(isPicked));
-      if (isPicked) {
-        this.box.setAttribute("aria-activedescendant", option.id);
-        option.scrollIntoView({ block: "nearest" });
-      }
-    }
-    if (!pick) this.box.removeAttribute("aria-activedescendant");
+  private draw(): void {
+    const wanted = this.filter.value.trim().toLowerCase();
+    const isWanted = ({ name, note }: Entry): boolean => `${name} ${note}`.toLowerCase().includes(wanted);
+    const groups = this.groups().map(([title, entries]) => ({ title, entries: entries.filter(isWanted) }));
+    this.entries = groups.flatMap(({ entries }) => entries);
+    const group = ({ title, entries }: (typeof groups)[number]): TemplateResult =>
+      html`<div role="group" aria-label=${title}>
+        <div class="head" aria-hidden="true">${title}</div>
+        ${repeat(entries, idOf, (entry) => this.option(entry))}
+      </div>`;
+    const shown = groups.filter(({ entries }) => entries.length);
+    render(
+      repeat(shown, ({ title }) => title, group),
+      this.box,
+    );
+    const picked = this.entries.find((entry) => this.isPicked(entry));
+    if (picked) this.box.setAttribute("aria-activedescendant", idOf(picked));
+    else this.box.removeAttribute("aria-activedescendant");
+  }
+
+  /** Draw, and bring the picked part into sight. */
+  private drawPick(): void {
+    this.draw();
+    this.box.querySelector("[aria-selected=true]")?.scrollIntoView({ block: "nearest" });
+  }
+
+  private option(entry: Entry): TemplateResult {
+    const { kind, name, note } = entry;
+    return html`<div
+      role="option"
+      id=${idOf(entry)}
+      data-kind=${kind}
+      data-name=${name}
+      aria-selected=${this.isPicked(entry)}
+      @click=${() => this.store.setPick({ kind, name })}
+    >
+      <span>${name}</span><span>${note}</span>
+    </div>`;
+  }
+
+  private isPicked({ kind, name }: Entry): boolean {
+    return this.store.pick?.kind === kind && this.store.pick.name === name;
   }
 
   private key(event: KeyboardEvent): void {
@@ -119,4 +110,12 @@ export class Parts {
     event.preventDefault();
     event.stopPropagation();
   }
+}
+
+function entry(kind: PartKind, name: string, note: string): Entry {
+  return { kind, name, note };
+}
+
+function idOf({ kind, name }: Entry): string {
+  return `part-${kind}-${name}`;
 }

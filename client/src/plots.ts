@@ -2,8 +2,9 @@
 
 import uPlot from "uplot";
 import { byId, download, h, setText } from "./dom";
-import { evaluate, ExpressionError, type Node, parse, signalsOf } from "./expression";
+import { ExpressionError, evaluate, type Node, parse, signalsOf, unitOf } from "./expression";
 import { show } from "./numbers";
+import { csvOf, nearest, spread } from "./series";
 import { type Quantity, quantitiesOf, type Signals, wholeQuantities } from "./signals";
 import type { Store } from "./store";
 import { colour, onTheme } from "./theme";
@@ -49,11 +50,10 @@ class Pane {
   }
 
   show(quantity: Quantity): void {
-    const nodes = quantity.signals.map(({ name }) => ({ kind: "signal", name }) as Node);
     this.setSeries(
       quantity.title,
       quantity.unit,
-      quantity.signals.map(({ label, name }, k) => ({ label, name, node: nodes[k], values: [] })),
+      quantity.signals.map(({ label, name }) => ({ label, name, node: { kind: "signal", name }, values: [] })),
     );
   }
 
@@ -71,7 +71,7 @@ class Pane {
   }
 
   sample(time: number): void {
-    const last = this.times[this.times.length - 1];
+    const last = this.times.at(-1);
     if (last !== undefined && time <= last) return;
     const values = this.series.map((series) => evaluate(series.node, (name) => this.signals.value(name)));
     if (values.every(Number.isNaN)) return;
@@ -80,14 +80,17 @@ class Pane {
       for (const series of this.series) series.values.splice(0, MOST / 4);
     }
     this.times.push(time);
-    this.series.forEach((series, k) => series.values.push(Number.isNaN(values[k]) ? null : values[k]));
+    this.series.forEach((series, k) => {
+      const value = values[k] ?? NaN;
+      series.values.push(Number.isFinite(value) ? value : null);
+    });
     this.dirty = true;
   }
 
   /** Forget what came after a time. */
   cut(time: number): void {
     let count = this.times.length;
-    while (count > 0 && this.times[count - 1] > time) count -= 1;
+    while (count > 0 && (this.times[count - 1] ?? time) > time) count -= 1;
     this.times.length = count;
     for (const series of this.series) series.values.length = count;
     this.dirty = true;
@@ -187,9 +190,11 @@ class Pane {
   private readOut(): void {
     const place = this.plot?.cursor.idx ?? null;
     const k = place ?? this.times.length - 1;
-    [...this.legend.querySelectorAll("output")].forEach((output, s) => {
-      const open = place === null && signalsOf(this.series[s].node).some((name) => this.signals.isOpen(name));
-      setText(output, `${show(this.series[s].values[k], 4)}${open ? " ≈" : ""}`);
+    const outputs = this.legend.querySelectorAll("output");
+    this.series.forEach(({ node, values }, s) => {
+      const open = place === null && signalsOf(node).some((name) => this.signals.isOpen(name));
+      const output = outputs[s];
+      if (output) setText(output, `${show(values[k], 4)}${open ? " ≈" : ""}`);
     });
   }
 
@@ -202,13 +207,6 @@ class Pane {
     this.plot.setSize(this.size());
     this.dirty = true;
   }
-}
-
-/** A range that holds low to high with some air, and is never empty. */
-function spread(low: number | null, high: number | null): [number, number] {
-  if (low === null || high === null || !Number.isFinite(low) || !Number.isFinite(high)) return [-1, 1];
-  const air = 0.06 * (high - low) || 0.1 * Math.abs(high) || 1e-12;
-  return [low - air, high + air];
 }
 
 export class Plots {
@@ -234,22 +232,28 @@ export class Plots {
     this.buildBar();
     const list = wholeQuantities();
     this.wholeSelect.append(...list.map(({ title }) => h("option", { value: title }, title)));
-    this.wholeSelect.addEventListener("change", () => {
-      this.whole.show({ ...list.find(({ title }) => title === this.wholeSelect.value)!, title: "" });
+    const showWhole = (): void => {
+      const quantity = list.find(({ title }) => title === this.wholeSelect.value);
+      if (quantity) this.whole.show({ ...quantity, title: "" });
       this.changed();
-    });
-    this.whole.show({ ...list[0], title: "" });
+    };
+    this.wholeSelect.addEventListener("change", showWhole);
+    showWhole();
     this.pickedSelect.addEventListener("change", () => {
       this.chosen.set(store.pick?.kind ?? "model", this.pickedSelect.value);
       this.showPicked();
     });
     store.on("pick", () => this.showPicked());
     store.on("topology", () => this.onTopology());
-    store.on("jump", (time) => this.panes.forEach((pane) => pane.cut(time < BEGINNING ? -Infinity : time)));
+    store.on("jump", (time) => {
+      for (const pane of this.panes) pane.cut(time < BEGINNING ? -Infinity : time);
+    });
     store.on("frame", (frame) => {
       for (const pane of this.panes) pane.sample(frame.time);
     });
-    onTheme(() => this.panes.forEach((pane) => pane.rebuild()));
+    onTheme(() => {
+      for (const pane of this.panes) pane.rebuild();
+    });
     const loop = (): void => {
       requestAnimationFrame(loop);
       const hold = this.isHeld;
@@ -288,10 +292,12 @@ export class Plots {
       const names = signalsOf(node);
       const unknown = names.find((name) => !this.signals.has(name));
       if (unknown !== undefined)
-        throw new ExpressionError(`expression: no signal '${unknown}'; ${this.nearest(unknown)}`);
+        throw new ExpressionError(
+          `expression: no signal '${unknown}'; did you mean '${nearest(unknown, this.signals.names())}'?`,
+        );
       const pane: Pane = new Pane(this, this.signals, [], () => this.close(pane));
-      const units = new Set(names.map((name) => this.signals.unit(name)));
-      pane.setSeries(text, units.size === 1 ? [...units][0] : "", [{ label: "value", name: text, node, values: [] }]);
+      const unit = unitOf(node, (name) => this.signals.unit(name));
+      pane.setSeries(text, unit, [{ label: "value", name: text, node, values: [] }]);
       this.add(pane);
       this.changed();
       return true;
@@ -303,35 +309,14 @@ export class Plots {
   }
 
   csv(): string {
-    const times = [...new Set(this.panes.flatMap((pane) => pane.times))].sort((a, b) => a - b);
-    const columns = this.panes.flatMap((pane) =>
-      pane.series.map((series) => ({
-        series,
-        at: new Map(pane.times.map((time, k) => [time, series.values[k]])),
-        unit: this.signals.unit(series.name) || pane.unit,
-      })),
+    const columns = this.panes.flatMap(({ times, series, unit }) =>
+      series.map(({ name, values }) => ({ name, times, values, unit: this.signals.unit(name) || unit })),
     );
-    // What begins like a formula is one to a spreadsheet, whatever it means here.
-    const plain = (text: string): string => (/^[=+\-@\t\r]/.test(text) ? `'${text}` : text);
-    const quote = (text: string): string =>
-      /[",\n\r]/.test(plain(text)) ? `"${plain(text).replaceAll('"', '""')}"` : plain(text);
-    const head = [
-      "time [s]",
-      ...columns.map(({ series, unit }) => quote(unit ? `${series.name} [${unit}]` : series.name)),
-    ];
-    const rows = times.map((time) => [time, ...columns.map(({ at }) => at.get(time) ?? "")].join(","));
-    return [head.join(","), ...rows].join("\n") + "\n";
+    return csvOf(columns);
   }
 
   private get isHeld(): boolean {
     return this.hold.getAttribute("aria-pressed") === "true";
-  }
-
-  private nearest(name: string): string {
-    const words = name.toLowerCase().split(/[.\s]+/);
-    const score = (known: string): number => words.filter((word) => known.toLowerCase().includes(word)).length;
-    const best = this.signals.names().reduce((a, b) => (score(b) > score(a) ? b : a), "energy.total");
-    return `did you mean '${best}'?`;
   }
 
   private add(pane: Pane): void {
@@ -360,8 +345,9 @@ export class Plots {
     if (!scene) return;
     const list = pick ? quantitiesOf(scene, pick) : wholeQuantities().slice(2);
     const kind = pick?.kind ?? "model";
-    const wanted = this.chosen.get(kind) ?? (kind === "body" ? "velocity" : list[0].title);
+    const wanted = this.chosen.get(kind) ?? (kind === "body" ? "velocity" : "");
     const quantity = list.find(({ title }) => title === wanted) ?? list[0];
+    if (!quantity) return;
     this.pickedSelect.replaceChildren(
       ...list.map(({ title }) => h("option", { value: title, selected: title === quantity.title }, title)),
     );
@@ -425,7 +411,9 @@ export class Plots {
       {
         type: "button",
         title: "Back to the newest values (double-click a plot)",
-        onclick: () => this.panes.forEach((pane) => pane.live()),
+        onclick: () => {
+          for (const pane of this.panes) pane.live();
+        },
       },
       "Live",
     );

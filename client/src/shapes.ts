@@ -19,7 +19,7 @@ function geometryOf(shape: Shape): THREE.BufferGeometry {
     case "capsule":
       return new THREE.CapsuleGeometry(radius, length, 6, ROUND).rotateX(Math.PI / 2);
     case "hull": {
-      const corners = shape.triangles!.flatMap((triangle) => triangle.flatMap((corner) => shape.points![corner]));
+      const corners = (shape.triangles ?? []).flat().flatMap((corner) => shape.points?.[corner] ?? []);
       const geometry = new THREE.BufferGeometry();
       geometry.setAttribute("position", new THREE.Float32BufferAttribute(corners, 3));
       geometry.computeVertexNormals();

@@ -112,7 +112,7 @@ export function allSignals(scene: Scene): Set<string> {
   for (const part of parts)
     for (const quantity of quantitiesOf(scene, part)) for (const signal of quantity.signals) found.add(signal.name);
   for (const joint of scene.joints) {
-    if (joint.groups.length === 1 && joint.groups[0].coordinates.length === 1) {
+    if (joint.groups.length === 1 && joint.groups[0]?.coordinates.length === 1) {
       for (const quantity of ["position", "velocity", "motor_torque"]) found.add(`joint.${joint.name}.${quantity}`);
     }
   }
@@ -167,14 +167,14 @@ export class Signals {
   value(name: string): number {
     const frame = this.locate();
     const place = this.places.get(name);
-    return frame && place !== undefined ? frame.signals[place] : NaN;
+    return frame && place !== undefined ? (frame.signals[place] ?? NaN) : NaN;
   }
 
   /** Is the value a choice that redundant constraints leave open? */
   isOpen(name: string): boolean {
     const frame = this.locate();
     const place = this.places.get(name);
-    return frame !== null && place !== undefined && (frame.marks[place] & 1) === 1;
+    return frame !== null && place !== undefined && ((frame.marks[place] ?? 0) & 1) === 1;
   }
 
   unit(name: string): string {
@@ -213,7 +213,9 @@ export class Signals {
     this.orders.set(id, names);
     for (const old of this.orders.keys()) if (this.orders.size > 20) this.orders.delete(old);
     this.connection.subscribe(names).then(
-      (reply) => names.forEach((name, k) => this.unitOf.set(name, reply.units[k] ?? "")),
+      (reply) => {
+        for (const [k, name] of names.entries()) this.unitOf.set(name, reply.units[k] ?? "");
+      },
       (error) => {
         this.asked = [];
         tellError(error);

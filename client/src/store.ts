@@ -16,6 +16,9 @@ export interface Pick {
 export const TOOLS = ["grab", "force", "torque", "motion", "body", "joint", "spring", "trace"] as const;
 export type Tool = (typeof TOOLS)[number];
 
+type Quaternion = [number, number, number, number]; // xyzw
+type Pose = [number, number, number, ...Quaternion];
+
 interface Events {
   scene: Scene;
   topology: Scene; // the scene again, where parts came, went or changed type
@@ -49,8 +52,9 @@ export class Store {
   private bodyIndex = new Map<string, number>();
 
   on<K extends keyof Events>(event: K, listener: (value: Events[K]) => void): void {
-    const list = (this.listeners[event] ??= []) as ((value: Events[K]) => void)[];
+    const list: ((value: Events[K]) => void)[] = this.listeners[event] ?? [];
     list.push(listener);
+    this.listeners[event] = list as (typeof this.listeners)[K];
   }
 
   private emit<K extends keyof Events>(event: K, value: Events[K]): void {
@@ -136,13 +140,13 @@ export class Store {
   }
 
   /** Position and orientation (xyzw) of a body in the newest frame; ground is the world. */
-  pose(body: string): { p: Vec3; q: [number, number, number, number] } | null {
+  pose(body: string): { p: Vec3; q: Quaternion } | null {
     if (body === "ground") return { p: [0, 0, 0], q: [0, 0, 0, 1] };
     const index = this.bodyIndex.get(body);
     const poses = this.frame?.poses;
     if (index === undefined || !poses || poses.length < 7 * (index + 1)) return null;
-    const [x, y, z, a, b, c, d] = poses.subarray(7 * index, 7 * index + 7);
-    return { p: [x, y, z], q: [a, b, c, d] };
+    const [x, y, z, ...q] = poses.subarray(7 * index, 7 * index + 7) as unknown as Pose;
+    return { p: [x, y, z], q };
   }
 
   book(name: (typeof BOOKS)[number]): number {
@@ -155,8 +159,10 @@ export class Store {
       ...(this.scene?.bodies ?? []).map((part) => part.name),
       ...(this.scene?.joints ?? []).map((part) => part.name),
       ...(this.scene?.springs ?? []).map((part) => part.name),
+      ...(this.scene?.probes ?? []).map((part) => part.name),
+      ...(this.scene?.couplings ?? []).map((part) => part.name),
       ...(this.live?.loads ?? []).map((part) => part.name),
-      ...(this.live?.off ?? []).map((edit) => edit.name),
+      ...(this.live?.off ?? []).flatMap((edit) => (edit.edit === "ApplyLoad" ? edit.name : [])),
     ]);
     for (let k = 1; ; k++) if (!taken.has(`${stem} ${k}`)) return `${stem} ${k}`;
   }
@@ -178,7 +184,11 @@ export class Store {
       case "coupling":
         return scene.couplings.some((part) => part.name === pick.name);
       case "load":
-        return [...(this.live?.loads ?? []), ...(this.live?.off ?? [])].some((part) => part.name === pick.name);
+        return (
+          this.live?.loads.some((load) => load.name === pick.name) ||
+          this.live?.off.some((edit) => edit.edit === "ApplyLoad" && edit.name === pick.name) ||
+          false
+        );
     }
   }
 }

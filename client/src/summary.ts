@@ -30,8 +30,8 @@ export class Summary {
     else if (pick) parts.push(`${pick.kind} ${pick.name} is picked.`);
     live?.hands.forEach((hand, k) => {
       if (frame.revision !== live.revision) return;
-      const [fx, fy, fz] = frame.hands.subarray(9 * k + 6, 9 * k + 9);
-      parts.push(`A hand pulls ${hand.body} with ${show(Math.hypot(fx, fy, fz), 3)} newtons.`);
+      const force = Math.hypot(...frame.hands.subarray(9 * k + 6, 9 * k + 9));
+      parts.push(`A hand pulls ${hand.body} with ${show(force, 3)} newtons.`);
     });
     return parts.join(" ");
   }

@@ -1,10 +1,9 @@
 /** Time: run, stop, step, speed, seek, undo and redo, and a video of the picture. */
 
-import type { Actions } from "./actions";
 import { byId, download, h, setText } from "./dom";
-import { icon, type IconName } from "./icons";
+import { type IconName, icon } from "./icons";
 import { FLAGS } from "./messages";
-import type { Store } from "./store";
+import type { Stage } from "./stage";
 import { tell } from "./toasts";
 
 const SPEEDS = [0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10];
@@ -24,11 +23,8 @@ export class Timeline {
   private wanted: number | null = null;
   private underWay = false;
 
-  constructor(
-    private readonly store: Store,
-    private readonly actions: Actions,
-    private readonly canvas: HTMLCanvasElement,
-  ) {
+  constructor(private readonly stage: Stage) {
+    const { store, actions } = stage;
     this.button(byId("step"), "step", "Single step (.)", () => this.step());
     this.button(byId("reset"), "revert", "Back to the start", () => void actions.control("reset"));
     this.button(this.undo, "undo", "Undo (Ctrl+Z)", () => this.undoLast());
@@ -53,20 +49,20 @@ export class Timeline {
   }
 
   toggle(): void {
-    void this.actions.control(this.store.status?.paused ? "run" : "pause");
+    void this.stage.actions.control(this.stage.store.status?.paused ? "run" : "pause");
   }
 
   async step(): Promise<void> {
-    if (!this.store.status?.paused) await this.actions.control("pause");
-    await this.actions.control("step", { value: 1 });
+    if (!this.stage.store.status?.paused) await this.stage.actions.control("pause");
+    await this.stage.actions.control("step", { value: 1 });
   }
 
   undoLast(): void {
-    void this.actions.control("undo");
+    void this.stage.actions.control("undo");
   }
 
   redoLast(): void {
-    void this.actions.control("redo");
+    void this.stage.actions.control("redo");
   }
 
   /** Seek to the newest wish, one at a time. */
@@ -76,13 +72,13 @@ export class Timeline {
     while (this.wanted !== null) {
       const value = this.wanted;
       this.wanted = null;
-      await this.actions.control("seek", { value });
+      await this.stage.actions.control("seek", { value });
     }
     this.underWay = false;
   }
 
   private fill(): void {
-    const { status } = this.store;
+    const { status } = this.stage.store;
     const isPaused = status?.paused ?? false;
     const name: IconName = isPaused ? "play" : "pause";
     if (this.play.dataset.icon !== name) {
@@ -117,7 +113,7 @@ export class Timeline {
   }
 
   private tick(): void {
-    const { frame, status } = this.store;
+    const { frame, status } = this.stage.store;
     if (!frame) return;
     setText(byId("clock"), `${frame.time.toFixed(2)} s`);
     byId("clock").classList.toggle("muted", (frame.flags & FLAGS.replaying) !== 0);
@@ -139,7 +135,7 @@ export class Timeline {
       return;
     }
     const parts: Blob[] = [];
-    const recorder = new MediaRecorder(this.canvas.captureStream(RATE), { mimeType: type });
+    const recorder = new MediaRecorder(this.stage.view.canvas.captureStream(RATE), { mimeType: type });
     recorder.addEventListener("dataavailable", (event) => parts.push(event.data));
     recorder.addEventListener("stop", () => {
       this.recorder = null;

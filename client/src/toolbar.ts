@@ -3,11 +3,11 @@
 import type { Adding, BodyShape } from "./adding";
 import { byId, h } from "./dom";
 import type { Grab } from "./grab";
-import { icon, type IconName } from "./icons";
+import { type IconName, icon } from "./icons";
 import type { Loads, Mode } from "./loads";
-import type { MotorKind, Motions } from "./motions";
+import type { Motions, MotorKind } from "./motions";
 import { exact, parseNumber } from "./numbers";
-import { type Store, type Tool, TOOLS } from "./store";
+import { type Store, TOOLS, type Tool } from "./store";
 
 const TITLES: Record<Tool, { label: string; key: string; title: string }> = {
   grab: { label: "Grab", key: "G", title: "Pick and pull bodies" },
@@ -26,7 +26,7 @@ export class Toolbar {
 
   constructor(
     private readonly store: Store,
-    private readonly options: { grab: Grab; loads: Loads; motions: Motions; adding: () => Adding },
+    private readonly options: { grab: Grab; loads: Loads; motions: Motions; adding: Adding },
   ) {
     const box = byId("tools");
     const buttons = TOOLS.map((tool) => {
@@ -45,12 +45,12 @@ export class Toolbar {
       );
       return button;
     });
-    box.append(buttons[0], h("hr"), ...buttons.slice(1, 4), h("hr"), ...buttons.slice(4));
+    box.append(...buttons.slice(0, 1), h("hr"), ...buttons.slice(1, 4), h("hr"), ...buttons.slice(4));
     box.addEventListener("keydown", (event) => {
       const step = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1 }[event.key];
       const place = buttons.indexOf(document.activeElement as HTMLButtonElement);
       if (!step || place < 0) return;
-      buttons[(place + step + buttons.length) % buttons.length].focus();
+      buttons[(place + step + buttons.length) % buttons.length]?.focus();
       event.preventDefault();
       event.stopPropagation();
     });
@@ -106,7 +106,7 @@ export class Toolbar {
           choice("", ["speed", "position", "torque"], motions.kind, (value) => (motions.kind = value as MotorKind)),
         ];
       case "body": {
-        const adding = this.options.adding();
+        const adding = this.options.adding;
         return [
           "Press and drag from end to end.",
           choice("", ["link", "ball", "box"], adding.shape, (value) => (adding.shape = value as BodyShape)),
@@ -114,7 +114,7 @@ export class Toolbar {
         ];
       }
       case "joint": {
-        const adding = this.options.adding();
+        const adding = this.options.adding;
         const kinds = (this.store.scene?.joint_kinds ?? []).map((kind) => kind.name);
         return [
           "Drag from a body to another, or to empty space for the ground.",
@@ -122,7 +122,7 @@ export class Toolbar {
         ];
       }
       case "spring": {
-        const adding = this.options.adding();
+        const adding = this.options.adding;
         return [
           "Drag from a body to another, or to empty space for the ground.",
           number("stiffness", "N/m", adding.stiffness, (value) => (adding.stiffness = value)),

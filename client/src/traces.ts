@@ -1,11 +1,9 @@
 /** Paths of the model's probes and of points the user chose. */
 
 import * as THREE from "three";
-import type { Mechanism } from "./mechanism";
 import type { Vec3 } from "./numbers";
-import type { Store } from "./store";
+import type { Stage } from "./stage";
 import { colour, onTheme } from "./theme";
-import type { View } from "./view";
 
 const LONGEST = 3000; // points
 
@@ -25,11 +23,8 @@ export class Traces {
   private time = NaN;
   shown = true;
 
-  constructor(
-    private readonly store: Store,
-    private readonly view: View,
-    private readonly mechanism: Mechanism,
-  ) {
+  constructor(private readonly stage: Stage) {
+    const { store } = stage;
     store.on("topology", (scene) => {
       for (const [key, trace] of this.traces) {
         const isProbe = key.startsWith("probe ");
@@ -39,7 +34,7 @@ export class Traces {
     });
     store.on("jump", () => this.clear());
     store.on("frame", (frame) => {
-      if (frame.time !== this.time && this.store.fits) this.extend();
+      if (frame.time !== this.time && this.stage.store.fits) this.extend();
       this.time = frame.time;
     });
     onTheme(() => {
@@ -56,18 +51,18 @@ export class Traces {
     geometry.setDrawRange(0, 0);
     const line = new THREE.Line(geometry, this.material);
     line.frustumCulled = false;
-    const head = new THREE.Mesh(new THREE.SphereGeometry(0.55 * this.mechanism.pin, 12, 8), this.headMaterial);
+    const head = new THREE.Mesh(new THREE.SphereGeometry(0.55 * this.stage.mechanism.pin, 12, 8), this.headMaterial);
     line.visible = head.visible = this.shown;
-    this.view.scene.add(line, head);
+    this.stage.view.scene.add(line, head);
     this.traces.set(key, { body, at, count: 0, points, line, head });
   }
 
   remove(key: string): void {
     const trace = this.traces.get(key);
     if (!trace) return;
-    this.view.drop(trace.line, trace.head);
+    this.stage.view.drop(trace.line, trace.head);
     this.traces.delete(key);
-    this.view.touch();
+    this.stage.view.touch();
   }
 
   /** Points the user chose, by key. */
@@ -92,12 +87,12 @@ export class Traces {
   show(on: boolean): void {
     this.shown = on;
     for (const { line, head } of this.traces.values()) line.visible = head.visible = on;
-    this.view.touch();
+    this.stage.view.touch();
   }
 
   private extend(): void {
     for (const trace of this.traces.values()) {
-      const p = this.mechanism.point(trace.body, trace.at);
+      const p = this.stage.mechanism.point(trace.body, trace.at);
       if (!p) continue;
       if (trace.count === LONGEST) {
         trace.points.copyWithin(0, 3 * (LONGEST / 4));
@@ -106,7 +101,7 @@ export class Traces {
       trace.points.set([p.x, p.y, p.z], 3 * trace.count);
       trace.count += 1;
       trace.line.geometry.setDrawRange(0, trace.count);
-      trace.line.geometry.attributes.position.needsUpdate = true;
+      trace.line.geometry.getAttribute("position").needsUpdate = true;
       trace.head.position.copy(p);
     }
   }

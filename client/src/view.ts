@@ -18,6 +18,7 @@ function drawsInSoftware(): boolean {
 
 export class View {
   readonly canvas = byId<HTMLCanvasElement>("canvas");
+  private readonly frame = byId("stage");
   readonly scene = new THREE.Scene();
   readonly camera = new THREE.PerspectiveCamera(38, 1, 0.001, 1000);
   readonly up = new THREE.Vector3(0, 0, 1);
@@ -45,7 +46,7 @@ export class View {
     this.camera.add(key);
     this.scene.add(this.camera, new THREE.HemisphereLight(0xffffff, 0x8894a8, 1.5));
     this.controls = this.newControls();
-    new ResizeObserver(() => this.resize()).observe(this.canvas.parentElement!);
+    new ResizeObserver(() => this.resize()).observe(this.frame);
     onTheme(() => this.placeGrid());
     const loop = (): void => {
       requestAnimationFrame(loop);
@@ -105,9 +106,9 @@ export class View {
 
   /** World vector of a way in pixels at a point: right, up, away. */
   across(right: number, up: number, away: number, at: THREE.Vector3): THREE.Vector3 {
-    return new THREE.Vector3(right, up, -away).transformDirection(this.camera.matrixWorld).multiplyScalar(
-      Math.hypot(right, up, away) * this.pixel(at),
-    );
+    return new THREE.Vector3(right, up, -away)
+      .transformDirection(this.camera.matrixWorld)
+      .multiplyScalar(Math.hypot(right, up, away) * this.pixel(at));
   }
 
   private low = 0;
@@ -192,7 +193,7 @@ export class View {
   }
 
   private resize(): void {
-    const { clientWidth: w, clientHeight: h } = this.canvas.parentElement!;
+    const { clientWidth: w, clientHeight: h } = this.frame;
     if (w === 0 || h === 0) return;
     this.renderer.setSize(w, h, false);
     this.camera.aspect = w / h;

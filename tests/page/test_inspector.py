@@ -1,8 +1,9 @@
 """Changing a running mechanism by the inspector, and taking it back."""
 
 import math
+from collections.abc import Callable
 
-from .browser import Studio
+from .browser import Server, Studio
 
 
 def joint(studio: Studio, name: str) -> dict:
@@ -148,3 +149,28 @@ def test_bodies_joints_and_springs_are_added_with_the_mouse(studio: Studio) -> N
     studio.wait_time(0.5)
     assert studio.frame()["books"]["constraint_error"] < 1e-6
     assert studio.get("percent") < 1.0
+
+
+def test_a_field_being_typed_in_is_left_alone(server: Server, open_page: Callable[..., Studio]) -> None:
+    """Another page sets the value: the field, its half of a number and the caret stay; Escape shows what is set."""
+    one, two = open_page(server.link).fresh(), open_page(server.link)
+    one.pick("body", "link3")
+    field = one.field("mass")
+    field.evaluate("(input) => { window.input = input; }")
+    field.fill("0.37")
+    one.page.keyboard.press("ArrowLeft")
+    two.pick("body", "link3")
+    two.type("mass", "0.2")
+    note = "#parts-list [data-name='link3'] span:last-child"
+    one.until("(note) => document.querySelector(note).textContent === '0.2 kg'", note)
+    state = "() => [document.activeElement === input, input.isConnected, input.value, input.selectionStart]"
+    assert one.ask(state) == [True, True, "0.37", 3]
+    one.page.keyboard.type("5")
+    one.page.keyboard.press("Enter")
+    one.until("(note) => document.querySelector(note).textContent === '0.357 kg'", note)
+    two.until("() => document.querySelector('[data-row=mass] input').value === '0.357'")
+    one.page.keyboard.type("9")
+    one.page.keyboard.press("Escape")
+    assert one.ask("() => input.isConnected && input.value") == "0.357"
+    one.settle()
+    assert one.page.locator(note).inner_text() == "0.357 kg"

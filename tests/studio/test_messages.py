@@ -13,9 +13,10 @@ from impulsar.studio import typescript
 from impulsar.studio.wire import MOST_SIGNALS, WireError, read, to_text
 
 
-def test_typescript_is_up_to_date() -> None:
-    """client/src/messages.ts is what `python -m impulsar.studio.typescript` writes."""
-    assert typescript.TARGET.read_text() == typescript.typescript()
+@pytest.mark.parametrize("name", ["messages.ts", "edits.ts"])
+def test_typescript_is_up_to_date(name: str) -> None:
+    """The files of client/src are what `python -m impulsar.studio.typescript` writes."""
+    assert (typescript.FOLDER / name).read_text() == typescript.files()[name]
 
 
 def test_every_message_of_a_client_reads_back() -> None:

@@ -1,7 +1,7 @@
 """The studio's protocol: every message as a dataclass, and the layout of the binary frame.
 
-`client/src/messages.ts` is generated from this file (`python -m impulsar.studio.typescript`); a test
-holds the two together.
+`client/src/messages.ts` is generated from this file, `client/src/edits.ts` from the edits
+(`python -m impulsar.studio.typescript`); a test holds them together.
 
 A client opens a WebSocket at `/ws`. Text frames are JSON objects with a `type`; binary frames are
 pictures of the world. All of it is SI, quaternions are xyzw, points of a part are in its body's frame.
@@ -57,7 +57,7 @@ status >= 400 with a Reply, ok false. Paths are relative to the page, which a no
 """
 
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 MAGIC = 0x31504D49  # "IMP1"
 
@@ -99,6 +99,12 @@ LONGEST_SIGNAL = 280  # letters of a signal's name; a part whose name is longer 
 KINDS = ("bodies", "joints", "springs", "probes", "couplings")  # of parts, as a Scene lists them
 
 Vector = list[float]
+# JSON of the engine's own, and beside it the name that its TypeScript has in client/src/edits.ts.
+AnyValue = Annotated[Any, "Value | null"]  # null: a callable, which is no data
+AnyEdit = Annotated[dict[str, Any], "Edit"]
+KeptEdit = Annotated[dict[str, Any], "ApplyLoad | SetMotor"]
+Hull = Annotated[dict[str, Any], "ConvexHull"]
+Parameters = Annotated[dict[str, Any], "Record<string, unknown> | ApplyLoad | SetMotor"]
 
 
 # server to client -----------------------------------------------------------------------------------------
@@ -277,8 +283,8 @@ class Load:
     body: str
     at: Vector
     frame: Literal["world", "body"]
-    force: Any
-    torque: Any
+    force: AnyValue
+    torque: AnyValue
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -286,7 +292,7 @@ class Motor:
     joint: str
     group: str
     quantity: Literal["speed", "position", "torque"]
-    value: Any  # a number, 3 numbers of a ball, a profile as in scene files, or null for a callable
+    value: AnyValue  # a number, 3 numbers of a ball, a profile as in scene files, or null for a callable
     unit: str
     max_torque: float | None  # null: no bound
 
@@ -297,9 +303,7 @@ class Live:
     hands: list[Hand]
     loads: list[Load]
     motors: list[Motor]
-    off: list[
-        dict[str, Any]
-    ]  # kept for switching on again: ApplyLoad and SetMotor edits; those of acting ones are idle
+    off: list[KeptEdit]  # kept for switching on again; those of loads and motors that act are idle
     type: Literal["live"] = "live"
 
 
@@ -369,7 +373,7 @@ class MeshReply:
 
     ok: bool
     text: str
-    shape: dict[str, Any]  # as in scene files
+    shape: Hull
     triangles: int  # of the file
 
 
@@ -386,7 +390,7 @@ class Notice:
 @dataclass(frozen=True, kw_only=True)
 class EditMessage:
     id: int
-    edit: dict[str, Any]
+    edit: AnyEdit
     type: Literal["edit"] = "edit"
 
 
@@ -421,7 +425,7 @@ class Control:
     ]
     value: float | None = None
     name: str | None = None
-    parameters: dict[str, Any] | None = None
+    parameters: Parameters | None = None
     type: Literal["control"] = "control"
 
 

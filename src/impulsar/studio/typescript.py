@@ -1,4 +1,4 @@
-"""TypeScript of the messages: `python -m impulsar.studio.typescript` writes client/src/messages.ts."""
+"""TypeScript of messages and edits: `python -m impulsar.studio.typescript` writes them into client/src."""
 
 import dataclasses
 import inspect
@@ -8,8 +8,9 @@ import typing
 from pathlib import Path
 
 from . import messages
+from .edit_types import comment, edit_types
 
-TARGET = Path(__file__).parents[3] / "client" / "src" / "messages.ts"
+FOLDER = Path(__file__).parents[3] / "client" / "src"
 PLAIN = {str: "string", int: "number", float: "number", bool: "boolean", type(None): "null", typing.Any: "unknown"}
 VIEWS = {"I": ("getUint32", 4), "d": ("getFloat64", 8)}
 
@@ -38,10 +39,16 @@ export function decodeFrame(buffer: ArrayBuffer): Frame {
 """
 
 
-def typescript() -> str:
-    """The whole file."""
+def files() -> dict[str, str]:
+    """What is generated, by file name."""
+    return {"messages.ts": message_types(), "edits.ts": edit_types()}
+
+
+def message_types() -> str:
+    """The whole file of the messages."""
     parts = [
-        "// Generated from src/impulsar/studio/messages.py by `python -m impulsar.studio.typescript`. Do not edit."
+        "// Generated from src/impulsar/studio/messages.py by `python -m impulsar.studio.typescript`. Do not edit.",
+        'import type { ApplyLoad, ConvexHull, Edit, SetMotor, Value } from "./edits";',
     ]
     found: list[type] = [
         cls for _, cls in inspect.getmembers(messages, inspect.isclass) if dataclasses.is_dataclass(cls)
@@ -55,12 +62,10 @@ def typescript() -> str:
 
 
 def _interface(cls: type) -> str:
-    hints = typing.get_type_hints(cls)
+    hints = typing.get_type_hints(cls, include_extras=True)
     lines = [f"  {item.name}{_mark(cls, item)}: {_type(hints[item.name])};" for item in dataclasses.fields(cls)]
-    doc = inspect.cleandoc(cls.__doc__ or "")
-    lines_of_doc = [f" * {line}".rstrip() for line in doc.splitlines()]
-    comment = "" if doc.startswith(f"{cls.__name__}(") else "/**\n" + "\n".join(lines_of_doc) + "\n */\n"
-    return f"{comment}export interface {cls.__name__} {{\n" + "\n".join(lines) + "\n}"
+    about = "" if (cls.__doc__ or "").startswith(f"{cls.__name__}(") else comment(cls.__doc__)
+    return f"{about}export interface {cls.__name__} {{\n" + "\n".join(lines) + "\n}"
 
 
 def _mark(cls: type, item: dataclasses.Field) -> str:
@@ -75,6 +80,8 @@ def _type(hint: typing.Any) -> str:
     if dataclasses.is_dataclass(hint):
         return hint.__name__  # type: ignore[union-attr]
     origin, arguments = typing.get_origin(hint), typing.get_args(hint)
+    if origin is typing.Annotated:
+        return arguments[1]  # what the page calls it
     if origin is typing.Literal:
         return " | ".join(f'"{value}"' for value in arguments)
     if origin in (typing.Union, types.UnionType):
@@ -111,6 +118,6 @@ def _frame() -> str:
 
 
 if __name__ == "__main__":
-    TARGET.parent.mkdir(parents=True, exist_ok=True)
-    TARGET.write_text(typescript())
-    print(f"wrote {TARGET}", file=sys.stderr)
+    for name, text in files().items():
+        (FOLDER / name).write_text(text)
+        print(f"wrote {FOLDER / name}", file=sys.stderr)

@@ -1,0 +1,151 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import * as THREE from "three";
+import { coil, jointGlyph } from "../src/glyphs";
+import { across } from "../src/icons3d";
+import type { Group, Joint } from "../src/messages";
+import { bar, holds } from "../src/shapes";
+import { angleAxes, reachOf, slideAxis, track } from "../src/spheres";
+
+const V = (x: number, y: number, z: number): THREE.Vector3 => new THREE.Vector3(x, y, z);
+const AXES = [V(1, 0, 0), V(0, 1, 0), V(0, 0, 1), V(0, 0, -1), V(1, 2, -3).normalize(), V(1e-9, 0, 1).normalize()];
+
+function point(points: Float32Array, k: number): THREE.Vector3 {
+  return new THREE.Vector3().fromArray(points, 3 * k);
+}
+
+test("a coil goes from end to end and stays within its radius, in every direction", () => {
+  const radius = 0.1;
+  for (const along of AXES) {
+    const a = V(1, -2, 3);
+    const b = a.clone().addScaledVector(along, 2);
+    const points = new Float32Array(3 * 140);
+    coil(points, a, b, radius, 12);
+    assert(point(points, 0).distanceTo(a) < 1e-6);
+    assert(point(points, 139).distanceTo(b) < 1e-6);
+    let widest = 0;
+    for (let k = 0; k < 140; k++) {
+      const arm = point(points, k).sub(a);
+      widest = Math.max(widest, arm.addScaledVector(along, -arm.dot(along)).length());
+    }
+    assert(widest < radius * 1.001 && widest > 0.99 * radius, `${along.toArray()}: ${widest}`);
+  }
+});
+
+test("a coil of no length is a point, not a hole", () => {
+  const points = new Float32Array(3 * 140);
+  coil(points, V(1, 2, 3), V(1, 2, 3), 0.1, 12);
+  assert(points.every(Number.isFinite));
+});
+
+test("a direction across an axis is a unit vector square to it, whatever was wished for", () => {
+  for (const axis of AXES)
+    for (const wish of [...AXES, axis.clone().negate(), V(0, 0, 0)]) {
+      const found = across(axis, wish);
+      assert(Math.abs(found.length() - 1) < 1e-12 && Math.abs(found.dot(axis)) < 1e-7, `${axis.toArray()}`);
+    }
+  assert(across(V(0, 0, 1), V(1, 0, 1)).distanceTo(V(1, 0, 0)) < 1e-12);
+});
+
+test("a bar lies between its ends", () => {
+  for (const along of AXES) {
+    const a = V(0.1, 0.2, 0.3);
+    const b = a.clone().addScaledVector(along, 0.7);
+    const geometry = bar(a, b, 0.01);
+    geometry.computeBoundingBox();
+    const box = (geometry.boundingBox ?? new THREE.Box3()).expandByScalar(1e-6);
+    assert(box.containsPoint(a) && box.containsPoint(b));
+    assert(box.getSize(V(0, 0, 0)).length() < 0.75);
+  }
+});
+
+const KINDS = [
+  ...["fixed", "revolute", "prismatic", "cylindrical", "universal", "spherical", "planar", "screw"],
+  ...["pin-slot", "point-on-line", "point-on-plane", "distance", "free"],
+];
+const joint = (joint_type: string): Joint => ({
+  name: "hinge",
+  joint_type,
+  first: "ground",
+  second: "arm",
+  p_PF: [1, 0, 0],
+  q_PF: [0, 0, 0, 1],
+  p_CM: [0, 1, 0],
+  q_CM: [0, 0, 0, 1],
+  length: null,
+  pitch: null,
+  groups: [],
+});
+
+test("every type of joint is drawn, finite, and can be picked where it has volume", () => {
+  const material = new THREE.MeshBasicMaterial();
+  const line = new THREE.LineBasicMaterial();
+  for (const kind of KINDS) {
+    const { first, second, link } = jointGlyph(joint(kind), 0.01, 0.2, material, line);
+    const parts = [...first.children, ...second.children];
+    assert(parts.length > 0, kind);
+    assert.equal(link !== null, kind === "distance");
+    for (const part of parts as (THREE.Mesh | THREE.Line)[]) {
+      assert([...(part.geometry.attributes.position?.array ?? [Number.NaN])].every(Number.isFinite), kind);
+      if (part instanceof THREE.Mesh) assert.deepEqual(part.userData.part, { kind: "joint", name: "hinge" });
+    }
+  }
+});
+
+test("joints and springs hold a body at their own points of it", () => {
+  const spring = { name: "s", first: "arm", second: "arm", at_first: [2, 0, 0], at_second: [3, 0, 0], parameters: [] };
+  const found = holds("arm", [joint("revolute")], [spring]).map((p) => p.toArray());
+  assert.deepEqual(found, [
+    [0, 1, 0],
+    [2, 0, 0],
+    [3, 0, 0],
+  ]);
+  assert.deepEqual(holds("other", [joint("revolute")], [spring]), []);
+});
+
+const group = (kind: Group["kind"], name: string): Group => ({
+  name,
+  kind,
+  unit: "",
+  force_unit: "",
+  coordinates: ["hinge"],
+  features: [],
+});
+const F = { p: V(1, -2, 0.5), q: new THREE.Quaternion(0.1, -0.5, 0.3, 0.8).normalize() };
+
+test("a motor's sphere says the value it was put at, over many turns", () => {
+  for (const [type, entry] of [
+    ["revolute", group("angle", "angle")],
+    ["universal", group("angle", "second")],
+    ["prismatic", group("slide", "slide")],
+    ["planar", group("slide", "y")],
+    ["pin-slot", group("slide", "slide")],
+  ] as const)
+    for (const reach of [0, 0.3, -3, 3.2, Math.PI, -7, 40]) {
+      const sphere = track(joint(type), entry, F, reach, 0.2).at(-1) ?? F.p;
+      assert(Math.abs(reachOf(joint(type), entry, F, sphere, reach) - reach) < 1e-10, `${type} ${reach}`);
+    }
+});
+
+test("a sphere that is turned on goes on counting past half a turn", () => {
+  const entry = group("angle", "angle");
+  let reach = 0;
+  for (let k = 1; k <= 100; k++) {
+    const sphere = track(joint("revolute"), entry, F, 0.2 * k, 0.2).at(-1) ?? F.p;
+    reach = reachOf(joint("revolute"), entry, F, sphere, reach);
+  }
+  assert(Math.abs(reach - 20) < 1e-10, String(reach));
+});
+
+test("freedoms lie along the axes of the joint's frame", () => {
+  const along = (x: number, y: number, z: number): THREE.Vector3 => V(x, y, z).applyQuaternion(F.q);
+  const slide = (type: string, name: string): THREE.Vector3 => slideAxis(joint(type), group("slide", name), F);
+  assert(slide("prismatic", "slide").distanceTo(along(0, 0, 1)) < 1e-15);
+  assert(slide("planar", "x").distanceTo(along(1, 0, 0)) < 1e-15);
+  assert(slide("planar", "y").distanceTo(along(0, 1, 0)) < 1e-15);
+  assert(slide("pin-slot", "slide").distanceTo(along(1, 0, 0)) < 1e-15);
+  for (const name of ["angle", "second"]) {
+    const { axis, zero } = angleAxes(group("angle", name), F);
+    assert(Math.abs(axis.dot(zero)) < 1e-15);
+  }
+});
