@@ -9,6 +9,7 @@ import numpy as np
 from ..engine.state import State, WorkArrays
 from ..engine.system import System
 from ..engine.system.slots import CLOSURE, COUPLING, IDLE
+from .instant import Instant
 from .readout import Readout
 
 
@@ -19,6 +20,12 @@ class Bench:
     system: System
     state: State
     work: WorkArrays
+    beat: float | None = None  # impulse step of `direct`, by which motors come back to targets [s]; None: other methods
+
+    @cached_property
+    def instant(self) -> Instant:
+        """Reads exact accelerations."""
+        return Instant(self)
 
     @cached_property
     def readout(self) -> Readout:
