@@ -21,7 +21,6 @@ from ..engine.integrate.evaluate import IMPULSE_STEP, choose_feedback, evaluate
 from ..engine.integrate.impulsive import motor_miss
 from ..engine.integrate.settle import find_modes, outward, settle
 from ..engine.integrate.substeps import SNAP
-from ..engine.launch import record_reading
 from ..engine.methods.direct import Direct
 from ..engine.solve.saturate import ball_is_weak
 from ..engine.spatial import ONE, ZERO, angular, f64, linear, spatial, vec6
@@ -36,6 +35,7 @@ from ..engine.system.channels import (
     snap_to_knot,
 )
 from ..engine.system.slots import MOTOR_POSITION
+from .reading import Reading
 
 if TYPE_CHECKING:
     from .bench import Bench
@@ -114,19 +114,10 @@ class Instant:
         self._lag = wp.zeros(1, dtype=wp.int32, device=device)
         self._before = wp.zeros(1, dtype=wp.int32, device=device)
         mode = wp.zeros((counts.slots, counts.worlds), dtype=wp.int32, device=device)
-        self._out = [wp.zeros((counts.bodies, counts.worlds), dtype=vec6, device=device) for _ in range(2)]
-        inputs = [
-            system.arrays,
-            self._options,
-            self._before,
-            self._lag,
-            self._state.arrays,
-            self._work,
-            mode,
-            *self._out,
-        ]
-        self._launch = record_reading(instant_kernel, counts.worlds, inputs, device)
-        self._views = [array.numpy() for array in self._out] if device == "cpu" else None
+        out = [wp.zeros((counts.bodies, counts.worlds), dtype=vec6, device=device) for _ in range(2)]
+        given = [system.arrays, self._options, self._before, self._lag]
+        inputs = [*given, self._state.arrays, self._work, mode]
+        self._reading = Reading(instant_kernel, counts.worlds, inputs, out)
 
     def read(self) -> tuple[np.ndarray, np.ndarray]:
         """Accelerations [body, world, turn and shift] [rad/s², m/s²], and wrenches that change the momenta [N m, N].
@@ -138,12 +129,11 @@ class Instant:
             self._take_beat(bench.beat)
         if bench.system.channels.callables:
             self._reach()
-        if self._views is None:
-            wp.copy(self._state.array, bench.state.array)
-        else:
+        if bench.state.array.device.is_cpu:
             np.copyto(self._state.numpy(), bench.state.numpy())
-        self._launch()
-        acceleration, resultant = self._views or [array.numpy() for array in self._out]
+        else:
+            wp.copy(self._state.array, bench.state.array)
+        acceleration, resultant = self._reading.read()
         return acceleration, resultant
 
     def _take_beat(self, beat: float | None) -> None:
