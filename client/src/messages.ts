@@ -104,11 +104,15 @@ export interface SceneEntry {
 }
 
 /**
- * Unit of a quantity, such as "velocity"; of coordinates it is that of their Group.
+ * What can be measured of a kind of part, in one plot: a signal is `of`.NAME.ending, without a part the ending.
  */
-export interface SignalUnit {
-  quantity: string;
+export interface Quantity {
+  of: string;
+  title: string;
   unit: string;
+  slide_unit: string;
+  endings: string[];
+  doc: string;
 }
 
 export interface Scene {
@@ -126,7 +130,7 @@ export interface Scene {
   parameters: Parameter[];
   joint_kinds: JointKind[];
   methods: string[];
-  units: SignalUnit[];
+  quantities: Quantity[];
   scenes: SceneEntry[];
   type: "scene";
 }

@@ -230,21 +230,19 @@ export class Plots {
     this.add(this.whole);
     this.add(this.picked);
     this.buildBar();
-    const list = wholeQuantities();
-    this.wholeSelect.append(...list.map(({ title }) => h("option", { value: title }, title)));
-    const showWhole = (): void => {
-      const quantity = list.find(({ title }) => title === this.wholeSelect.value);
-      if (quantity) this.whole.show({ ...quantity, title: "" });
-      this.changed();
-    };
-    this.wholeSelect.addEventListener("change", showWhole);
-    showWhole();
+    this.wholeSelect.addEventListener("change", () => this.showWhole());
     this.pickedSelect.addEventListener("change", () => {
       this.chosen.set(store.pick?.kind ?? "model", this.pickedSelect.value);
       this.showPicked();
     });
     store.on("pick", () => this.showPicked());
-    store.on("topology", () => this.onTopology());
+    store.on("topology", (scene) => {
+      if (this.wholeSelect.options.length === 0) {
+        this.wholeSelect.append(...wholeQuantities(scene).map(({ title }) => h("option", { value: title }, title)));
+        this.showWhole();
+      }
+      this.onTopology();
+    });
     store.on("jump", (time) => {
       for (const pane of this.panes) pane.cut(time < BEGINNING ? -Infinity : time);
     });
@@ -340,10 +338,17 @@ export class Plots {
     this.showPicked();
   }
 
+  private showWhole(): void {
+    const { scene } = this.store;
+    const quantity = scene && wholeQuantities(scene).find(({ title }) => title === this.wholeSelect.value);
+    if (quantity) this.whole.show({ ...quantity, title: "" });
+    this.changed();
+  }
+
   private showPicked(): void {
     const { scene, pick } = this.store;
     if (!scene) return;
-    const list = pick ? quantitiesOf(scene, pick) : wholeQuantities().slice(2);
+    const list = pick ? quantitiesOf(scene, pick) : wholeQuantities(scene).slice(2);
     const kind = pick?.kind ?? "model";
     const wanted = this.chosen.get(kind) ?? (kind === "body" ? "velocity" : "");
     const quantity = list.find(({ title }) => title === wanted) ?? list[0];
@@ -353,7 +358,7 @@ export class Plots {
     );
     const names = quantity.signals.map(({ name }) => name);
     if (names.join() !== this.picked.names().join())
-      this.picked.show({ ...quantity, title: pick && kind !== "load" ? `of ${pick.name}` : "" });
+      this.picked.show({ ...quantity, title: pick ? `of ${pick.name}` : "" });
     this.changed();
   }
 

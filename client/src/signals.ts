@@ -1,13 +1,10 @@
 /** Which signals there are, and the one subscription that serves everybody on the page. */
 
 import type { Connection } from "./connection";
-import { type Frame, LONGEST_SIGNAL, type Scene } from "./messages";
+import { type Frame, type Live, LONGEST_SIGNAL, type Scene, type Quantity as Measured } from "./messages";
 import type { Pick, Store } from "./store";
 import { tellError } from "./toasts";
 
-export const AXES = ["x", "y", "z", "norm"] as const;
-const BODY = ["position", "velocity", "angular_velocity", "acceleration", "angular_acceleration", "force", "torque"];
-const ENERGIES = ["kinetic", "potential", "elastic", "total", "work", "loss", "imbalance"];
 const MOST = 64;
 
 /** A quantity of a part: its title and the signals it is made of. */
@@ -17,104 +14,75 @@ export interface Quantity {
   signals: { label: string; name: string }[];
 }
 
+/** Quantities of the server's table that are of a kind of part, those of one title together. */
+function plots(scene: Scene, of: string, one: (measured: Measured) => Quantity): Quantity[] {
+  const found = new Map<string, Quantity>();
+  for (const measured of scene.quantities.filter((entry) => entry.of === of)) {
+    const quantity = one(measured);
+    const known = found.get(quantity.title);
+    if (known) known.signals.push(...quantity.signals);
+    else found.set(quantity.title, quantity);
+  }
+  return [...found.values()];
+}
+
+/** The quantities of a part, by what its signals' names begin with. */
+function quantitiesOfPart(scene: Scene, of: string, stem: string): Quantity[] {
+  return plots(scene, of, ({ title, unit, endings }) => ({
+    title,
+    unit,
+    signals: endings.map((ending) => ({ label: label(ending), name: stem + ending })),
+  }));
+}
+
 /** What may be plotted of the picked part; of the whole where nothing is picked. */
 export function quantitiesOf(scene: Scene, pick: Pick | null): Quantity[] {
-  const unit = (quantity: string): string => scene.units.find((entry) => entry.quantity === quantity)?.unit ?? "";
-  const axes = (stem: string) =>
-    AXES.map((axis) => ({ label: axis === "norm" ? "|·|" : axis, name: `${stem}.${axis}` }));
-  if (pick?.kind === "body") {
-    const of = `body.${pick.name}`;
-    const found = BODY.map((quantity) => ({
-      title: words(quantity),
-      unit: unit(quantity),
-      signals: axes(`${of}.${quantity}`),
-    }));
-    return [
-      ...found,
-      { title: "kinetic energy", unit: "J", signals: [{ label: "kinetic", name: `${of}.kinetic_energy` }] },
-    ];
-  }
   const joint = pick?.kind === "joint" && scene.joints.find((entry) => entry.name === pick.name);
-  if (joint) {
-    const found: Quantity[] = [];
-    for (const group of joint.groups) {
-      const suffix = joint.groups.length > 1 ? ` ${group.name}` : "";
-      const each = (quantity: string) =>
-        group.coordinates.map((name) => ({ label: label(name, joint.name), name: `coordinate.${name}.${quantity}` }));
-      found.push({ title: `coordinate${suffix}`, unit: group.unit, signals: each("position") });
-      found.push({ title: `speed${suffix}`, unit: `${group.unit}/s`, signals: each("velocity") });
-      found.push({ title: `motor${suffix}`, unit: group.force_unit, signals: each("motor_torque") });
-    }
-    found.push({ title: "reaction force", unit: "N", signals: axes(`joint.${joint.name}.reaction.force`) });
-    found.push({ title: "reaction torque", unit: "N m", signals: axes(`joint.${joint.name}.reaction.torque`) });
-    return found;
+  const found: Quantity[] = [];
+  for (const group of joint ? joint.groups : []) {
+    const suffix = joint && joint.groups.length > 1 ? ` ${group.name}` : "";
+    const each = ({ title, unit, slide_unit, endings }: Measured): Quantity => ({
+      title: title + suffix,
+      unit: group.unit === "m" ? slide_unit : unit,
+      signals: group.coordinates.flatMap((name) =>
+        endings.map((ending) => ({
+          label: joint && name !== joint.name ? name.slice(joint.name.length + 1) : "q",
+          name: `coordinate.${name}.${ending}`,
+        })),
+      ),
+    });
+    found.push(...plots(scene, "coordinate", each));
   }
-  if (pick?.kind === "spring") {
-    return [
-      { title: "force", unit: "N", signals: [{ label: "force", name: `spring.${pick.name}.force` }] },
-      { title: "length", unit: "m", signals: [{ label: "length", name: `spring.${pick.name}.length` }] },
-    ];
-  }
-  if (pick?.kind === "probe") {
-    return [
-      {
-        title: "position",
-        unit: "m",
-        signals: ["x", "y", "z"].map((axis) => ({ label: axis, name: `probe.${pick.name}.${axis}` })),
-      },
-    ];
-  }
-  return wholeQuantities();
+  if (pick) found.push(...quantitiesOfPart(scene, pick.kind, `${pick.kind}.${pick.name}.`));
+  return found.length > 0 ? found : wholeQuantities(scene);
 }
 
 /** Quantities of the whole mechanism. */
-export function wholeQuantities(): Quantity[] {
-  return [
-    {
-      title: "energy",
-      unit: "J",
-      signals: ["kinetic", "potential", "elastic", "total"].map((kind) => ({ label: kind, name: `energy.${kind}` })),
-    },
-    {
-      title: "work and loss",
-      unit: "J",
-      signals: ["work", "loss"].map((kind) => ({ label: kind, name: `energy.${kind}` })),
-    },
-    { title: "imbalance of the books", unit: "J", signals: [{ label: "imbalance", name: "energy.imbalance" }] },
-    { title: "constraint error", unit: "m, rad", signals: [{ label: "error", name: "constraint_error" }] },
-    { title: "iterations", unit: "1", signals: [{ label: "iterations", name: "iterations" }] },
-    { title: "step time", unit: "s", signals: [{ label: "step", name: "step_time" }] },
-  ];
+export function wholeQuantities(scene: Scene): Quantity[] {
+  return quantitiesOfPart(scene, "", "");
 }
 
-function words(quantity: string): string {
-  return quantity.replace("_", " ");
+function label(ending: string): string {
+  const word = ending.slice(ending.lastIndexOf(".") + 1);
+  return word === "norm" ? "|·|" : word.replaceAll("_", " ");
 }
 
-function label(coordinate: string, joint: string): string {
-  return coordinate === joint ? "q" : coordinate.slice(joint.length + 1);
-}
-
-/** Every signal of a scene. */
-export function allSignals(scene: Scene): Set<string> {
-  const found = new Set<string>([
-    ...ENERGIES.map((kind) => `energy.${kind}`),
-    "constraint_error",
-    "iterations",
-    "step_time",
-  ]);
+/** Every signal of a scene, and of the loads that act. */
+export function allSignals(scene: Scene, live: Live | null): Set<string> {
+  const named = (kind: Pick["kind"], parts: { name: string }[]): Pick[] => parts.map(({ name }) => ({ kind, name }));
   const parts: Pick[] = [
-    ...scene.bodies.map((part) => ({ kind: "body" as const, name: part.name })),
-    ...scene.joints.map((part) => ({ kind: "joint" as const, name: part.name })),
-    ...scene.springs.map((part) => ({ kind: "spring" as const, name: part.name })),
-    ...scene.probes.map((part) => ({ kind: "probe" as const, name: part.name })),
+    ...named("body", scene.bodies),
+    ...named("joint", scene.joints),
+    ...named("spring", scene.springs),
+    ...named("probe", scene.probes),
+    ...named("load", live?.loads ?? []),
   ];
-  for (const part of parts)
-    for (const quantity of quantitiesOf(scene, part)) for (const signal of quantity.signals) found.add(signal.name);
+  const all = [...wholeQuantities(scene), ...parts.flatMap((part) => quantitiesOf(scene, part))];
+  const found = new Set(all.flatMap((quantity) => quantity.signals.map((signal) => signal.name)));
   for (const joint of scene.joints) {
-    if (joint.groups.length === 1 && joint.groups[0]?.coordinates.length === 1) {
-      for (const quantity of ["position", "velocity", "motor_torque"]) found.add(`joint.${joint.name}.${quantity}`);
-    }
+    if (joint.groups.reduce((sum, group) => sum + group.coordinates.length, 0) !== 1) continue;
+    for (const { of, endings } of scene.quantities)
+      if (of === "coordinate") for (const ending of endings) found.add(`joint.${joint.name}.${ending}`);
   }
   return found;
 }
@@ -134,16 +102,23 @@ export class Signals {
     private readonly store: Store,
     private readonly connection: Connection,
   ) {
-    store.on("topology", (scene) => {
-      this.known = new Set([...allSignals(scene)].filter((name) => name.length <= LONGEST_SIGNAL));
+    store.on("topology", () => {
+      this.learn();
       this.schedule(true);
     });
+    store.on("live", () => this.learn());
     store.on("line", (connected) => {
       if (!connected) return;
       this.orders.clear();
       this.placesOf = -1;
       this.schedule(true);
     });
+  }
+
+  private learn(): void {
+    const { scene, live } = this.store;
+    if (!scene) return;
+    this.known = new Set([...allSignals(scene, live)].filter((name) => name.length <= LONGEST_SIGNAL));
   }
 
   /** Is there such a signal in the scene? */

@@ -20,6 +20,7 @@ from .author.model import Model
 from .author.parts import Body, Joint
 from .author.rotations import rotation_matrix
 from .author.shapes import Box, Capsule, ConvexHull, Cylinder, Shape, Sphere
+from .observe.quantities import KINDS, QUANTITIES
 from .observe.running import Running
 from .results import (
     COLOURS,
@@ -164,10 +165,10 @@ def motion(
 
 def pose_now(world: Running) -> Pose:
     """Where every body of the first world is now."""
-    p, q = world.runner.work.p_WB.numpy()[:, 0], world.runner.work.q_WB.numpy()[:, 0]
-    index = world.system.body_index
-    p_WB = {name: p[index[name]].copy() for name in world.model.bodies} | {"ground": np.zeros(3)}
-    R_WB = {name: rotation_matrix(q[index[name]]) for name in world.model.bodies} | {"ground": np.eye(3)}
+    now, rows = world.moment(), KINDS["body"].rows(world.runner.bench)
+    p, q = (QUANTITIES[f"body.{what}"].read(now)[:, 0] for what in ("position", "orientation"))
+    p_WB = {name: p[row].copy() for name, row in rows.items()} | {"ground": np.zeros(3)}
+    R_WB = {name: rotation_matrix(q[row]) for name, row in rows.items()} | {"ground": np.eye(3)}
     return Pose(world.time, p_WB, R_WB)
 
 

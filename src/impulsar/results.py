@@ -1,17 +1,9 @@
 """Results: time series of a run as an xarray Dataset with names and units; saved, loaded, plotted.
 
-Variables, with `world` as first dimension in a batch:
-
-    position, velocity, angular_velocity, acceleration   (time, body, axis)
-    orientation                                          (time, body, quaternion)
-    joint_position, joint_velocity, motor_torque         (time, coordinate)
-    reaction_force, reaction_torque                      (time, joint, axis)
-    hand_force                                           (time, hand, axis), NaN while a hand does not hold
-    probe                                                (time, name, axis)
-    energy                                               (time, kind)
-    constraint_error, iterations                         (time)
-
-A variable whose parts a model has none of (joints, hands, probes) is left out.
+Variables are quantities (observe/quantities.py), with `world` as first dimension in a batch, then `time`, then the
+part and its axes: `position` (time, body, axis), `energy` (time, kind). Unless others are asked for they are the usual
+ones, VARIABLES. One whose parts a model has none of (joints, hands, probes) is left out; a part that comes and goes,
+such as a hand, is NaN while it is away.
 """
 
 import io
@@ -19,7 +11,7 @@ import math
 import sys
 import time as wall
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -29,7 +21,10 @@ import numpy as np
 from .author.checks import file_path, flag, positive, show
 from .author.errors import ModelError, StepError
 from .author.files import write_file
-from .author.rotations import rotate
+from .author.model import closest
+from .observe.bench import Bench
+from .observe.quantities import COMPONENTS, QUANTITIES, Quantity
+from .observe.quantities import KINDS as KINDS_OF_PARTS
 from .observe.running import Running
 from .version import __version__
 
@@ -40,45 +35,34 @@ if TYPE_CHECKING:
 
 
 MOST_SAMPLES = 10**8  # of one run: a time alone is then 0.8 GB
-KINDS = ("kinetic", "potential", "elastic", "work", "loss", "imbalance")
+KINDS = COMPONENTS["kind"]  # of energy
 
-# Variable: dimensions after time, units, long name.
+# Usual variables: dimensions after time, units, long name.
 VARIABLES: dict[str, tuple[tuple[str, ...], str, str]] = {
-    "position": (("body", "axis"), "m", "position of the centre of mass"),
-    "orientation": (("body", "quaternion"), "1", "orientation, body to world"),
-    "velocity": (("body", "axis"), "m/s", "velocity of the centre of mass"),
-    "angular_velocity": (("body", "axis"), "rad/s", "angular velocity in world axes"),
-    "acceleration": (("body", "axis"), "m/s²", "acceleration of the centre of mass, mean over the last step"),
-    "joint_position": (("coordinate",), "rad", "joint coordinate"),
-    "joint_velocity": (("coordinate",), "rad/s", "rate of the joint coordinate"),
-    "motor_torque": (("coordinate",), "N m", "torque or force of the motor, mean over the last step"),
-    "reaction_force": (("joint", "axis"), "N", "force of the joint on its second body, mean over the last step"),
-    "reaction_torque": (("joint", "axis"), "N m", "torque of the joint on its second body, at the joint, likewise"),
-    "hand_force": (("hand", "axis"), "N", "force of the hand on its body, mean over the last step"),
-    "probe": (("name", "axis"), "m", "position of the probe"),
-    "energy": (("kind",), "J", "energy books since the start"),
-    "constraint_error": ((), "m and rad", "2-norm of all position-level joint equations"),
-    "iterations": ((), "1", "sweeps of the solver since the last sample"),
-}
-PER_COORDINATE = {  # units of what is measured along a slide and about an angle
-    "joint_position": {"m": "m", "rad": "rad"},
-    "joint_velocity": {"m": "m/s", "rad": "rad/s"},
-    "motor_torque": {"m": "N", "rad": "N m"},
+    q.in_results: (q.dimensions, q.unit, q.doc) for q in QUANTITIES.values() if q.usual
 }
 
 
-def record(world: Running, duration: float, every: float | None = None, progress: bool | None = None) -> "xr.Dataset":
+def record(
+    world: Running,
+    duration: float,
+    every: float | None = None,
+    progress: bool | None = None,
+    variables: Sequence[str] | None = None,
+) -> "xr.Dataset":
     """Step `world` for `duration` [s], to the nearest step, and sample at the start and after each `every` [s].
 
     `every` is a whole multiple of dt, by default one step; the end is sampled in any case. `progress`:
-    a bar on standard error, by default in a terminal only. Ctrl-C keeps what was computed and sets the
+    a bar on standard error, by default in a terminal only. `variables`: which, by their names here or in the table of
+    quantities ("position", "spring.force"), by default the usual ones. Ctrl-C keeps what was computed and sets the
     attribute `interrupted`; so does a state that is no longer finite, with a warning and `broken_at` [s].
     """
+    chosen = quantities_of(variables)
     steps, stride = steps_and_stride(duration, every, world.dt)
     duration = float(duration)
     if progress is not None:
         progress = flag("run", "progress", progress)
-    samples = Samples(world, 1 + math.ceil(steps / stride))
+    samples = Samples(world, 1 + math.ceil(steps / stride), chosen)
     start = world.time
     ending: dict[str, Any] = {}
     with _progress_bar(world.model.name, start, duration, progress) as show_time:
@@ -124,59 +108,81 @@ def _stride(every: float | None, dt: float) -> int:
     return stride
 
 
-class Samples:
-    """Buffers [world, sample, ...] of one run, allocated for the samples expected."""
+def quantities_of(variables: Sequence[str] | None) -> list[Quantity]:
+    """The quantities of so many names, each once; by default the usual ones."""
+    if variables is None:
+        return [quantity for quantity in QUANTITIES.values() if quantity.usual]
+    if isinstance(variables, str) or not isinstance(variables, Sequence):
+        raise ModelError(f"run: variables is {show(variables)}, expected a list of names")
+    of_runs = [quantity for quantity in QUANTITIES.values() if quantity.in_results]
+    known = {name: quantity for quantity in of_runs for name in (quantity.name, quantity.in_results)}
+    for name in variables:
+        if name not in known:
+            raise ModelError(f"run: no variable {show(name)}; {closest(name, known)}")
+    return list(dict.fromkeys(known[name] for name in variables))
 
-    def __init__(self, world: Running, expected: int):
+
+class Samples:
+    """Buffers of one run, allocated for the samples expected: [sample, row, world, component], as quantities are read.
+
+    Parts are those of the start; an edit that changes them on the way leaves NaN where one is gone.
+    """
+
+    def __init__(self, world: Running, expected: int, quantities: Sequence[Quantity] | None = None):
         self.world = world
         self.count = 0
-        self.names = list(world.model.bodies)
-        self.order = [world.system.body_index[name] for name in self.names]
         self.origin, self.dt = world.time, world.dt
-        self.joints = list(world.model.joints)
-        bodies, freedoms = len(self.names), len(world.readout.coordinates)
-        shapes: dict[str, tuple[int, ...]] = {
-            "orientation": (bodies, 4),
-            **dict.fromkeys(("position", "velocity", "angular_velocity", "acceleration"), (bodies, 3)),
-            **dict.fromkeys(("joint_position", "joint_velocity", "motor_torque"), (freedoms,)),
-            **dict.fromkeys(("reaction_force", "reaction_torque"), (len(self.joints), 3)),
-            "energy": (len(KINDS),),
-            **dict.fromkeys(("constraint_error", "iterations"), ()),
-        }
         self.time = np.zeros(expected)
-        self.buffers = {name: np.zeros((world.worlds, expected, *shape)) for name, shape in shapes.items()}
-        self.hands: dict[str, np.ndarray] = {}  # by name, in order of appearance
+        self._bench = self._first = world.runner.bench
+        chosen = quantities_of(None) if quantities is None else quantities
+        self._rows = {kind: KINDS_OF_PARTS[kind].rows(self._bench) for kind in {q.kind for q in chosen}}
+        self._passing = [q for q in chosen if KINDS_OF_PARTS[q.kind].comes_and_goes]
+        self._lasting = [q for q in chosen if q not in self._passing and self._rows[q.kind]]
+        self._moved: dict[str, tuple[list[int], list[int]]] | None = None  # rows of kinds, then and now, if others
+        self._buffers: dict[str, np.ndarray] = {}
+        self._parts: dict[str, dict[str, np.ndarray]] = {q.name: {} for q in self._passing}  # as they appear
 
     def take(self, report: Any) -> None:
         """Sample the world as it is now; `report` is that of the steps since the last sample."""
         world, k = self.world, self.count
         if k == len(self.time):
             self._double()
-        work, buffers = world.runner.work, self.buffers
+        if world.runner.bench is not self._bench:
+            self._follow(world.runner.bench)
         self.time[k] = self._time()
-        twist = work.twist.numpy()[self.order].swapaxes(0, 1)  # [world, body, 6]
-        buffers["position"][:, k] = work.p_WB.numpy()[self.order].swapaxes(0, 1)
-        buffers["orientation"][:, k] = work.q_WB.numpy()[self.order].swapaxes(0, 1)
-        buffers["acceleration"][:, k] = work.a_WB.numpy()[self.order].swapaxes(0, 1)
-        buffers["velocity"][:, k] = twist[..., 3:]
-        buffers["angular_velocity"][:, k] = twist[..., :3]
-        if world.readout.coordinates:
-            position, velocity = world.readout.freedoms()
-            buffers["joint_position"][:, k] = position.T
-            buffers["joint_velocity"][:, k] = velocity.T
-            if max(world.readout.motor_slots) >= 0:
-                buffers["motor_torque"][:, k] = world.motor_torques().T
-        if self.joints:
-            reaction = world.reactions()[0].swapaxes(0, 1)  # [world, joint, 6]
-            buffers["reaction_torque"][:, k] = reaction[..., :3]
-            buffers["reaction_force"][:, k] = reaction[..., 3:]
-        self._take_energy(buffers["energy"][:, k])
-        if any(world.system.hand_names):
-            self._take_hands(k)
-        buffers["constraint_error"][:, k] = np.linalg.norm(world.readout.lock_errors(), axis=0)
-        if report is not None:
-            buffers["iterations"][:, k] = report.iterations
+        now = world.moment(0 if report is None else report.iterations)
+        for quantity in self._lasting:
+            values = quantity.read(now)
+            buffer = self._buffers.get(quantity.name)
+            if buffer is None:
+                buffer = self._buffers[quantity.name] = np.zeros((len(self.time), *values.shape))
+            if self._moved is None or not quantity.kind:
+                buffer[k] = values
+            else:
+                then, there = self._moved[quantity.kind]
+                buffer[k] = np.nan
+                buffer[k, then] = values[there]
+        for quantity in self._passing:
+            if rows := KINDS_OF_PARTS[quantity.kind].rows(self._bench):
+                values = quantity.read(now)
+                for name, row in rows.items():
+                    self._part(quantity, name, values[row])[k] = values[row]
         self.count += 1  # last, so that an interrupt leaves no half sample
+
+    def _part(self, quantity: Quantity, name: str, value: np.ndarray) -> np.ndarray:
+        """Buffer of a part that comes and goes."""
+        parts = self._parts[quantity.name]
+        if name not in parts:
+            parts[name] = np.full((len(self.time), *value.shape), np.nan)
+        return parts[name]
+
+    def _follow(self, bench: Bench) -> None:
+        """Find the parts again after an edit that built the system anew."""
+        self._bench, self._moved = bench, {}
+        for kind, then in self._rows.items():
+            there = KINDS_OF_PARTS[kind].rows(bench)
+            both = [name for name in then if name in there]
+            self._moved[kind] = [then[name] for name in both], [there[name] for name in both]
 
     def _time(self) -> float:
         """Simulated time, free of the rounding that a sum of steps gathers: 0.3, not 0.30000000000000004."""
@@ -185,65 +191,32 @@ class Samples:
             self.origin, self.dt = now, self.world.dt
         return round(self.origin + round((now - self.origin) / self.dt) * self.dt, 12)
 
-    def _take_energy(self, out: np.ndarray) -> None:
-        books = self.world.energy()
-        work, loss = sum(books.work.values()), sum(books.losses.values())
-        entries = (books.kinetic, books.potential, books.elastic, work, loss, books.imbalance)
-        for kind, value in enumerate(entries):
-            out[:, kind] = value
-
-    def _take_hands(self, k: int) -> None:
-        for name, force in self.world.hand_forces().items():
-            if name not in self.hands:
-                self.hands[name] = np.full((self.world.worlds, len(self.time), 3), np.nan)
-            self.hands[name][:, k] = force
-
     def _double(self) -> None:
         """Make room where an edit shortened the step on the way."""
         more = len(self.time)
         self.time = np.append(self.time, np.zeros(more))
-        for buffers in (self.buffers, self.hands):
+        for buffers in (self._buffers, *self._parts.values()):
             for name, data in buffers.items():
-                buffers[name] = np.append(data, np.full_like(data, np.nan), axis=1)
-
-    def _probes(self) -> np.ndarray:
-        """Positions of the probes [world, sample, probe, axis], from the poses of their bodies."""
-        traces = []
-        for probe in self.world.model.probes.values():
-            if probe.body == "ground":
-                traces.append(np.broadcast_to(probe.p_BQ, (self.world.worlds, self.count, 3)))
-                continue
-            body = self.names.index(probe.body)
-            position, orientation = (self.buffers[what][:, : self.count, body] for what in ("position", "orientation"))
-            traces.append(position + rotate(orientation, probe.p_BQ))
-        return np.stack(traces, axis=2)
+                buffers[name] = np.append(data, np.full_like(data, np.nan), axis=0)
 
     def dataset(self, ending: dict[str, Any]) -> "xr.Dataset":
         """What was sampled, with names, units and attributes."""
         import xarray as xr
 
         world, model = self.world, self.world.model
-        data = {name: values[:, : self.count] for name, values in self.buffers.items()}
-        data["iterations"] = data["iterations"].astype(np.int64)
-        if self.hands:
-            data["hand_force"] = np.stack([force[:, : self.count] for force in self.hands.values()], axis=2)
-        if model.probes:
-            data["probe"] = self._probes()
-        if not self.joints:
-            del data["reaction_force"], data["reaction_torque"]
-        units = world.readout.coordinate_units
-        if not units:
-            for name in PER_COORDINATE:
-                del data[name]
-        leading = ("world", "time") if world.worlds > 1 else ("time",)
+        names = {kind: list(rows) for kind, rows in self._rows.items()}
         variables = {}
-        for name, (dimensions, unit, long_name) in VARIABLES.items():
-            if name in data:
-                unit = (
-                    ", ".join(dict.fromkeys(PER_COORDINATE[name][u] for u in units)) if name in PER_COORDINATE else unit
-                )
-                values = data[name] if world.worlds > 1 else data[name][0]
-                variables[name] = ((*leading, *dimensions), values.copy(), {"units": unit, "long_name": long_name})
+        for quantity in (*self._lasting, *self._passing):
+            if quantity in self._passing:
+                parts = self._parts[quantity.name]
+                if not parts:
+                    continue
+                names[quantity.kind] = list(parts)
+                data = np.stack([values[: self.count] for values in parts.values()], axis=1)
+            else:
+                order = list(self._rows[quantity.kind].values())
+                data = self._buffers[quantity.name][: self.count, order]
+            variables[quantity.in_results] = self._variable(quantity, data)
         attributes = {
             "model": model.name,
             "method": world.method.name,
@@ -253,29 +226,40 @@ class Samples:
         }
         if model.reference_energy is not None:
             attributes["reference_energy"] = float(model.reference_energy)
-        return xr.Dataset(variables, self._coordinates(set(data), units), attributes)
+        ordered = {q.in_results: variables[q.in_results] for q in QUANTITIES.values() if q.in_results in variables}
+        return xr.Dataset(ordered, self._coordinates(ordered, names), attributes)
 
-    def _coordinates(self, present: set[str], units: list[str]) -> dict[str, Any]:
-        world = self.world
-        coordinates: dict[str, Any] = {
+    def _variable(self, quantity: Quantity, data: np.ndarray) -> tuple:
+        """Data [sample, part, world, component] as a variable: dimensions, values, attributes."""
+        data = np.moveaxis(data, 2, 0)  # [world, sample, part, component]
+        if not quantity.kind:
+            data = data[:, :, 0]
+        if quantity.name == "iterations":
+            data = data.astype(np.int64)
+        unit = quantity.unit
+        if quantity.slide_unit:
+            rows = range(len(self._rows[quantity.kind]))
+            unit = ", ".join(dict.fromkeys(quantity.unit_of(self._first, row) for row in rows))
+        leading: tuple[str, ...] = ("world", "time") if self.world.worlds > 1 else ("time",)
+        values = data if self.world.worlds > 1 else data[0]
+        return (*leading, *quantity.dimensions), values.copy(), {"units": unit, "long_name": quantity.doc}
+
+    def _coordinates(self, variables: dict[str, tuple], names: dict[str, list[str]]) -> dict[str, Any]:
+        """Names along the dimensions that there are."""
+        present = {dimension for dimensions, _, _ in variables.values() for dimension in dimensions}
+        found: dict[str, Any] = {
             "time": ("time", self.time[: self.count].copy(), {"units": "s", "long_name": "simulated time"}),
-            "body": self.names,
-            "axis": ["x", "y", "z"],
-            "quaternion": ["x", "y", "z", "w"],
-            "kind": list(KINDS),
         }
-        if "joint_position" in present:
-            coordinates["coordinate"] = world.readout.coordinates
-            coordinates["unit"] = ("coordinate", units, {"long_name": "unit of the joint coordinate"})
-        if "reaction_force" in present:
-            coordinates["joint"] = list(world.model.joints)
-        if "hand_force" in present:
-            coordinates["hand"] = list(self.hands)
-        if "probe" in present:
-            coordinates["name"] = list(world.model.probes)
-        if world.worlds > 1:
-            coordinates["world"] = np.arange(world.worlds)
-        return coordinates
+        for kind, parts in names.items():
+            found[KINDS_OF_PARTS[kind].dimension] = parts
+        found |= {dimension: list(components) for dimension, components in COMPONENTS.items()}
+        if "world" in present:
+            found["world"] = np.arange(self.world.worlds)
+        found = {dimension: values for dimension, values in found.items() if dimension in present | {"time"}}
+        if "coordinate" in found:
+            units = self._first.readout.coordinate_units
+            found["unit"] = ("coordinate", list(units), {"long_name": "unit of the joint coordinate"})
+        return found
 
 
 @contextmanager

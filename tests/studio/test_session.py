@@ -333,11 +333,12 @@ def test_signals_are_those_of_the_world(studio: Studio, page: StudioClient) -> N
         "joint.hinge3.position", "joint.hinge3.velocity", "coordinate.pivot.x.position",
         "joint.hinge3.reaction.force.z", "joint.hinge3.reaction.torque.y", "energy.total", "energy.imbalance",
         "constraint_error", "probe.tip.y", "hand.pointer.force.norm", "body.link3.kinetic_energy",
+        "body.link3.angular_acceleration.x", "body.link3.orientation.w",
     ]  # fmt: skip
     reply = page.subscribe(*names)
     assert reply["ok"], reply["text"]
     assert reply["units"] == [
-        "m", "m/s", "m/s²", "N", "rad", "rad/s", "rad", "N", "N m", "J", "J", "m and rad", "m", "N", "J",
+        "m", "m/s", "m/s²", "N", "rad", "rad/s", "rad", "N", "N m", "J", "J", "m and rad", "m", "N", "J", "rad/s²", "1",
     ]  # fmt: skip
     frame = page.frame(lambda frame: len(frame.signals) == len(names))
 
@@ -352,6 +353,7 @@ def test_signals_are_those_of_the_world(studio: Studio, page: StudioClient) -> N
             joint.reaction.force[2], joint.reaction.torque[1], world.energy().total, world.energy().imbalance,
             world.constraint_error(), world.point("link10", (0, 0, -0.025))[1],
             np.linalg.norm(world.hand_forces()["pointer"]), kinetic,
+            body.angular_acceleration[0], body.orientation[3],
         ]  # fmt: skip
 
     expected = studio.session.call(read).result(10)
@@ -362,17 +364,21 @@ def test_signals_are_those_of_the_world(studio: Studio, page: StudioClient) -> N
     assert "did you mean 'link3'" in refused["text"]
 
 
-def test_torque_of_a_body_is_the_rate_of_its_angular_momentum(page: StudioClient) -> None:
-    """Of a link of a planar chain: I dω/dt about the axis, from the velocities before and after a step."""
+def test_torque_of_a_body_is_the_rate_of_its_angular_momentum(studio: Studio, page: StudioClient) -> None:
+    """Of a link of a planar chain I dω/dt about the axis, at the instant, before the first step as after one."""
     page.control("pause")
-    page.subscribe("body.link2.angular_velocity.x", "body.link2.torque.x", "body.link2.angular_acceleration.x")
-    page.control("step", 1)
-    first = page.frame(lambda frame: len(frame.signals) == 3).signals
-    applied = page.control("step", 1)["id"]
-    second = page.frame(lambda frame: frame.header["applied"] >= applied).signals
-    rate = (second[0] - first[0]) / 0.01
-    assert second[2] == pytest.approx(rate, rel=1e-3)
-    assert second[1] == pytest.approx(21e-6 * rate, rel=1e-3)
+    page.subscribe("body.link2.torque.x", "body.link2.angular_acceleration.x", "body.link2.force.norm")
+    for steps in (1, 4):
+        applied = page.control("step", steps)["id"]
+        torque, rate, force = page.frame(lambda frame, id=applied: frame.header["applied"] >= id).signals
+        assert abs(rate) > 1.0
+        assert torque == pytest.approx(21e-6 * rate, rel=1e-6)
+
+        def read() -> tuple[float, float]:
+            body = studio.session.world.body("link2")
+            return body.angular_acceleration[0], np.linalg.norm(0.1 * body.acceleration)
+
+        assert (rate, force) == pytest.approx(studio.session.call(read).result(10), rel=1e-6)
 
 
 def test_loads_are_shown_as_they_act(page: StudioClient) -> None:

@@ -2,13 +2,15 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
 from ..engine.state import State, WorkArrays
 from ..engine.system import System
 from ..engine.system.slots import CLOSURE, COUPLING, IDLE
+from .forces import Forces
+from .instant import Instant
+from .openings import Openings
 from .readout import Readout
 
 
@@ -19,6 +21,45 @@ class Bench:
     system: System
     state: State
     work: WorkArrays
+    beat: float | None = None  # impulse step of `direct`, by which motors come back to targets [s]; None: other methods
+
+    @cached_property
+    def _views(self) -> dict[str, np.ndarray]:
+        return {}  # of work arrays on the CPU; Warp takes 3 us to make one
+
+    def read(self, name: str) -> np.ndarray:
+        """A work array on the host [row, world]; on the CPU a view."""
+        view = self._views.get(name)
+        if view is None:
+            array = getattr(self.work, name)
+            view = array.numpy()
+            if array.device.is_cpu:
+                self._views[name] = view
+        return view
+
+    @property
+    def h(self) -> float:
+        """Step of an impulsive method [s]."""
+        return float(self._step[0] if self._step is not None else self.system.arrays.h.numpy()[0])
+
+    @cached_property
+    def _step(self) -> np.ndarray | None:
+        return self.system.arrays.h.numpy() if self.state.array.device.is_cpu else None
+
+    @cached_property
+    def forces(self) -> Forces:
+        """Reads forces of motors, hands, loads and joints."""
+        return Forces(self)
+
+    @cached_property
+    def openings(self) -> Openings:
+        """Reads how far rows that are no rows are open."""
+        return Openings(self)
+
+    @cached_property
+    def instant(self) -> Instant:
+        """Reads exact accelerations."""
+        return Instant(self)
 
     @cached_property
     def readout(self) -> Readout:
@@ -33,11 +74,3 @@ class Bench:
     def worst_lock(self) -> float:
         """Largest position error of a joint that rows close [m, rad]."""
         return float(np.abs(self.readout.lock_errors()).max(initial=0.0)) if self.has_rows else 0.0
-
-
-def out(values: np.ndarray, worlds: int) -> Any:
-    """Values [world, ...]: of one world alone, or of all with the world first."""
-    values = np.array(values)
-    if worlds > 1:
-        return values
-    return float(values[0]) if values.ndim == 1 else values[0]

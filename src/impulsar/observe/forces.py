@@ -1,52 +1,70 @@
-"""Forces of the last step: of motors and hands, and reactions of joints."""
+"""Forces: of motors and hands over the last step, of loads now, and reactions of joints."""
 
-from typing import Any
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..author.rotations import rotate
+from ..engine.system.build import EMPTY
 from ..engine.system.slots import CLOSURE, HAND, IDLE
-from .bench import Bench, out
 from .least_norm import LeastNorm
+
+if TYPE_CHECKING:
+    from .bench import Bench
 
 MOST_LOCKS = 1500  # beyond so many joint equations the solver's own reactions stand, taken as determinate
 
 
 class Forces:
-    """Reads a bench. Impulses acted over the last step, or h [s] where no step was taken."""
+    """Reads a bench. Impulses acted over the last step, or over the nominal one where no step was taken."""
 
-    def __init__(self, bench: Bench):
-        self._bench = bench
-        self._has_loops = any(slot.kind in (CLOSURE, IDLE) for slot in bench.system.slots)
-        self._least_norm: LeastNorm | None = None
+    def __init__(self, bench: "Bench"):
+        self._bench, slots = bench, bench.system.slots
+        self._has_loops = any(slot.kind in (CLOSURE, IDLE) for slot in slots)
+        self._motors = np.array(bench.readout.motor_slots, int)
+        self._hands = np.array([r for r, slot in enumerate(slots) if slot.kind == HAND], int)
+        self._order = np.array([bench.system.joint_index[name] for name in bench.system.model.joints], int)
 
-    def _span(self, h: float) -> np.ndarray:
-        """The time over which each world's impulses acted [s]."""
+    def _mean(self, slots: np.ndarray) -> np.ndarray:
+        """Mean forces of slots [slot, world]."""
         last = self._bench.state.read("last_h")[0]
-        return np.where(last > 0.0, last, h)
+        return self._bench.state.read("impulse")[slots] / np.where(last > 0.0, last, self._bench.h)
 
-    def motors(self, h: float) -> np.ndarray:
-        """Torque of each coordinate's motor, mean over the last step [coordinate, world] [N m, N]."""
-        impulse, span = self._bench.state.read("impulse"), self._span(h)
-        slots = self._bench.readout.motor_slots
-        return np.array([impulse[r] / span if r >= 0 else np.zeros(len(span)) for r in slots])
+    def motors(self) -> np.ndarray:
+        """Torque of each coordinate's motor, mean over the last step [coordinate, world] [N m, N]; 0 without one."""
+        if not len(self._motors) or self._motors.max() < 0:
+            return np.zeros((len(self._motors), self._bench.system.counts.worlds))
+        return np.where(self._motors[:, None] >= 0, self._mean(self._motors), 0.0)
 
-    def hands(self, h: float) -> dict[str, Any]:
-        """Force of each hand on its body over the last step [N]."""
-        system, impulse = self._bench.system, self._bench.state.read("impulse")
-        forces = {}
-        for r, slot in enumerate(system.slots):
-            name = system.hand_names[slot.part] if slot.kind == HAND and slot.code == 0 else None
-            if name:
-                forces[name] = out((impulse[r : r + 3] / self._span(h)).T, system.counts.worlds)
-        return forces
+    def hands(self) -> np.ndarray:
+        """Force of each hand on its body over the last step [hand, world, axis] [N]."""
+        return self._mean(self._hands).reshape(-1, 3, self._bench.system.counts.worlds).swapaxes(1, 2)
+
+    def loads(self) -> np.ndarray:
+        """Force and torque of each load now [load, world, 6] [N, N m], world axes; nothing of those that do not act."""
+        system, now = self._bench.system, float(self._bench.state.read("time")[0, 0])
+        bodies, turned = system.arrays.load_body.numpy(), system.arrays.load_in_body.numpy()
+        first, items = system.arrays.load_channel.numpy(), system.channels.items
+        found = np.zeros((len(bodies), system.counts.worlds, 6))
+        for k, body in enumerate(bodies):
+            if body != EMPTY:
+                for c, item in enumerate(items[first[k] : first[k] + 6]):
+                    found[k, :, c] = item(now) if callable(item) else item
+                if turned[k]:
+                    q_WB = self._bench.read("q_WB")[body]
+                    for part in (slice(0, 3), slice(3, 6)):
+                        found[k, :, part] = rotate(q_WB, found[k, :, part])
+        return found
+
+    @cached_property
+    def _least_norm(self) -> LeastNorm:
+        return LeastNorm(self._bench.system, self._bench.work)
 
     def reactions(self) -> tuple[np.ndarray, np.ndarray]:
         """Of all joints in the author's order [joint, world, torque and force], and whether determinate."""
-        system, work, readout = self._bench.system, self._bench.work, self._bench.readout
-        order = [system.joint_index[name] for name in system.model.joints]
-        raw = work.reaction.numpy()[order]
+        readout = self._bench.readout
+        raw = self._bench.read("reaction")[self._order]
         if not (self._has_loops and raw.any() and len(readout.lock_names) <= MOST_LOCKS):
-            return raw.copy(), np.ones(raw.shape[:2], bool)
-        if self._least_norm is None:
-            self._least_norm = LeastNorm(system, work)
+            return raw, np.ones(raw.shape[:2], bool)
         return self._least_norm.reactions(raw, readout.lock_errors())

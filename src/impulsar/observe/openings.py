@@ -1,19 +1,22 @@
 """How far rows that are redundant by construction are open."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..author.joints import LOCK_NAMES
 from ..engine.system.build import METRES
 from ..engine.system.slots import CLOSURE, IDLE
-from .bench import Bench, out
+from .reading import out
+
+if TYPE_CHECKING:
+    from .bench import Bench
 
 
 class Openings:
     """The rows of a bench that are no rows, because others imply them to within `redundancy`."""
 
-    def __init__(self, bench: Bench):
+    def __init__(self, bench: "Bench"):
         self._bench, system = bench, bench.system
         holds = system.parameter("basis").min(axis=1)
         spare = {

@@ -1,16 +1,18 @@
-"""Joint coordinates and errors of locks, read from a running system."""
+"""What follows from poses and twists of a running system: coordinates, errors of locks, springs, points, energy."""
 
 import numpy as np
 import warp as wp
 
 from ..author.joints import Group
 from ..author.parts import Joint
-from ..engine.constrain.frames import coordinate, freedom_pair, pair_velocity
+from ..engine.constrain.frames import coordinate, freedom_pair, pair_velocity, point_of
 from ..engine.constrain.locks import closure_angle, lock
-from ..engine.spatial import f64
+from ..engine.constrain.rows import spring_pair
+from ..engine.spatial import HALF, angular, f64, linear, vec3
 from ..engine.state import State, StateArrays, WorkArrays
 from ..engine.system import System, SystemArrays
-from ..engine.system.slots import MOTORS
+from ..engine.system.slots import MOTORS, SPRING
+from .reading import Reading
 
 
 @wp.kernel(enable_backward=False)
@@ -59,11 +61,64 @@ def freedoms_kernel(
             velocity[k, w] = pair_velocity(x, freedom_pair(m, x, joint[k], code[k], w), w)
 
 
+@wp.kernel(enable_backward=False)
+def springs_kernel(
+    # model
+    m: SystemArrays,
+    slot: wp.array(dtype=wp.int32),  # [spring]
+    # state in
+    x: WorkArrays,
+    # out
+    length: wp.array2d(dtype=f64),  # [spring, world] [m]
+    pull: wp.array2d(dtype=f64),  # of spring and damper on their ends [N]
+):
+    """Springs between points, as `apply_compliance` has them."""
+    w = wp.tid()
+    for k in range(slot.shape[0]):
+        r = slot[k]
+        pair, far = spring_pair(m, x, m.slot_part[r], w)
+        length[k, w] = far
+        pull[k, w] = m.slot_a[r, w] * (far - m.slot_c[r, w]) + m.slot_b[r, w] * pair_velocity(x, pair, w)
+
+
+@wp.kernel(enable_backward=False)
+def points_kernel(
+    # model
+    body: wp.array(dtype=wp.int32),  # [point] -1: ground
+    p_BQ: wp.array(dtype=vec3),
+    # state in
+    x: WorkArrays,
+    # out
+    p_WQ: wp.array2d(dtype=vec3),  # [point, world]
+):
+    """World places of points of bodies."""
+    w = wp.tid()
+    for k in range(body.shape[0]):
+        p_WQ[k, w] = point_of(x, body[k], p_BQ[k], w)
+
+
+@wp.kernel(enable_backward=False)
+def kinetic_kernel(
+    # model
+    m: SystemArrays,
+    # state in
+    x: WorkArrays,
+    # out
+    energy: wp.array2d(dtype=f64),  # [body, world] [J]
+):
+    """Kinetic energy of every body."""
+    w = wp.tid()
+    for i in range(m.parent.shape[0]):
+        v = linear(x.twist[i, w])
+        omega = angular(x.twist[i, w])
+        energy[i, w] = HALF * (m.mass[i, w] * wp.dot(v, v) + wp.dot(omega, x.I_W[i, w] * omega))
+
+
 class Readout:
     """Reads joint coordinates and constraint errors of a system's state."""
 
     def __init__(self, system: System, state: State, work: WorkArrays):
-        self._system, self._state, self._work = system, state, work
+        self._system = system
         joints = system.model.joints.values()
         freedoms = [(joint, group, code) for joint in joints for group in joint.kind.groups for code in group.freedoms]
         self.coordinates = [coordinate_name(joint, group, code) for joint, group, code in freedoms]
@@ -83,7 +138,7 @@ class Readout:
             if any(slot.kind in MOTORS for slot in system.slots)
             else [-1] * len(keys)
         )
-        self._freedoms = [
+        of_freedoms = [
             self._ints([system.joint_index[name] for name, _ in keys]),
             self._ints([code for _, code in keys]),
             self._ints([system.coordinate[key] for key in keys]),
@@ -92,32 +147,55 @@ class Readout:
         locks = [(joint, lock_code) for joint in joints for lock_code in joint.kind.locks]
         self.locks = [(joint.name, code) for joint, code in locks]
         self.lock_names = [name for name, _ in self.locks]
-        self._locks = [
+        of_locks = [
             self._ints([system.joint_index[joint.name] for joint, _ in locks]),
             self._ints([lock_code for _, lock_code in locks]),
             self._ints(
                 [system.coordinate[joint.name, joint.kind.freedoms[0]] if joint.pitch else 0 for joint, _ in locks]
             ),
         ]
-        worlds, device = system.counts.worlds, system.device
-        self._position = wp.zeros((len(keys), worlds), dtype=f64, device=device)
-        self._velocity = wp.zeros((len(keys), worlds), dtype=f64, device=device)
-        self._error = wp.zeros((len(locks), worlds), dtype=f64, device=device)
+        arrays, q, x = system.arrays, state.arrays, work
+        self._freedoms = self._reading(freedoms_kernel, [arrays, *of_freedoms, q, x], *[(len(keys), f64)] * 2)
+        self._locks = self._reading(constraint_error_kernel, [arrays, *of_locks, q, x], (len(locks), f64))
+        springs = [r for r, slot in enumerate(system.slots) if slot.kind == SPRING]
+        self._springs = self._reading(springs_kernel, [arrays, self._ints(springs), x], *[(len(springs), f64)] * 2)
+        probes = system.model.probes.values()
+        at = np.array([probe.p_BQ for probe in probes]).reshape(-1, 3)
+        where = self._ints([system.body_index.get(probe.body, -1) for probe in probes])
+        points = wp.array(at, dtype=vec3, device=system.device, shape=(len(at),))
+        self._points = self._reading(points_kernel, [where, points, x], (len(at), vec3))
+        self._kinetic = self._reading(kinetic_kernel, [arrays, x], (system.counts.bodies, f64))
 
     def _ints(self, values: list[int]) -> wp.array:
         return wp.array(np.array(values, np.int32), dtype=wp.int32, device=self._system.device, shape=(len(values),))
 
+    def _reading(self, kernel: wp.Kernel, inputs: list, *out: tuple[int, type]) -> Reading:
+        """Of a kernel that writes arrays [row, world] of so many rows."""
+        worlds, device = self._system.counts.worlds, self._system.device
+        made = [wp.zeros((rows, worlds), dtype=dtype, device=device) for rows, dtype in out]
+        return Reading(kernel, worlds, inputs, made)
+
     def freedoms(self) -> tuple[np.ndarray, np.ndarray]:
         """Position and velocity of every freedom [freedom, world]."""
-        inputs = [self._system.arrays, *self._freedoms, self._state.arrays, self._work, self._position, self._velocity]
-        wp.launch(freedoms_kernel, self._system.counts.worlds, inputs=inputs, device=self._system.device)
-        return self._position.numpy(), self._velocity.numpy()
+        position, velocity = self._freedoms.read()
+        return position, velocity
 
     def lock_errors(self) -> np.ndarray:
         """Position error of every lock of every joint [lock, world]."""
-        inputs = [self._system.arrays, *self._locks, self._state.arrays, self._work, self._error]
-        wp.launch(constraint_error_kernel, self._system.counts.worlds, inputs=inputs, device=self._system.device)
-        return self._error.numpy()
+        return self._locks.read()[0]
+
+    def springs(self) -> tuple[np.ndarray, np.ndarray]:
+        """Length [m] and pull [N] of every spring between points [spring, world]."""
+        length, pull = self._springs.read()
+        return length, pull
+
+    def points(self) -> np.ndarray:
+        """World places of the probes [probe, world, axis] [m]."""
+        return self._points.read()[0]
+
+    def kinetic(self) -> np.ndarray:
+        """Kinetic energy of every body [body, world] [J]."""
+        return self._kinetic.read()[0]
 
 
 def coordinate_name(joint: Joint, group: Group, code: int) -> str:

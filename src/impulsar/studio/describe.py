@@ -17,16 +17,16 @@ from ..author.profiles import Component, Harmonic, Ramp, Scalar, Table
 from ..author.rotations import rotation_matrix
 from ..author.shapes import Box, Capsule, ConvexHull, Cylinder, Sphere
 from ..author.shapes import Shape as ModelShape
-from ..edits.loads import acting
 from ..edits.parameters import GRAVITY, UNLIMITED, of_part
 from ..engine.methods import METHODS
 from ..engine.system import System
 from ..engine.system.slots import HAND, MOTORS
+from ..observe.quantities import KINDS as KINDS_OF_PARTS
+from ..observe.quantities import QUANTITIES
 from ..observe.readout import coordinate_name
 from ..scenes import SCENES
 from ..world.world import World
 from . import messages as ms
-from .signals import UNITS
 
 MOST_HULLS = 1024  # kept, some 30 kB each
 FEATURES = ("friction", "viscous", "stiffness", "damping", "rest")  # that one number gives
@@ -55,9 +55,25 @@ def scene(
             for kind in CATALOGUE.values()
         ],
         methods=list(METHODS),
-        units=[ms.SignalUnit(quantity=name, unit=unit) for name, unit in UNITS.items()],
+        quantities=quantities(),
         scenes=scene_entries(),
     )
+
+
+def quantities() -> list[ms.Quantity]:
+    """What can be measured, as the page plots it."""
+    found = []
+    for q in QUANTITIES.values():
+        title = q.title or q.name.rpartition(".")[2].replace("_", " ")
+        parts = q.panes or {title: tuple(q.endings)}
+        for name, components in parts.items():
+            endings = [ending if q.panes is None else f"{q.tail}.{ending}" for ending in components]
+            found.append(
+                ms.Quantity(
+                    of=q.kind, title=name, unit=q.unit, slide_unit=q.slide_unit or q.unit, endings=endings, doc=q.doc
+                )
+            )
+    return found
 
 
 def scene_entries() -> list[ms.SceneEntry]:
@@ -261,11 +277,6 @@ def _hands(world: World) -> list[ms.Hand]:
     return found
 
 
-def acting_loads(world: World) -> list[tuple[int, str]]:
-    """Loads that are on: index and name."""
-    return [(k, name) for name, k in acting(world.system).items()]
-
-
 def _loads(world: World) -> list[ms.Load]:
     system, names = world.system, _body_names(world)
     bodies, turned = system.arrays.load_body.numpy(), system.arrays.load_in_body.numpy()
@@ -279,7 +290,7 @@ def _loads(world: World) -> list[ms.Load]:
             force=_values(system.channels.items[first[i] : first[i] + 3]),
             torque=_values(system.channels.items[first[i] + 3 : first[i] + 6]),
         )
-        for i, name in acting_loads(world)
+        for name, i in KINDS_OF_PARTS["load"].rows(world.runner.bench).items()
     ]
 
 

@@ -9,10 +9,10 @@ import numpy as np
 
 from ..author.rotations import rotate
 from ..engine.system import System
-from ..world.world import World
-from .describe import acting_loads
+from ..observe.moment import Moment
+from ..observe.quantities import KINDS, QUANTITIES
 from .messages import BOOKS, HEADER, MAGIC
-from .signals import Reading, Signal
+from .signals import Signal
 
 _ORDERS: WeakKeyDictionary[System, np.ndarray] = WeakKeyDictionary()
 _HEADER = struct.Struct("<" + "".join(code for _, code in HEADER))
@@ -22,7 +22,8 @@ _HEADER = struct.Struct("<" + "".join(code for _, code in HEADER))
 class Tick:
     """One moment of the world as all clients see it."""
 
-    reading: Reading
+    now: Moment
+    time: float  # [s]
     generation: int
     revision: int
     step: int
@@ -32,11 +33,11 @@ class Tick:
 
     def frame(self, applied: int, subscription: int, signals: list[Signal]) -> bytes:
         """The frame of one client."""
-        read = [signal.read(self.reading) for signal in signals]
+        read = [signal.read(self.now) for signal in signals]
         header = _HEADER.pack(
             MAGIC,
             self.generation,
-            self.reading.world.time,
+            self.time,
             wall.monotonic(),
             self.step & 0xFFFFFFFF,
             self.flags,
@@ -54,32 +55,27 @@ class Tick:
 
 
 def tick(
-    reading: Reading, generation: int, revision: int, step: int, flags: int, substeps: float, clock: tuple[float, ...]
+    now: Moment,
+    time: float,
+    generation: int,
+    revision: int,
+    step: int,
+    flags: int,
+    substeps: float,
+    clock: tuple[float, ...],
 ) -> Tick:
     """Pack what all clients share; `clock` is step budget, real-time factor and speed."""
-    world = reading.world
-    books = reading.energy
-    numbers = [
-        books.kinetic,
-        books.potential,
-        books.elastic,
-        sum(books.work.values()),
-        sum(books.losses.values()),
-        books.imbalance,
-        reading.constraint_error,
-        reading.iterations,
-        substeps,
-        reading.step_time,
-        *clock,
-    ]
-    order = _order(world.system)
-    poses = np.hstack([reading.positions[order], reading.orientations[order]])
-    hands, loads = _hands(reading), _loads(reading)
+    energies, (error, iterations, step_time) = (
+        QUANTITIES["energy"].read(now)[0, 0],
+        (QUANTITIES[name].read(now)[0, 0] for name in ("constraint_error", "iterations", "step_time")),
+    )
+    numbers = [*energies, error, iterations, substeps, step_time, *clock]
+    order = _order(now.bench.system)
+    p, q = (QUANTITIES[f"body.{what}"].read(now)[order, 0] for what in ("position", "orientation"))
+    hands, loads = _hands(now), _loads(now)
     with np.errstate(over="ignore"):  # what float32 cannot hold is sent as infinite
-        blocks = b"".join(
-            np.asarray(block, "<f4").tobytes() for block in ([np.ravel(n)[0] for n in numbers], poses, hands, loads)
-        )
-    return Tick(reading, generation, revision, step, flags, (len(order), len(hands), len(loads)), blocks)
+        blocks = b"".join(np.asarray(block, "<f4").tobytes() for block in (numbers, np.hstack([p, q]), hands, loads))
+    return Tick(now, time, generation, revision, step, flags, (len(order), len(hands), len(loads)), blocks)
 
 
 def _order(system: System) -> np.ndarray:
@@ -89,36 +85,25 @@ def _order(system: System) -> np.ndarray:
     return _ORDERS[system]
 
 
-def _hands(reading: Reading) -> list[np.ndarray]:
+def _hands(now: Moment) -> list[np.ndarray]:
     """Point held, target and force of each hand."""
-    world = reading.world
-    if not any(world.system.hand_names):
+    system, rows = now.bench.system, KINDS["hand"].rows(now.bench)
+    if not rows:
         return []
-    bodies = world.system.arrays.hand_body.numpy()
-    points = world.system.parameter("hand_point")
-    targets = world.state.read("hand_target")[:, 0]
-    rows = []
-    for name, force in reading.hand_forces.items():
-        hand = world.system.hand_names.index(name)
-        body = int(bodies[hand])
-        tip = reading.positions[body] + rotate(reading.orientations[body], points[hand, 0])
-        rows.append(np.concatenate([tip, targets[3 * hand : 3 * hand + 3], force]))
-    return rows
+    bodies, points = system.arrays.hand_body.numpy(), system.parameter("hand_point")
+    targets, forces = now.bench.state.read("hand_target")[:, 0], QUANTITIES["hand.force"].read(now)
+    p, q = (QUANTITIES[f"body.{what}"].read(now) for what in ("position", "orientation"))
+    found = []
+    for hand in rows.values():
+        tip = p[bodies[hand], 0] + rotate(q[bodies[hand], 0], points[hand, 0])
+        found.append(np.concatenate([tip, targets[3 * hand : 3 * hand + 3], forces[hand, 0]]))
+    return found
 
 
-def _loads(reading: Reading) -> list[np.ndarray]:
+def _loads(now: Moment) -> list[np.ndarray]:
     """Force and torque of each acting load now, world axes."""
-    return [load_now(reading.world, i) for i, _ in acting_loads(reading.world)]
-
-
-def load_now(world: World, load: int) -> np.ndarray:
-    """Force [N] and torque [N m] of a load at the present time, world axes."""
-    system = world.system
-    first = int(system.arrays.load_channel.numpy()[load])
-    items = system.channels.items[first : first + 6]
-    time = world.time
-    values = np.array([float(np.ravel(item(time) if callable(item) else item)[0]) for item in items])
-    if not system.arrays.load_in_body.numpy()[load]:
-        return values
-    q = world.runner.work.q_WB.numpy()[int(system.arrays.load_body.numpy()[load]), 0]
-    return np.concatenate([rotate(q, values[:3]), rotate(q, values[3:])])
+    rows = KINDS["load"].rows(now.bench)
+    if not rows:
+        return []
+    force, torque = (QUANTITIES[f"load.{what}"].read(now) for what in ("force", "torque"))
+    return [np.concatenate([force[k, 0], torque[k, 0]]) for k in rows.values()]

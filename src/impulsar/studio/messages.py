@@ -36,18 +36,19 @@ A binary frame is little-endian: the header (HEADER), then float32 blocks, then 
     signals   1 per signal in the order of the client's Subscribe whose id is `subscription`
     marks     1 byte per signal: bit 0 set: a choice, because redundant constraints leave it open
 
-Signals by name; NAME is a part's name as it is, axis is x, y, z or norm:
+Signals by name; NAME is a part's name as it is, axis is x, y, z or norm. They are the quantities of
+`impulsar.observe.quantities`, which the Scene lists:
 
     body.NAME.{position,velocity,angular_velocity,acceleration,angular_acceleration,force,torque}.AXIS
-    body.NAME.{kinetic_energy}
+    body.NAME.{orientation.{x,y,z,w},kinetic_energy}
     joint.NAME.{position,velocity,motor_torque}               of a joint with one freedom
     coordinate.NAME.{position,velocity,motor_torque}          of any freedom, by Group.coordinates
     joint.NAME.reaction.{force,torque}.AXIS                   on the second body
-    spring.NAME.{length,force}    hand.NAME.force.AXIS    probe.NAME.AXIS
+    spring.NAME.{length,force}    hand.NAME.force.AXIS    load.NAME.{force,torque}.AXIS    probe.NAME.AXIS
     energy.{kinetic,potential,elastic,total,work,loss,imbalance}    constraint_error
     iterations    step_time
 
-Force and torque of a body are what changes its momenta: m·a and d(I·w)/dt, mean over the last step.
+Force and torque of a body are what changes its momenta: m·a and I·α + ω × I·ω, at the instant.
 
 HTTP: GET / and the page's files; GET /api/scenes (SceneEntry[]); POST /api/scene-file (a scene file's
 JSON as the body; becomes the world; answers Reply with id 0); POST /api/mesh?name=NAME.stl or .obj (the
@@ -216,11 +217,15 @@ class SceneEntry:
 
 
 @dataclass(frozen=True, kw_only=True)
-class SignalUnit:
-    """Unit of a quantity, such as "velocity"; of coordinates it is that of their Group."""
+class Quantity:
+    """What can be measured of a kind of part, in one plot: a signal is `of`.NAME.ending, without a part the ending."""
 
-    quantity: str
+    of: str  # "body", "joint", "coordinate", "spring", "probe", "hand", "load"; "": of the whole
+    title: str  # quantities of one title are of one plot
     unit: str
+    slide_unit: str  # of coordinates whose Group is in metres
+    endings: list[str]  # such as "velocity.x"; the norm of a vector is its last
+    doc: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -239,7 +244,7 @@ class Scene:
     parameters: list[Parameter]  # of the model: gravity
     joint_kinds: list[JointKind]
     methods: list[str]
-    units: list[SignalUnit]
+    quantities: list[Quantity]
     scenes: list[SceneEntry]
     type: Literal["scene"] = "scene"
 

@@ -7,6 +7,7 @@ from typing import Any
 from ..author.errors import ModelError
 from ..engine.system import System
 from ..history.history import History
+from ..observe.moment import Moment as Now
 from ..world.reports import StepReport
 from ..world.world import World
 from . import describe
@@ -16,7 +17,7 @@ from .frames import Tick, tick
 from .mailbox import Item, Mailbox, merged
 from .parts import Parts
 from .recording import Recording
-from .signals import Before, Reading, Signal, signal
+from .signals import Signal, signal
 from .wire import Written
 
 BOOKS_INTERVAL = 0.25  # wall time between Books [s]
@@ -43,7 +44,6 @@ class Moment:
     """What a turn leaves to be told, beside the world itself."""
 
     report: StepReport | None = None
-    before: Before | None = None
     is_broken: bool = False
 
 
@@ -98,11 +98,11 @@ class Publisher:
     ) -> None:
         """Leave in every mailbox what changed and the newest frame."""
         now, world, report = wall.monotonic(), history.world, moment.report
-        reading = Reading(world, moment.before, report.iterations / report.steps if report else 0.0, clock.step_time)
+        reading = world.moment(report.iterations / report.steps if report else 0.0, clock.step_time)
         is_time = now - self._last_books > BOOKS_INTERVAL
         if is_time or world.paused:
             self._last_books = now
-            self._newest["books"] = Written(_books(reading, report, self._find_choices(world, moment)))
+            self._newest["books"] = Written(_books(world, reading, report, self._find_choices(world, moment)))
         if is_time or world.paused or self._status is None:
             self._span = (*history.span, recording.since(world))
         self._watch_journal(history)
@@ -137,7 +137,7 @@ class Publisher:
             self._choices = [name for name, sure in zip(joints, determinate, strict=True) if not sure]
         return self._choices if self._choices_of == self.parts.topology else []
 
-    def _tick(self, reading: Reading, history: History, clock: Clock, moment: Moment) -> Tick:
+    def _tick(self, now: Now, history: History, clock: Clock, moment: Moment) -> Tick:
         world, report = history.world, moment.report
         flags = {
             "paused": world.paused,
@@ -146,7 +146,8 @@ class Publisher:
             "replaying": history.is_replaying,
         }
         return tick(
-            reading,
+            now,
+            world.time,
             self.parts.generation,
             self.revision,
             world.runner.count,
@@ -190,10 +191,10 @@ class Publisher:
 ROUNDING = 1e-11  # of openings: joints are closed to 1e-13
 
 
-def _books(reading: Reading, report: StepReport | None, choices: list[str]) -> ms.Books:
-    books, reference = reading.energy, reading.world.system.model.reference_energy
+def _books(world: World, now: Now, report: StepReport | None, choices: list[str]) -> ms.Books:
+    books, reference = now.books, world.system.model.reference_energy
     return ms.Books(
-        time=reading.world.time,
+        time=world.time,
         kinetic=books.kinetic,
         potential=books.potential,
         elastic=books.elastic,
@@ -205,7 +206,7 @@ def _books(reading: Reading, report: StepReport | None, choices: list[str]) -> m
         worst_joint=report.worst_joint if report else None,
         ended_by=report.ended_by if report else "tolerance",
         trouble=[str(one) for one in report.trouble] if report else [],
-        openings={name: gap for name, gap in reading.world.openings().items() if gap > ROUNDING},
+        openings={name: gap for name, gap in world.openings().items() if gap > ROUNDING},
         indeterminate=choices,
     )
 

@@ -22,7 +22,6 @@ class Sample:
 
     base: Snapshot
     state: np.ndarray
-    acceleration: np.ndarray
     reaction: np.ndarray
     report: np.ndarray
     clock: float
@@ -31,7 +30,7 @@ class Sample:
     @property
     def size(self) -> int:
         """Without the base, which it shares with those beside it [bytes]."""
-        return self.state.nbytes + self.acceleration.nbytes + self.reaction.nbytes + self.report.nbytes
+        return self.state.nbytes + self.reaction.nbytes + self.report.nbytes
 
     def size_beside(self, other: "Sample | None") -> int:
         """What it adds to the ring beside another sample there [bytes]."""
@@ -76,7 +75,6 @@ class Recording:
         sample = Sample(
             self._base,
             world.state.numpy().copy(),
-            work.a_WB.numpy().copy(),
             work.reaction.numpy().copy(),
             work.report.numpy().copy(),
             world.runner.clock,
@@ -106,17 +104,12 @@ def dataset(samples: list[Sample], scratch: World) -> "xr.Dataset":
     for sample in samples:
         if sample.base is not base:
             base = sample.base
-            scratch.restore(
-                replace(
-                    base, state=sample.state, acceleration=sample.acceleration, clock=sample.clock, steps=sample.steps
-                )
-            )
+            scratch.restore(replace(base, state=sample.state, clock=sample.clock, steps=sample.steps))
             found.world = scratch
         runner = scratch.runner
         runner.state.array.assign(sample.state)
         runner.refresh()
         runner.clock, runner.count = sample.clock, sample.steps
-        runner.work.a_WB.assign(sample.acceleration)
         runner.work.reaction.assign(sample.reaction)
         runner.work.report.assign(sample.report)
         found.take(None)

@@ -36,7 +36,7 @@ from .clock import SPEEDS, TURN, Clock
 from .gestures import Gestures, Pace, overridden
 from .publisher import Client, Moment, Publisher
 from .recording import Recording
-from .signals import Before, signal
+from .signals import signal
 from .wire import Received, Written
 
 log = logging.getLogger("impulsar.studio")
@@ -258,7 +258,7 @@ class Session:
         began = wall.monotonic()
         self._patient_until, before = began + SLICE, self.history.count
         try:
-            self._take_steps(n, any(s.needs_before for client in clients for s in client.signals))
+            self._take_steps(n)
         except edits.Cancelled:  # the one that takes long is taken again after what ended it
             n = self.history.count - before
             if n == 0:
@@ -277,19 +277,14 @@ class Session:
             self._publisher.tell("warning", text)
         return n
 
-    def _take_steps(self, n: int, needs_before: bool) -> None:
-        edits_before, before = self._edits_made(), None
-        if needs_before:
-            if n > 1:
-                self.history.step(n - 1)
-            before = Before.of(self.world)
-            n = 1
+    def _take_steps(self, n: int) -> None:
+        edits_before = self._edits_made()
         try:
             report = self.history.step(n)
         finally:
             if self._edits_made() != edits_before:
                 self._describe()
-        self._moment = Moment(report, before)
+        self._moment = Moment(report)
         self.recording.take(self.world)
 
     def _edits_made(self) -> tuple[int, int]:
@@ -465,7 +460,7 @@ class Session:
                 part = max(1, min(steps.left, int(left / each) if each > 0 else 8))
                 began, before = wall.monotonic(), self.history.count
                 try:
-                    self._take_steps(part, needs_before=part == steps.left)
+                    self._take_steps(part)
                 finally:
                     steps.left -= self.history.count - before
                 self.clock.learn((wall.monotonic() - began) / part)

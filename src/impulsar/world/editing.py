@@ -12,7 +12,8 @@ from ..edits.carry import Places, carry_parameters, slot_map
 from ..edits.rebuild import Rebuilt, momentum, rebuild
 from ..engine.methods import METHODS
 from ..engine.system import System
-from ..observe.bench import Bench, out
+from ..observe.bench import Bench
+from ..observe.reading import out
 from . import snapshot
 from .options import method_of, parts_of_step
 from .runner import Runner

@@ -7,9 +7,9 @@ import numpy as np
 
 from ..author.errors import StepError
 from ..engine.system import System, measured
-from ..observe.bench import out
 from ..observe.books import Books
 from ..observe.openings import Openings
+from ..observe.reading import out
 
 if TYPE_CHECKING:
     from .runner import Runner

@@ -145,6 +145,7 @@ class Runner:
     def write_options(self, limit: int) -> None:
         """Give the kernel the method's options, with a limit of work in a nominal step."""
         self.work_limit = limit
+        self.bench.beat = getattr(self.method, "impulse_step", None)
         options = replace(self.method, iterations=limit).pack()
         data = np.zeros(self.system.arrays.options.shape[0])
         data[: len(options)] = options

@@ -1,6 +1,6 @@
 """What a user holds of a world: a hand on it, a body or a joint to read from."""
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -9,7 +9,8 @@ from ..author.checks import show, vector
 from ..author.errors import ModelError
 from ..author.profiles import Value
 from ..author.rotations import conjugate, rotate
-from ..observe.bench import out
+from ..observe.quantities import QUANTITIES
+from ..observe.reading import out
 
 if TYPE_CHECKING:
     from .world import World
@@ -48,33 +49,53 @@ class BodyView:
     def __init__(self, world: "World", index: int):
         self._world, self._index = world, index
 
-    def _read(self, name: str, columns: slice = slice(None)) -> np.ndarray:
-        return out(getattr(self._world.runner.work, name).numpy()[self._index][:, columns], self._world.worlds)
+    def _read(self, quantity: str) -> Any:
+        return out(QUANTITIES[f"body.{quantity}"].read(self._world.moment())[self._index], self._world.worlds)
 
     @property
     def position(self) -> np.ndarray:
         """Of the centre of mass [m]."""
-        return self._read("p_WB")
+        return self._read("position")
 
     @property
     def orientation(self) -> np.ndarray:
         """Quaternion xyzw, body to world."""
-        return self._read("q_WB")
+        return self._read("orientation")
 
     @property
     def velocity(self) -> np.ndarray:
         """Of the centre of mass [m/s]."""
-        return self._read("twist", slice(3, 6))
+        return self._read("velocity")
 
     @property
     def angular_velocity(self) -> np.ndarray:
         """In world axes [rad/s]."""
-        return self._read("twist", slice(0, 3))
+        return self._read("angular_velocity")
 
     @property
     def acceleration(self) -> np.ndarray:
-        """Of the centre of mass, mean over the last step [m/s²]."""
-        return self._read("a_WB")
+        """Of the centre of mass, at this instant [m/s²]; what that means at a jump is in `observe.instant`."""
+        return self._read("acceleration")
+
+    @property
+    def angular_acceleration(self) -> np.ndarray:
+        """In world axes, at this instant [rad/s²]."""
+        return self._read("angular_acceleration")
+
+    @property
+    def force(self) -> np.ndarray:
+        """All that acts on the body now, weight and joints among it: mass times acceleration [N]."""
+        return self._read("force")
+
+    @property
+    def torque(self) -> np.ndarray:
+        """The same about the centre of mass, world axes: the rate of its angular momentum, I α + ω × I ω [N m]."""
+        return self._read("torque")
+
+    @property
+    def kinetic_energy(self) -> float | np.ndarray:
+        """Of its motion and its spin [J]."""
+        return self._read("kinetic_energy")
 
     def point(self, at=(0.0, 0.0, 0.0)) -> np.ndarray:
         """World place of a point given in the body's frame [m]."""
@@ -122,17 +143,20 @@ class JointView:
         chosen = values[self._rows]  # [freedom, world]
         return out(chosen[0] if len(self._rows) == 1 else chosen.T, self._world.worlds)
 
+    def _of_coordinates(self, quantity: str):
+        return self._values(QUANTITIES[f"coordinate.{quantity}"].read(self._world.moment()))
+
     @property
     def position(self):
         """Coordinates [m, rad]; of a ball its rotation vector."""
-        return self._values(self._world.readout.freedoms()[0])
+        return self._of_coordinates("position")
 
     @property
     def velocity(self):
         """Rates [m/s, rad/s]; of a ball its angular velocity along the axes of F."""
-        return self._values(self._world.readout.freedoms()[1])
+        return self._of_coordinates("velocity")
 
     @property
     def motor_torque(self):
         """Mean over the last step [N m, N]; 0 without a motor."""
-        return self._values(self._world.motor_torques())
+        return self._of_coordinates("motor_torque")

@@ -3,7 +3,7 @@
 import threading
 import warnings
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import count
 from threading import get_ident
 from typing import Any
@@ -22,10 +22,10 @@ from ..engine.start.consistent import refresh_kernel
 from ..engine.start.redundancy import rows_kernel
 from ..engine.state import State
 from ..engine.system import System
-from ..observe.bench import Bench, out
 from ..observe.books import Books
-from ..observe.forces import Forces
-from ..observe.openings import Openings
+from ..observe.instant import instant_kernel
+from ..observe.moment import Moment
+from ..observe.reading import out
 from ..observe.readout import Readout, constraint_error_kernel
 from . import snapshot
 from .budget import keep_budget
@@ -39,6 +39,7 @@ from .snapshot import Snapshot
 from .views import BodyView, Hand, JointView
 
 DEFAULT_METHOD = "direct"
+OTHERS = (fit_kernel, rows_kernel, refresh_kernel, constraint_error_kernel)  # that a world needs sooner or later
 MOST_WORLDS = 10**6  # of a batch: a free body alone has then 1 GiB
 
 
@@ -83,13 +84,12 @@ class World:
         self._holder: weakref.ref | None = None  # the history that is the only door to it
         self._through = 0  # thread in which that history is at work
         announce_compilation(options.kernel, device)
-        load_kernels([options.kernel, fit_kernel, rows_kernel, refresh_kernel, constraint_error_kernel], device)
+        load_kernels([options.kernel, instant_kernel, *OTHERS], device)
         load_kernels([coordinates_kernel], "cpu")
         dt = dt if dt is not None else model.dt or 0.01
         self.runner = Runner(model, options, coordinates, dt, worlds, device, clamps, script, self._carry_out)
         self.runner.strict = strict
         self._editor, self._digest = Editor(self.runner), Digest(self.runner)
-        self._readers: tuple[Bench, Openings, Forces] | None = None
         self._reactions: tuple[tuple[int, int], Any] | None = None
         if self.start_change:
             told = ", ".join(f"{body} by {change:.3g}" for body, change in self.start_change.items())
@@ -212,14 +212,21 @@ class World:
         """Raise if a step of a report could not be taken; on a CUDA device `step` does not wait to know."""
         self.runner.check(report)
 
-    def run(self, duration: float, every: float | None = None, progress: bool | None = None):
+    def run(
+        self,
+        duration: float,
+        every: float | None = None,
+        progress: bool | None = None,
+        variables: Sequence[str] | None = None,
+    ):
         """Step for a duration [s], sampling `every` [s] (default: each step); an xarray.Dataset.
 
-        Shows a progress bar in a terminal. Ctrl-C keeps what was computed.
+        variables: names of results or quantities, "position", "spring.force"; by default the usual ones. Shows a
+        progress bar in a terminal. Ctrl-C keeps what was computed.
         """
         from ..results import record
 
-        return record(self, duration, every, progress)
+        return record(self, duration, every, progress, variables)
 
     def view(self, width: str = "100%", height: int = 640, origin: str | None = None):
         """Show this world in a notebook, to take hold of; until its `stop()`, the page's session steps it."""
@@ -344,23 +351,20 @@ class World:
         """World place of a point of a body, given in its own frame [m]."""
         return self.body(body).point(at)
 
+    def moment(self, iterations: object = 0.0, step_time: object = 0.0) -> Moment:
+        """What the table of quantities is read at: the world as it is now, until it is stepped or edited."""
+        return Moment(self.runner.bench, iterations, step_time)
+
     def energy(self) -> Books:
         """The energy books [J]."""
-        return Books.read(self.system, self.state, self.runner.work)
-
-    def _read(self) -> tuple[Bench, Openings, Forces]:
-        """Readers of the bench in use."""
-        bench = self.runner.bench
-        if self._readers is None or self._readers[0] is not bench:
-            self._readers = bench, Openings(bench), Forces(bench)
-        return self._readers
+        return self.moment().books
 
     def openings(self) -> dict[str, Any]:
         """How far the rows that are redundant by construction are open, by name [rad, or lengths over the size].
 
         They are no rows, because others imply them to within `redundancy`; "joint 'hinge' tilt x": 1.2e-6.
         """
-        return self._read()[1].read()
+        return self.runner.bench.openings.read()
 
     def constraint_error(self) -> float | np.ndarray:
         """2-norm over all joints of their position-level equations, from body poses [m and rad]."""
@@ -368,18 +372,19 @@ class World:
 
     def motor_torques(self) -> np.ndarray:
         """Torque of each coordinate's motor, mean over the last step [coordinate, world] [N m, N]."""
-        return self._read()[2].motors(self.runner.h)
+        return self.runner.bench.forces.motors()
 
     def reactions(self) -> tuple[np.ndarray, np.ndarray]:
         """Reactions of all joints in the author's order [joint, world, torque and force], and whether determinate."""
         moment = self.runner.edition, self.runner.count
         if self._reactions is None or self._reactions[0] != moment:
-            self._reactions = moment, self._read()[2].reactions()
+            self._reactions = moment, self.moment().reactions
         return self._reactions[1]
 
     def hand_forces(self) -> dict[str, np.ndarray]:
         """Force of each hand on its body over the last step [N]."""
-        return self._read()[2].hands(self.runner.h)
+        forces = self.runner.bench.forces.hands()
+        return {name: out(forces[k], self.worlds) for k, name in enumerate(self.system.hand_names) if name}
 
 
 def _coordinates_of(method: Any, coordinates: object) -> str:

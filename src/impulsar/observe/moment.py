@@ -1,0 +1,77 @@
+"""A moment of a bench: what several quantities are read from is computed once, and only when asked for."""
+
+from functools import cached_property
+
+import numpy as np
+
+from .bench import Bench
+from .books import Books
+
+
+class Moment:
+    """A bench as it is now, of use until it is stepped or edited.
+
+    Arrays are [row, world] and components, in the order of the system's rows. iterations, step_time: what no array
+    tells, from whoever steps.
+    """
+
+    def __init__(self, bench: Bench, iterations: object = 0.0, step_time: object = 0.0):
+        self.bench = bench
+        self._given = {"iterations": iterations, "step_time": step_time}
+
+    def given(self, name: str) -> np.ndarray:
+        """What was told from outside [1, world]."""
+        return np.broadcast_to(np.asarray(self._given[name], float), (1, self.bench.system.counts.worlds))
+
+    @cached_property
+    def _instant(self) -> tuple[np.ndarray, np.ndarray]:
+        return self.bench.instant.read()
+
+    @property
+    def accelerations(self) -> np.ndarray:
+        """[body, world, turn and shift] [rad/s², m/s²]."""
+        return self._instant[0]
+
+    @property
+    def resultants(self) -> np.ndarray:
+        """What changes the momenta of the bodies [body, world, torque and force] [N m, N]."""
+        return self._instant[1]
+
+    @cached_property
+    def freedoms(self) -> tuple[np.ndarray, np.ndarray]:
+        """Coordinates and rates [coordinate, world]."""
+        return self.bench.readout.freedoms()
+
+    @cached_property
+    def reactions(self) -> tuple[np.ndarray, np.ndarray]:
+        """[joint, world, torque and force], and whether determinate [joint, world]."""
+        return self.bench.forces.reactions()
+
+    @cached_property
+    def springs(self) -> tuple[np.ndarray, np.ndarray]:
+        """Length [m] and pull [N] of the springs [spring, world]."""
+        return self.bench.readout.springs()
+
+    @cached_property
+    def loads(self) -> np.ndarray:
+        """Force and torque of the loads [load, world, 6], world axes; nothing of those that do not act."""
+        return self.bench.forces.loads()
+
+    @cached_property
+    def books(self) -> Books:
+        """The energy books."""
+        return Books.read(self.bench.system, self.bench.state, self.bench.work)
+
+    @cached_property
+    def energies(self) -> np.ndarray:
+        """Kinetic, potential, elastic, work, loss, imbalance [1, world, kind] [J]."""
+        books = self.books
+        done, lost = sum(books.work.values()), sum(books.losses.values())
+        kinds = (books.kinetic, books.potential, books.elastic, done, lost, books.imbalance)
+        return np.array([np.broadcast_to(value, self.bench.system.counts.worlds) for value in kinds]).T[None]
+
+    @cached_property
+    def constraint_errors(self) -> np.ndarray:
+        """2-norm of all position-level joint equations [1, world]."""
+        errors = self.bench.readout.lock_errors()
+        return np.sqrt(np.einsum("lw,lw->w", errors, errors))[None]

@@ -1,0 +1,39 @@
+"""A kernel that measures: its launch, recorded when it is first asked for, and what it wrote."""
+
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import warp as wp
+
+from ..engine.launch import record_reading
+
+
+class Reading:
+    """Reads what a kernel writes to its last arguments."""
+
+    def __init__(self, kernel: wp.Kernel, worlds: int, inputs: Sequence[object], out: Sequence[wp.array]):
+        self._kernel, self._worlds, self._inputs, self._out = kernel, worlds, inputs, out
+        self._device = out[0].device
+
+    @cached_property
+    def _launch(self) -> Callable[[], None]:
+        return record_reading(self._kernel, self._worlds, [*self._inputs, *self._out], str(self._device))
+
+    @cached_property
+    def _views(self) -> list[np.ndarray] | None:
+        return [array.numpy() for array in self._out] if self._device.is_cpu else None
+
+    def read(self) -> list[np.ndarray]:
+        """Launch; on the CPU views, which the next reading overwrites, elsewhere copies."""
+        self._launch()
+        return self._views or [array.numpy() for array in self._out]
+
+
+def out(values: np.ndarray, worlds: int) -> Any:
+    """Values [world, ...]: of one world alone, or of all with the world first."""
+    values = np.array(values)
+    if worlds > 1:
+        return values
+    return float(values[0]) if values.ndim == 1 else values[0]
