@@ -15,10 +15,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 import warp as wp
 
+from ..engine.constrain import kinds, motor
 from ..engine.constrain.frames import follow_loops
+from ..engine.constrain.topology import list_rows
+from ..engine.coordinates.inertia import inertial_wrench
 from ..engine.coordinates.tree import kinematics
 from ..engine.integrate.evaluate import IMPULSE_STEP, choose_feedback, evaluate
-from ..engine.integrate.impulsive import motor_miss
 from ..engine.integrate.settle import find_modes, outward, settle
 from ..engine.integrate.substeps import SNAP
 from ..engine.methods.direct import Direct
@@ -34,7 +36,6 @@ from ..engine.system.channels import (
     just_before,
     snap_to_knot,
 )
-from ..engine.system.slots import MOTOR_POSITION
 from .reading import Reading
 
 if TYPE_CHECKING:
@@ -48,12 +49,12 @@ def trust_motors(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[Work
     """Motors that a step of first order has brought to their targets, to its order, are on them."""
     for i in range(m.bilateral.shape[0]):
         r = m.bilateral[i]
-        if m.slot_channel[r] >= 0 and x.feedback[r, w] > ZERO:
+        if kinds.is_drive(x, r, w) and x.feedback[r, w] > ZERO:
             c = m.slot_channel[r]
-            error, miss = motor_miss(m, s, x, r, t, w)
+            error, miss = motor.miss(m, s, x, r, t, w)
             rate = channel_rate(m, c, t, w)
             change = ZERO  # of the target's velocity in a step, which a position's is behind by half of
-            if m.slot_kind[r] == MOTOR_POSITION:
+            if motor.is_servo(x, r, w):
                 change = wp.abs(m.h[0] * channel_acceleration(m, c, t, w))
             else:
                 rate = channel(m, c, t, w)
@@ -83,6 +84,7 @@ def instant_kernel(
     t = snap_to_knot(m, s.time[0, w], SNAP * m.nominal_h[0], w)
     if before[0] != 0:
         t = just_before(t)
+    list_rows(m, x, w)
     kinematics(m, s, x, ZERO, w)
     follow_loops(m, s, x, w)
     unsmooth = find_modes(m, s, x, mode, w)
@@ -95,11 +97,9 @@ def instant_kernel(
     outward(m, x, w)
     for i in range(m.parent.shape[0]):
         A = x.acceleration[i, w]
-        a = linear(A) + m.gravity[0, w]
-        I_W = x.I_W[i, w]
-        omega = angular(x.twist[i, w])
-        acceleration[i, w] = spatial(angular(A), a)
-        resultant[i, w] = spatial(I_W * angular(A) + wp.cross(omega, I_W * omega), m.mass[i, w] * a)
+        A = spatial(angular(A), linear(A) + m.gravity[0, w])
+        acceleration[i, w] = A
+        resultant[i, w] = inertial_wrench(m, x, i, A, w)
 
 
 class Instant:

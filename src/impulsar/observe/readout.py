@@ -5,9 +5,9 @@ import warp as wp
 
 from ..author.joints import Group
 from ..author.parts import Joint
+from ..engine.constrain import compliant
 from ..engine.constrain.frames import coordinate, freedom_pair, pair_velocity, point_of
 from ..engine.constrain.locks import closure_angle, lock
-from ..engine.constrain.rows import spring_pair
 from ..engine.spatial import HALF, angular, f64, linear, vec3
 from ..engine.state import State, StateArrays, WorkArrays
 from ..engine.system import System, SystemArrays
@@ -76,9 +76,10 @@ def springs_kernel(
     w = wp.tid()
     for k in range(slot.shape[0]):
         r = slot[k]
-        pair, far = spring_pair(m, x, m.slot_part[r], w)
+        line, far = compliant.spring_pair(m, x, m.slot_part[r], w)
         length[k, w] = far
-        pull[k, w] = m.slot_a[r, w] * (far - m.slot_c[r, w]) + m.slot_b[r, w] * pair_velocity(x, pair, w)
+        stretch = far - compliant.rest(m, r, w)
+        pull[k, w] = compliant.stiffness(m, r, w) * stretch + compliant.damper(m, r, w) * pair_velocity(x, line, w)
 
 
 @wp.kernel(enable_backward=False)

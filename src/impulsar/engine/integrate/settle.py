@@ -14,16 +14,17 @@ directly; what is at a bound is pushed one row at a time, each followed by that 
 import warp as wp
 
 from ...author.joints import SWING, TWIST
+from ..constrain import friction, kinds, limit, motor
 from ..constrain.accelerations import body_twist, joint_acceleration, pair_acceleration
 from ..constrain.frames import Pair, joint_frames, pair_velocity
-from ..constrain.rows import add_freedom, clear_row, respond, slot_pair
+from ..constrain.limit import CONTACT_GAP
+from ..constrain.rows import own_jacobian, respond
 from ..coordinates.tree import apply_impulse, row_response, row_velocity
 from ..solve.direct import factor_bilateral, solve_bilateral
 from ..spatial import INFINITY, ONE, ZERO, angular, axis_of, carry_twist, f64, spatial, vec3, zero3
 from ..state import StateArrays, WorkArrays
 from ..system import SystemArrays
-from ..system.slots import FRICTION, LIMIT_HIGH
-from .impulsive import NEAR, is_limit, limit_gap, solve_equations
+from .impulsive import solve_equations
 
 AT_REST = wp.constant(wp.float64(1e-6))  # slower than this friction holds and limits are not left [m/s, rad/s]
 SETTLED = wp.constant(wp.float64(1e-14))  # of the largest force: a change so small ends the sweeps
@@ -50,8 +51,8 @@ def outward(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], w: int):
 def slip(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], r: int, w: int) -> f64:
     """Speed at which a friction row slides: of a ball, of the three that begin at r."""
     square = ZERO
-    for k in range(m.slot_group[r]):
-        u = pair_velocity(x, slot_pair(m, x, r + k, w), w)
+    for k in range(x.row_group[r, w]):
+        u = pair_velocity(x, kinds.pair(m, x, r + k, w), w)
         square += u * u
     return wp.sqrt(square)
 
@@ -74,18 +75,18 @@ def find_modes(
     new = int(FREE)
     for r in range(m.slot_kind.shape[0]):
         mode[r, w] = FREE
-        if m.slot_kind[r] == FRICTION and m.slot_a[r, w] > ZERO:
+        if kinds.can_stick(x, r, w) and friction.bound(m, r, w) > ZERO:
             if group == 0:
-                group = m.slot_group[r]
+                group = x.row_group[r, w]
                 new = HELD
                 if slip(m, x, r, w) > AT_REST:
                     new = SLIDES
             group -= 1
             mode[r, w] = new
             count += 1
-        elif is_limit(m, r):
-            if limit_gap(m, s, x, r, w) <= NEAR or s.impulse[r, w] > ZERO:
-                if pair_velocity(x, slot_pair(m, x, r, w), w) <= AT_REST:
+        elif kinds.is_limit(x, r, w):
+            if limit.gap(m, s, x, r, w) <= CONTACT_GAP or s.impulse[r, w] > ZERO:
+                if limit.speed(m, x, r, w) <= AT_REST:
                     mode[r, w] = PUSHED
                     count += 1
     return count
@@ -94,7 +95,7 @@ def find_modes(
 @wp.func
 def ball_rate(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], r: int, pair: Pair, w: int) -> vec3:
     """Rate at which the axis of a ball's swing or twist turns; see `freedom_pair` for the axes."""
-    f = joint_frames(m, x, m.slot_part[r], w)
+    f = joint_frames(m, x, x.row_part[r, w], w)
     z_F = wp.quat_rotate(f.q_WF, axis_of(2))
     z_M = wp.quat_rotate(f.q_WM, axis_of(2))
     z_F_rate = wp.cross(angular(body_twist(x, pair.first, w)), z_F)
@@ -109,36 +110,32 @@ def ball_rate(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], r: int, pair: Pair
         n = e / far
         e_rate = wp.cross(z_F_rate, z_M) + wp.cross(z_F, z_M_rate)
         rate = (e_rate - wp.dot(n, e_rate) * n) / far
-    if m.slot_kind[r] == LIMIT_HIGH:
-        rate = -rate
-    return rate
+    return limit.away(x, r, w) * rate
 
 
 @wp.func(inline=False)
 def open_row(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], r: int, w: int):
     """J, response and bias of a friction or limit, at the accelerations in x; row_size 0 where nothing moves it."""
-    away = ONE
-    if m.slot_kind[r] == LIMIT_HIGH:
-        away = -ONE
-    clear_row(m, x, r, w)
-    add_freedom(m, x, r, m.slot_part[r], m.slot_code[r], m.slot_dof[r], away, w)
     x.row_bias[r, w] = ZERO
-    x.row_low[r, w] = -m.slot_a[r, w]
-    x.row_high[r, w] = m.slot_a[r, w]
-    if is_limit(m, r):
+    if kinds.is_limit(x, r, w):
+        limit.jacobian(m, x, r, w)
         x.row_low[r, w] = ZERO
         x.row_high[r, w] = INFINITY
+    else:
+        own_jacobian(m, x, r, ONE, w)
+        x.row_low[r, w] = -friction.bound(m, r, w)
+        x.row_high[r, w] = friction.bound(m, r, w)
     if m.slot_dof[r] < 0:
-        pair = slot_pair(m, x, r, w)
+        pair = kinds.pair(m, x, r, w)
         a = ZERO
         if m.slot_code[r] == SWING or m.slot_code[r] == TWIST:
             a = pair_acceleration(m, x, pair, ball_rate(m, x, r, pair, w), zero3(), w)
         else:
-            a = joint_acceleration(m, x, m.slot_part[r], m.slot_code[r], pair, w)
+            a = joint_acceleration(m, x, x.row_part[r, w], m.slot_code[r], pair, w)
         x.row_bias[r, w] = a - row_velocity(m, x, x.qdd, r, w)
     if not respond(m, x, r, ZERO, w):
         x.row_size[r, w] = ZERO
-        for entry in range(m.slot_row[r], m.slot_row[r + 1]):
+        for entry in range(x.row_start[r, w], x.row_start[r + 1, w]):
             x.Y[entry, w] = ZERO
 
 
@@ -153,19 +150,19 @@ def open_equations(
     """The equations of `evaluate` as rows with bounds, and s.v the accelerations without them."""
     for i in range(m.bilateral.shape[0]):
         r = m.bilateral[i]
-        f = x.multiplier[i, w] + x.row_pseudo[r, w]
-        if m.slot_kind[r] != FRICTION and f != ZERO:
+        f = x.multiplier[i, w] + x.row_torque[r, w]
+        if f != ZERO and not kinds.can_stick(x, r, w):
             apply_impulse(m, x, s.v, r, -f, w)
     for i in range(m.bilateral.shape[0]):
         r = m.bilateral[i]
         s.impulse[r, w] = ZERO
-        if m.slot_kind[r] != FRICTION and (x.solved[r, w] != 0 or x.row_pseudo[r, w] != ZERO):
-            x.row_bias[r, w] = -x.row_bias[r, w] - row_velocity(m, x, s.v, r, w)
+        if not kinds.can_stick(x, r, w) and (x.solved[r, w] != 0 or x.row_torque[r, w] != ZERO):
+            x.row_bias[r, w] = -x.rhs[i, w] - row_velocity(m, x, s.v, r, w)
             x.row_low[r, w] = -INFINITY
             x.row_high[r, w] = INFINITY
-            if m.slot_channel[r] >= 0:
-                x.row_low[r, w] = -m.slot_a[r, w]
-                x.row_high[r, w] = m.slot_a[r, w]
+            if kinds.is_drive(x, r, w):
+                x.row_low[r, w] = -motor.max_torque(m, r, w)
+                x.row_high[r, w] = motor.max_torque(m, r, w)
             x.solved[r, w] = int(1)
             mode[r, w] = HELD
 
@@ -185,7 +182,7 @@ def open_rows(
     speed = ZERO
     group = int(0)
     for r in range(m.slot_kind.shape[0]):
-        if m.slot_kind[r] != FRICTION and not is_limit(m, r):
+        if not kinds.can_stick(x, r, w) and not kinds.is_limit(x, r, w):
             continue
         x.solved[r, w] = int(0)
         s.impulse[r, w] = ZERO
@@ -194,20 +191,20 @@ def open_rows(
         open_row(m, x, r, w)
         if mode[r, w] == SLIDES:
             if group == 0:
-                group = m.slot_group[r]
+                group = x.row_group[r, w]
                 speed = slip(m, x, r, w)
             group -= 1
-            f = -m.slot_a[r, w] * pair_velocity(x, slot_pair(m, x, r, w), w) / speed
+            f = -friction.bound(m, r, w) * pair_velocity(x, kinds.pair(m, x, r, w), w) / speed
             apply_impulse(m, x, s.v, r, f, w)
         elif mode[r, w] == HELD and x.row_size[r, w] > ZERO:
             x.solved[r, w] = int(1)
 
 
 @wp.func
-def group_force(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], r: int, w: int) -> f64:
+def group_force(s: wp.ref[StateArrays], x: wp.ref[WorkArrays], r: int, w: int) -> f64:
     """Size of the force of a row, or of the three of a ball that begin at r."""
     square = ZERO
-    for k in range(m.slot_group[r]):
+    for k in range(x.row_group[r, w]):
         square += s.impulse[r + k, w] * s.impulse[r + k, w]
     return wp.sqrt(square)
 
@@ -238,7 +235,7 @@ def leave_masses(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], mode: wp.array2
     for r in range(m.slot_kind.shape[0]):
         if mode[r, w] == PUSHED:
             if group == 0:
-                group = m.slot_group[r]
+                group = x.row_group[r, w]
                 count += 1
                 total = ZERO
                 for k in range(group):
@@ -255,7 +252,7 @@ def leave_masses(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], mode: wp.array2
 def push_group(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], r: int, w: int) -> f64:
     """Push one row, or the three of a ball together, into its bounds; returns the largest change of a force."""
     wish = vec3()
-    n = m.slot_group[r]
+    n = x.row_group[r, w]
     for k in range(n):
         residual = row_velocity(m, x, s.v, r + k, w) + x.row_bias[r + k, w]
         wish[k] = s.impulse[r + k, w] - residual * x.row_mass[r + k, w]
@@ -293,10 +290,10 @@ def sweep_forces(
         for r in range(m.slot_kind.shape[0]):
             if mode[r, w] == PUSHED:
                 if group == 0:
-                    group = m.slot_group[r]
+                    group = x.row_group[r, w]
                     worst = wp.max(worst, push_group(m, s, x, r, w))
                     solve_equations(m, s, x, s.impulse, w)
-                    largest = wp.max(largest, group_force(m, s, r, w))
+                    largest = wp.max(largest, group_force(s, x, r, w))
                 group -= 1
         n += 1
         if worst <= SETTLED * largest:
@@ -317,15 +314,15 @@ def exchange(
     for r in range(m.slot_kind.shape[0]):
         if group > 0:
             group -= 1
-        elif (mode[r, w] == HELD or mode[r, w] == PUSHED) and not is_limit(m, r):
-            size = group_force(m, s, r, w)
+        elif (mode[r, w] == HELD or mode[r, w] == PUSHED) and not kinds.is_limit(x, r, w):
+            size = group_force(s, x, r, w)
             bound = x.row_high[r, w]
             new = mode[r, w]
             if new == HELD and size > bound * (ONE + INSIDE):
                 new = PUSHED
             elif new == PUSHED and size < bound * (ONE - INSIDE):
                 new = HELD
-            group = m.slot_group[r]
+            group = x.row_group[r, w]
             if new != mode[r, w]:
                 changed += 1
                 for k in range(group):
