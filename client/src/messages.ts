@@ -93,7 +93,7 @@ export interface JointKind {
 }
 
 /**
- * A built-in scene; parameters by name with their default values.
+ * A scene; parameters by name with their default values.
  */
 export interface SceneEntry {
   name: string;
@@ -126,6 +126,7 @@ export interface Scene {
   methods: string[];
   units: SignalUnit[];
   scenes: SceneEntry[];
+  suffixes: string[];
   type: "scene";
 }
 

@@ -22,6 +22,7 @@ from ..edits.parameters import GRAVITY, UNLIMITED, of_part
 from ..engine.methods import METHODS
 from ..engine.system import System
 from ..engine.system.slots import HAND, MOTORS
+from ..io.loaders import suffixes
 from ..observe.readout import coordinate_name
 from ..scenes import SCENES
 from ..world.world import World
@@ -57,11 +58,12 @@ def scene(
         methods=list(METHODS),
         units=[ms.SignalUnit(quantity=name, unit=unit) for name, unit in UNITS.items()],
         scenes=scene_entries(),
+        suffixes=suffixes(),
     )
 
 
 def scene_entries() -> list[ms.SceneEntry]:
-    """The built-in scenes."""
+    """The scenes there are."""
     return [
         ms.SceneEntry(name=entry.name, description=entry.description, parameters=dict(entry.parameters))
         for entry in SCENES.values()

@@ -202,7 +202,7 @@ class JointKind:
 
 @dataclass(frozen=True, kw_only=True)
 class SceneEntry:
-    """A built-in scene; parameters by name with their default values."""
+    """A scene; parameters by name with their default values."""
 
     name: str
     description: str
@@ -235,6 +235,7 @@ class Scene:
     methods: list[str]
     units: list[SignalUnit]
     scenes: list[SceneEntry]
+    suffixes: list[str]  # of files that can be opened as scenes: [".json", ...]
     type: Literal["scene"] = "scene"
 
 
