@@ -10,7 +10,7 @@ Beyond the paper: limits, friction, motors, couplings and compliant rows, warm s
 momentum kept exactly between impulses.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import warp as wp
 
@@ -21,6 +21,7 @@ from ..coordinates.tree import drift, kick, kinematics
 from ..forces.loads import apply_loads, book_loads
 from ..forces.motor_torques import apply_motor_torques
 from ..integrate.books import book_rows, measure_energy
+from ..options import Option
 from ..report import check_finite, report_step, start_report
 from ..solve.blocks import factor_blocks
 from ..solve.sticking import stick
@@ -28,12 +29,11 @@ from ..solve.sweep import share_ball_mass, start_pseudo, sweep, warm_start
 from ..spatial import ONE
 from ..state import StateArrays, WorkArrays
 from ..system import SystemArrays
-
-EPSILON, LIMIT, WARM_START, SPLIT_IMPULSES, STICK, BETA = 0, 1, 2, 3, 4, 5  # places in SystemArrays.options
+from .base import Method, Trial, sweeps_in
 
 
 @dataclass(frozen=True)
-class Simmc:
+class Simmc(Method):
     """Options of SIMMC."""
 
     epsilon: float = 1e-6  # largest impulse increment of the last sweep [N s, N m s]
@@ -52,6 +52,14 @@ class Simmc:
     def kernel(self) -> wp.Kernel:
         return simmc_kernel
 
+    @property
+    def most_work(self) -> int:
+        return self.iterations
+
+    @property
+    def longest_step(self) -> float:
+        return self.max_step
+
     def check(self) -> None:
         """Raise ValueError at a wrong option."""
         if not self.epsilon >= 0.0:
@@ -63,10 +71,20 @@ class Simmc:
         if not self.max_step > 0.0:
             raise ValueError(f"simmc: max_step is {self.max_step!r}, expected a time > 0 [s]")
 
-    def pack(self) -> list[float]:
-        """The options as the kernel reads them."""
-        beta = 0.0 if self.split_impulses else self.beta
-        return [self.epsilon, self.iterations, self.warm_start, self.split_impulses, self.stick, beta]
+    def options(self, limit: int) -> dict[str, float]:
+        """What the kernel reads."""
+        return {
+            "limit": limit,
+            "epsilon": self.epsilon,
+            "warm_start": self.warm_start,
+            "split_impulses": self.split_impulses,
+            "stick": self.stick,
+            "beta": 0.0 if self.split_impulses else self.beta,
+        }
+
+    def work_in(self, budget: float, trial: Trial) -> int:
+        """Sweeps in a budget [s]."""
+        return sweeps_in(budget, replace(self, epsilon=0.0), trial)
 
 
 @wp.func
@@ -74,7 +92,7 @@ def step(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays],
     """One step of one world."""
     h = m.h[0]
     t = s.time[0, w]
-    limit = int(m.options[LIMIT])
+    limit = int(m.options[Option.limit])
     rows = int(0)
     iterations = int(0)
     apply_loads(m, x, t, w)
@@ -85,13 +103,15 @@ def step(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays],
     kick(m, s, x, h, w)  # eq. 14, 15
     if m.live_slots[0] > 0:
         rows = assemble(m, s, x, t, h, w)
-        feed_back_errors(x, rows, h, m.options[BETA], w)  # eq. 27
+        feed_back_errors(x, rows, h, m.options[Option.beta], w)  # eq. 27
         factor_blocks(m, x, w)
         share_ball_mass(m, x, rows, w)
-        warm_start(m, s, x, rows, h, m.options[WARM_START], w)
+        warm_start(m, s, x, rows, h, m.options[Option.warm_start], w)
         start_pseudo(x, w)
-        iterations = sweep(m, s, x, rows, h, m.options[EPSILON], limit, int(m.options[SPLIT_IMPULSES]), 1, w)
-        if int(m.options[STICK]) != 0:
+        iterations = sweep(
+            m, s, x, rows, h, m.options[Option.epsilon], limit, int(m.options[Option.split_impulses]), 1, w
+        )
+        if int(m.options[Option.stick]) != 0:
             stick(m, s, x, rows, w)
         book_rows(m, s, x, rows, t, h, w)
     if is_last:

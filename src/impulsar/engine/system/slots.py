@@ -38,6 +38,21 @@ ROLES = {  # what the table of parts calls them
     COUPLING: "coupling",
 }
 OWNERS = {SPRING: "spring", COUPLING: "coupling", HAND: "hand"}  # kind of part that has them; of the others a joint
+KIND_NAMES = {  # as files call them; an idle lock is a closure there
+    CLOSURE: "closure",
+    LIMIT_LOW: "lower limit",
+    LIMIT_HIGH: "upper limit",
+    FRICTION: "friction",
+    MOTOR_SPEED: "speed motor",
+    MOTOR_POSITION: "position motor",
+    MOTOR_TORQUE: "torque motor",
+    COMPLIANCE: "compliance",
+    SPRING: "spring",
+    HAND: "hand",
+    COUPLING: "coupling",
+    IDLE: "closure",
+}
+SlotKey = tuple[str, str, int]  # part, kind and code, by which files tell slots apart
 
 
 @dataclass
@@ -66,6 +81,11 @@ class Slot:
     def owner(self) -> str:
         """Kind of the part that it is of."""
         return OWNERS.get(self.kind, "joint")
+
+    @property
+    def key(self) -> SlotKey:
+        """By which files tell it from the others."""
+        return self.name, KIND_NAMES[self.kind], self.code
 
 
 class SlotBuilder:
