@@ -10,6 +10,7 @@ import type { Stage } from "./stage";
 import { tell, tellError } from "./toasts";
 
 const DENSITY = 1000; // of a mesh [kg/m³]
+const MESHES = [".stl", ".obj"];
 
 export class Files {
   constructor(
@@ -89,8 +90,13 @@ export class Files {
     );
   }
 
+  /** Of files that the server takes for scenes. */
+  private suffixes(): string[] {
+    return this.stage.store.scene?.suffixes ?? [".json"];
+  }
+
   private choose(): void {
-    const input = h("input", { type: "file", accept: ".json,.stl,.obj" });
+    const input = h("input", { type: "file", accept: [...this.suffixes(), ...MESHES].join(",") });
     input.addEventListener("change", () => {
       if (input.files?.[0]) void this.open(input.files[0]);
     });
@@ -122,10 +128,12 @@ export class Files {
   /** A scene file becomes the world; a mesh becomes a body of its convex hull. */
   private async open(file: File): Promise<void> {
     try {
-      if (/\.json$/i.test(file.name)) {
-        await this.post("api/scene-file", file); // all are told of the new scene
-      } else if (/\.(stl|obj)$/i.test(file.name)) {
-        const reply = (await this.post(`api/mesh?name=${encodeURIComponent(file.name)}`, file)) as MeshReply;
+      const ends = (suffix: string) => file.name.toLowerCase().endsWith(suffix);
+      const name = encodeURIComponent(file.name);
+      if (this.suffixes().some(ends)) {
+        await this.post(`api/scene-file?name=${name}`, file); // all are told of the new scene
+      } else if (MESHES.some(ends)) {
+        const reply = (await this.post(`api/mesh?name=${name}`, file)) as MeshReply;
         const position = roundVector(this.stage.view.controls.target.toArray(), 6);
         await this.stage.actions.apply({
           edit: "Add",
@@ -135,7 +143,8 @@ export class Files {
         });
         tell(reply.text);
       } else {
-        throw new Error(`'${file.name}': no scene file (.json) and no mesh (.stl, .obj)`);
+        const scenes = this.suffixes().join(", ");
+        throw new Error(`'${file.name}': no scene file (${scenes}) and no mesh (${MESHES.join(", ")})`);
       }
     } catch (error) {
       tellError(error);

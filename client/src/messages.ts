@@ -95,7 +95,7 @@ export interface JointKind {
 }
 
 /**
- * A built-in scene; parameters by name with their default values.
+ * A scene; parameters by name with their default values.
  */
 export interface SceneEntry {
   name: string;
@@ -132,6 +132,7 @@ export interface Scene {
   methods: string[];
   quantities: Quantity[];
   scenes: SceneEntry[];
+  suffixes: string[];
   type: "scene";
 }
 

@@ -79,7 +79,7 @@ def build_parser() -> Parser:
         added.set_defaults(command=function)
         return added
 
-    scenes_ = command("scenes", scenes, "list the built-in scenes and their parameters, or save one as a file")
+    scenes_ = command("scenes", scenes, "list the scenes and their parameters, or save one as a file")
     scenes_.add_argument("scene", metavar="SCENE|FILE", nargs="?", help="what to save")
     scenes_.add_argument("--set", metavar="KEY=VALUE", action="append", default=[], help="a parameter of the scene")
     scenes_.add_argument("--save", metavar="FILE.json", type=Path, help="write the scene here")
@@ -149,7 +149,7 @@ def _time(text: str) -> float:
 
 
 def scenes(args: argparse.Namespace) -> int:
-    """Print a table of the built-in scenes, or the schema of files; or save a scene."""
+    """Print a table of the scenes, or the schema of files; or save a scene."""
     from .scenes import SCENES
 
     if args.schema:
@@ -239,11 +239,11 @@ def _settings(pairs: list[str]) -> dict[str, Any]:
 def _scene(name: str, settings: dict[str, Any]) -> Model:
     from .scenes import scene
 
-    if name.endswith(".json"):
+    if Path(name).suffix:
         from .io import load_model
 
         if settings:
-            raise ModelError(f"--set {next(iter(settings))}: is for built-in scenes; edit the file '{name}' instead")
+            raise ModelError(f"--set {next(iter(settings))}: is for scenes by name; edit the file '{name}' instead")
         return load_model(name)
     try:
         return scene(name, **settings)

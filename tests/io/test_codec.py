@@ -141,6 +141,53 @@ def test_version_0_is_migrated():
     assert model_to_json(model_from_json(old)) == new
 
 
+def shared_names() -> dict:
+    """A scene of version 1 in which a body, a joint, a spring, a load and a probe are called the same."""
+    data = model_to_json(everything()) | {"version": 1}
+    body, joint = data["bodies"][0]["name"], data["joints"][0]["name"]
+    for kind in ("joints", "springs", "loads", "probes"):
+        data[kind][0]["name"] = body
+    for coupling in data["couplings"]:
+        coupling |= {side: body for side in ("joint_a", "joint_b") if coupling[side] == joint}
+    data["script"] = [
+        {"time": 0.0, "edit": {"edit": "SetParameter", "path": f"{body}.mass", "value": 2.0}},
+        {"time": 0.0, "edit": {"edit": "ChangeJoint", "joint": body, "changes": {"friction": 0.1}}},
+        {"time": 0.0, "edit": {"edit": "Remove", "kind": "spring", "name": body}},
+        {"time": 0.0, "edit": {"edit": "SetParameter", "path": f"{body}.friction", "value": 0.2}},
+        {"time": 0.0, "edit": {"edit": "SetParameter", "path": f"{body}.free_length", "value": 0.2}},
+    ]
+    return data
+
+
+def test_shared_names_of_version_1_are_told_apart():
+    """The first kind keeps the name; all that refers to the others, in parts and script, follows them."""
+    data = shared_names()
+    body = data["bodies"][0]["name"]
+    with pytest.warns(UserWarning, match="names are unique over all kinds") as told:
+        model = model_from_json(data)
+    assert len(told) == 4
+    assert body in model.bodies and f"{body} joint" in model.joints and f"{body} spring" in model.springs
+    assert all({c.joint_a, c.joint_b} <= set(model.joints) for c in model.couplings.values())
+    weight, change, remove, friction, length = [edit for _, edit in model.script]
+    assert weight.path == f"{body}.mass" and change.joint == f"{body} joint" and remove.name == f"{body} spring"
+    assert friction.path == f"{body} joint.friction" and length.path == f"{body} spring.free_length"
+
+
+@pytest.mark.filterwarnings("ignore:.*names are unique:UserWarning")
+def test_a_parameter_that_two_kinds_had_is_refused_in_words():
+    """A joint and a spring both have a stiffness: the path meant both, and no edit can say so now."""
+    data = shared_names()
+    path = f"{data['bodies'][0]['name']}.stiffness"
+    data["script"] = [{"time": 0.0, "edit": {"edit": "SetParameter", "path": path, "value": 2.0}}]
+    with pytest.raises(FileError, match=r"is of joint and spring called .*rename one of them by hand"):
+        model_from_json(data)
+
+
+def test_names_that_two_kinds_share_are_refused_from_version_2_on():
+    with pytest.raises(FileError, match="taken by a body"):
+        model_from_json(shared_names() | {"version": 2})
+
+
 def spoil(place: str, value: object):
     """A scene with one value replaced, or dropped where it is None of type `...`."""
     data = through_json(model_to_json(everything()))
@@ -185,7 +232,7 @@ def spoil(place: str, value: object):
         ("script.0.edit.edit", "Explode", r"script\[0\]\.edit\.edit is 'Explode', expected one of"),
         ("script.0.time", -1, r"script\[0\]\.time is -1"),
         ("gravity", "down", "gravity is 'down', expected 3 numbers"),
-        ("version", 2, "version is 2, but this program reads up to 1"),
+        ("version", 3, "version is 3, but this program reads up to 2"),
         ("version", "1", "version is '1', expected an integer"),
         ("format", "mujoco", "format is 'mujoco'"),
         ("comment", "hello", "no field 'comment'"),
@@ -248,7 +295,7 @@ def test_the_schema_takes_what_is_written(name):
 
 @pytest.mark.parametrize(
     ("place", "value"),
-    [("joints.1.axis", [0, 0, 1]), ("bodies.0.mass", "a"), ("joints.1.p_PF", [0, 0]), ("version", 2)],
+    [("joints.1.axis", [0, 0, 1]), ("bodies.0.mass", "a"), ("joints.1.p_PF", [0, 0]), ("version", 3)],
 )
 def test_the_schema_refuses_what_is_refused(place, value):
     rules = schema()

@@ -152,16 +152,16 @@ def in_snapshots(path: str, value: Any) -> Callable[[Records], None]:
 
 
 def _raw_arrays(node: Any, place: str = "") -> Iterator[tuple[str, dict]]:
-    """The arrays of a snapshot by their names, in the order of their bytes."""
+    """The arrays of a snapshot by the names that lead to them, in the order of their bytes."""
     if isinstance(node, dict) and "dtype" in node:
         yield place, node
     elif isinstance(node, dict | list):
         for key, item in node.items() if isinstance(node, dict) else enumerate(node):
-            yield from _raw_arrays(item, str(key))
+            yield from _raw_arrays(item, f"{place}/{key}")
 
 
 def numbers(name: str, spoil: Callable[[np.ndarray], None], kind: str | None = None) -> Callable[[Records], None]:
-    """Change an array of every snapshot in place, or call its bytes another kind."""
+    """Change an array of every snapshot in place, or all of the state, or call its bytes another kind."""
 
     def change(records: Records) -> None:
         for k in _of_kind(records, "snapshot"):
@@ -169,7 +169,7 @@ def numbers(name: str, spoil: Callable[[np.ndarray], None], kind: str | None = N
             at = 0
             for place, entry in _raw_arrays(data["snapshot"]):
                 size = np.dtype(entry["dtype"]).itemsize * math.prod(entry["shape"])
-                if place == name:
+                if name in place.split("/"):
                     spoil(np.frombuffer(raw, entry["dtype"], math.prod(entry["shape"]), at).reshape(entry["shape"]))
                     entry["dtype"] = kind or entry["dtype"]
                 at += size
@@ -298,8 +298,22 @@ BY_HAND: dict[str, Callable[[Records], None]] = {
     "slot_b of -1e300": numbers("slot_b", fill(-1e300)),
     "reactions of NaN": numbers("reaction", fill(math.nan)),
     "an acceleration that is a list": put("snapshot", "snapshot/acceleration", [1.0]),
-    "a state of no dimension": put("snapshot", "snapshot/state/shape", []),
-    "a state of eight dimensions": put("snapshot", "snapshot/state/shape", [2**31] * 8),
+    "a block of no dimension": put("snapshot", "snapshot/state/dict/q/shape", []),
+    "a block of eight dimensions": put("snapshot", "snapshot/state/dict/v/shape", [2**31] * 8),
+    "a block that is not there": put("snapshot", "snapshot/state/dict/magic", 1.0),
+    "a block that is a text": put("snapshot", "snapshot/state/dict/work", "hard"),
+    "no coordinates": put("snapshot", "snapshot/state/dict/q", None),
+    "one array for all blocks": put("snapshot", "snapshot/state", {"dtype": "<f8", "shape": [7, 1]}),
+    "slots of a stranger": in_snapshots("slots/0/0", "stranger"),
+    "slots of an unknown kind": in_snapshots("slots/0/1", "magic"),
+    "slots that are all alike": lambda records: in_snapshots("slots", [["hand 0", "hand", 0]] * 50)(records),
+    "slots of numbers": in_snapshots("slots", [1, 2, 3]),
+    "no slots": in_snapshots("slots", []),
+    "slots as a text": in_snapshots("slots", "all"),
+    "a hundred thousand slots": in_snapshots("slots", NULLS),
+    "blocks of an unknown method": in_snapshots("methods", ["magic"]),
+    "blocks of no method": in_snapshots("methods", []),
+    "methods as a number": in_snapshots("methods", 3),
     # the rest of a snapshot
     "idle slots beyond": in_snapshots("idle", {"tuple": [10**6]}),
     "idle slots below": in_snapshots("idle", {"tuple": [-1]}),

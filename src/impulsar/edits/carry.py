@@ -16,7 +16,7 @@ from ..author.rotations import conjugate, multiply_all, rotate_all
 from ..engine.freedoms import coordinates_of, counts_turns, measure_coordinates
 from ..engine.start.consistent import refresh
 from ..engine.start.redundancy import choose_rows
-from ..engine.state import State, allocate_work
+from ..engine.state import ALWAYS, TILL_STIFFER, State, allocate_work
 from ..engine.system import EMPTY, System
 from ..engine.system.build import exact_axes
 from ..engine.system.slots import (
@@ -125,14 +125,14 @@ def carry(old: Bench, change: Change) -> Outcome:
     carry_parameters(old.system, system, slots)
     place_parts(change)
     choose_rows(system, old.system.redundancy, lambda tree, w: tree_coordinates(change, tree, w))
-    new = Bench(system, State(system.counts, system.device), allocate_work(system.counts, system.device))
+    new = Bench(system, old.state.anew(system.counts), allocate_work(system.counts, system.device))
     if not change.fresh:
         carry_inputs(old, new, slots)
     rest = CLOSED
     if not change.fresh:
         carry_books(old, new, slots)
         if not brings_springs(old.system, system, slots):
-            new.state.write("next_h", old.state.read("next_h"))
+            new.state.take_over(old.state, TILL_STIFFER)
         rest = max(CLOSED, old.worst_lock())
     write_coordinates(change, new.state)
     given = [
@@ -189,7 +189,7 @@ def carry_parameters(old: System, new: System, slots: tuple[np.ndarray, np.ndarr
 
 
 def brings_springs(old: System, new: System, slots: tuple[np.ndarray, np.ndarray]) -> bool:
-    """Whether a spring or damper is new or changed: then `direct` asks again how large its sub-steps may be."""
+    """Whether a spring or damper is new or changed: then the method asks again how large its sub-steps may be."""
     stays, known = kept_parts(old, new), set(slots[0].tolist())
     return any(
         slot.kind in (SPRING, COMPLIANCE) and (r not in known or (slot.owner, slot.name) not in stays)
@@ -329,8 +329,9 @@ def carry_books(old: Bench, new: Bench, slots: tuple[np.ndarray, np.ndarray]) ->
         block = now.read(name).copy()
         block[to] = was.read(name)[source]
         now.write(name, block)
-    for name in ("past_hands", "past_parts", "edits", "clamped", "start_energy", "time", "last_h", "pair"):
+    for name in ("past_hands", "past_parts", "edits", "clamped", "start_energy", "time", "last_h"):
         now.write(name, was.read(name))
+    now.take_over(was, ALWAYS)
     past = now.read("past_parts").copy()
     work, loss = was.read("work"), was.read("loss") + was.read("viscous_loss")
     for r in gone:

@@ -25,6 +25,7 @@ from ..author.rotations import conjugate, rotate
 from ..engine.launch import record_launch
 from ..engine.spatial import UNLIMITED, f64, vec3
 from ..engine.start.consistent import refresh
+from ..engine.state import TILL_STIFFER
 from ..engine.system import System, SystemArrays
 from ..engine.system.slots import LIMIT_HIGH, LIMIT_LOW, MOTOR_POSITION
 from ..observe.bench import Bench
@@ -449,8 +450,8 @@ def _told(edit: DragTo, system: System, drag: Drag) -> str:
 def _settle(bench: Bench, turns: np.ndarray, twists: np.ndarray) -> None:
     """Bodies keep the velocities they had, along their own axes, as far as the joints allow."""
     system, state, work = bench.system, bench.state, bench.work
-    for name in ("impulse", "next_h"):  # of another pose
-        state.write(name, np.zeros((state.blocks[name], 1)))
+    state.write("impulse", np.zeros_like(state.read("impulse")))  # of another pose
+    state.forget(TILL_STIFFER)
     refresh(system, state, work)
     if twists.any():
         p, q = work.p_WB.numpy().copy(), work.q_WB.numpy().copy()

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from ..author.profiles import Component, scalar_profiles
+from ..engine.state import TILL_STIFFER
 from ..engine.system import System
 from ..observe.bench import Bench
 from .refusal import EditError
@@ -19,8 +20,8 @@ def claim(system: System, kind: str, name: object) -> None:
 
 
 def look_again(bench: Bench) -> None:
-    """Let `direct` ask again how large its sub-steps may be: something stiff may have come."""
-    bench.state.write("next_h", np.zeros((1, bench.system.counts.worlds)))
+    """Let the method ask again how large its sub-steps may be: something stiff may have come."""
+    bench.state.forget(TILL_STIFFER)
 
 
 def profiles_of(owner: str, what: str, value: Any, size: int) -> list:

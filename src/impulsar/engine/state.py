@@ -1,17 +1,22 @@
 """State: everything that must be kept to go on stepping, in one array.
 
-The state is one float64 array [row, world]. Its blocks of rows have names, and `StateArrays` holds a
-view of each for the kernels: a snapshot is one copy, a hash is one pass. `WorkArrays` holds what the
-stages of a step hand to each other; all of it follows from the state and the system.
+The state is one float64 array [row, world]. Its blocks of rows have names, and who needs one says so: the parts of the
+engine in `CONTRIBUTORS`, a method in `state_blocks`. `StateArrays` holds a view of each for the kernels, and one of all
+blocks of the method in use: a snapshot is one copy. Files keep blocks by name, so that one more leaves old ones
+readable. `WorkArrays` holds what the stages of a step hand to each other; all of it follows from the state and the
+system.
 """
 
 import hashlib
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import warp as wp
 
 from .ledger import STAGES, ledger_size
+from .options import places
 from .spatial import f64, mat33, quat, vec3, vec6
 
 
@@ -56,12 +61,11 @@ class StateArrays:
     start_energy: wp.array2d(dtype=f64)  # total energy the books start from [J]; edits
     time: wp.array2d(dtype=f64)  # [s]; drift
     last_h: wp.array2d(dtype=f64)  # step of the impulses, 0: they are forces of an instant times the nominal step [s]
-    pair: wp.array2d(dtype=f64)  # 1: the implicit pair is in use; evaluations of the other; steps until it may be tried
-    reach: wp.array2d(dtype=f64)  # farthest that a slide has been from home [m]; sub-steps
     past_parts: wp.array2d(dtype=f64)  # work, loss of the parts removed [J]; edits
     edits: wp.array2d(dtype=f64)  # energy that edits put into the mechanism [J]; edits
     clamped: wp.array2d(dtype=f64)  # energy that clamps took out [J]; clamps
-    next_h: wp.array2d(dtype=f64)  # sub-step that error control proposes, 0: none yet, < 0: too small to be taken [s]
+    method: wp.array2d(dtype=f64)  # all blocks of the method in use, in the order in which it names them
+    method_at: wp.array(dtype=wp.int32)  # [block] where each begins in `method`
 
 
 @wp.struct
@@ -162,29 +166,92 @@ class WorkArrays:
     report: wp.array2d(dtype=f64)  # see measure.REPORT
 
 
-def state_blocks(n: Counts) -> dict[str, int]:
-    """Rows of each block of the state, in order."""
-    return {
-        "q": n.coordinates,
-        "v": n.dofs,
-        "impulse": n.rows,
-        "loop_q": n.loop_freedoms,
-        "hand_target": 3 * n.hands,
-        "work": n.slots,
-        "loss": n.slots,
-        "viscous_loss": n.slots,
-        "load_work": n.loads,
-        "past_hands": 2,
-        "past_parts": 2,
-        "edits": 1,
-        "clamped": 1,
-        "start_energy": 1,
-        "time": 1,
-        "last_h": 1,
-        "pair": 3,
-        "next_h": 1,
-        "reach": 1,
-    }
+# how long the values of a block hold
+ALWAYS = "always"  # they are carried over into a changed system
+TILL_STIFFER = "till stiffer"  # till a hand takes hold, a spring is new, or bodies are put elsewhere
+OF_SYSTEM = "of the system"  # they begin anew with every system that is built
+
+
+@dataclass(frozen=True)
+class Block:
+    """Rows of the state that belong together."""
+
+    name: str
+    rows: int
+    each: str = ""  # what its rows are of, by whose names files keep them: "slot" or "load"
+    lasts: str = ALWAYS  # of a method's block
+
+
+def coordinate_blocks(n: Counts) -> Iterable[Block]:
+    """Of trees, and of the joints that close loops."""
+    return Block("q", n.coordinates), Block("v", n.dofs), Block("loop_q", n.loop_freedoms)
+
+
+def row_blocks(n: Counts) -> Iterable[Block]:
+    """Warm starts and books of the slots."""
+    books = (Block(name, n.slots, "slot") for name in ("work", "loss", "viscous_loss"))
+    return (Block("impulse", n.rows, "slot"), *books)
+
+
+def hand_blocks(n: Counts) -> Iterable[Block]:
+    return Block("hand_target", 3 * n.hands), Block("past_hands", 2)
+
+
+def load_blocks(n: Counts) -> Iterable[Block]:
+    return (Block("load_work", n.loads, "load"),)
+
+
+def book_blocks(n: Counts) -> Iterable[Block]:
+    return Block("past_parts", 2), Block("edits", 1), Block("clamped", 1), Block("start_energy", 1)
+
+
+def clock_blocks(n: Counts) -> Iterable[Block]:
+    return Block("time", 1), Block("last_h", 1)
+
+
+CONTRIBUTORS: tuple[Callable[[Counts], Iterable[Block]], ...] = (
+    coordinate_blocks,
+    row_blocks,
+    hand_blocks,
+    load_blocks,
+    book_blocks,
+    clock_blocks,
+)
+
+
+def rows_of(blocks: Sequence[Block]) -> Any:
+    """Where blocks of fixed size begin in `StateArrays.method`, as attributes that kernels read by name."""
+    starts = np.cumsum([0, *[block.rows for block in blocks]]).tolist()
+    return places(**dict(zip([block.name for block in blocks], starts, strict=False)))
+
+
+class Layout:
+    """Which rows of the state are which block: those of the system, then those of each method that was in use.
+
+    A method's blocks are called "method.block", and stay while another is in use.
+    """
+
+    def __init__(self, counts: Counts, methods: Sequence[Any] = ()):
+        self.methods = tuple(methods)  # classes of their options, in the order of their first use
+        blocks = [block for contributor in CONTRIBUTORS for block in contributor(counts)]
+        own = [(f"{method.name}.", block) for method in self.methods for block in method.state_blocks(counts)]
+        self.blocks: dict[str, Block] = {}
+        self.rows: dict[str, slice] = {}
+        self.size = 0
+        for prefix, block in [*[("", block) for block in blocks], *own]:
+            name = prefix + block.name
+            self.blocks[name] = block
+            self.rows[name] = slice(self.size, self.size + block.rows)
+            self.size += block.rows
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Layout) and (self.rows, self.methods) == (other.rows, other.methods)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def of(self, method: Any) -> list[str]:
+        """Names of a method's blocks."""
+        return [name for name in self.rows if name.startswith(f"{method.name}.")]
 
 
 REPORT_ROWS = 15
@@ -254,26 +321,55 @@ def allocate_work(n: Counts, device: str) -> WorkArrays:
 
 
 class State:
-    """The state of all worlds of a system."""
+    """The state of all worlds of a system, as the methods use it that are or were in use: the last one is.
 
-    def __init__(self, counts: Counts, device: str):
-        self.blocks = state_blocks(counts)
-        rows = sum(self.blocks.values())
-        self.array = wp.zeros((rows, counts.worlds), dtype=f64, device=device)
+    method: the one in use, the class of its options; methods: those before it.
+    """
+
+    def __init__(self, counts: Counts, device: str, method: Any = None, methods: Sequence[Any] = ()):
+        used = [*methods, *([] if method is None or method in methods else [method])]
+        self._counts, self._method = counts, method
+        self.layout = Layout(counts, used)
+        self.array = wp.zeros((self.layout.size, counts.worlds), dtype=f64, device=device)
         self._view = self.array.numpy() if self.array.device.is_cpu else None  # Warp takes 8 us to make one
         self.arrays = StateArrays()
-        self.rows: dict[str, slice] = {}
-        start = 0
-        for name, size in self.blocks.items():
-            self.rows[name] = slice(start, start + size)
-            block = self.array[start : start + size] if size else wp.zeros((0, counts.worlds), f64, device=device)
+        self.rows = self.layout.rows
+        for name, rows in self.rows.items():
             if name in StateArrays.vars:  # type: ignore[attr-defined]
-                setattr(self.arrays, name, block)
-            start += size
+                setattr(self.arrays, name, self._rows(rows))
+        own = [] if method is None else [self.rows[name] for name in self.layout.of(method)]
+        first = own[0].start if own else 0
+        self.arrays.method = self._rows(slice(first, own[-1].stop if own else first))
+        self.arrays.method_at = wp.array([rows.start - first for rows in own] or [0], dtype=wp.int32, device=device)
+
+    def _rows(self, rows: slice) -> wp.array:
+        if rows.stop > rows.start:
+            return self.array[rows.start : rows.stop]
+        return wp.zeros((0, self._counts.worlds), f64, device=self.array.device)
+
+    def anew(self, counts: Counts) -> "State":
+        """A state of zeros for the same methods in a system of other counts."""
+        return State(counts, str(self.array.device), self._method, self.layout.methods)
+
+    def used_by(self, method: Any) -> "State":
+        """The same state for a method: this one, or one with the method's own blocks as well."""
+        if method is self._method:
+            return self
+        new = State(self._counts, str(self.array.device), method, self.layout.methods)
+        data = new.numpy()
+        for name, rows in self.rows.items():
+            data[new.rows[name]] = self.numpy()[rows]
+        new.put(data)
+        return new
 
     def numpy(self) -> np.ndarray:
         """The whole array on the host [row, world]; on the CPU a view, elsewhere a copy."""
         return self.array.numpy() if self._view is None else self._view
+
+    def put(self, data: np.ndarray) -> None:
+        """Set the whole array [row, world]."""
+        if data is not self._view:
+            self.array.assign(data)
 
     def read(self, name: str) -> np.ndarray:
         """One block [row, world]; on the CPU a view, elsewhere a copy."""
@@ -283,9 +379,26 @@ class State:
         """Set one block [row, world]."""
         data = self.numpy()
         data[self.rows[name]] = values
-        if not self.array.device.is_cpu:
-            self.array.assign(data)
+        self.put(data)
+
+    def forget(self, lasts: str) -> None:
+        """Set the blocks of methods that last so long to zero."""
+        for name, block in self.layout.blocks.items():
+            if "." in name and block.lasts == lasts:
+                self.write(name, np.zeros((block.rows, self._counts.worlds)))
+
+    def take_over(self, other: "State", lasts: str) -> None:
+        """Take the values of blocks of methods that last so long from another state."""
+        for name, block in self.layout.blocks.items():
+            if "." in name and block.lasts == lasts and name in other.rows:
+                self.write(name, other.read(name))
 
     def hash(self) -> str:
-        """Digest of the state's bits."""
-        return hashlib.blake2b(np.ascontiguousarray(self.numpy()).tobytes(), digest_size=16).hexdigest()
+        """Digest of the state's bits, by the names of its blocks; those that are zero may be missing."""
+        digest, data = hashlib.blake2b(digest_size=16), self.numpy()
+        for name in sorted(self.rows):
+            block = data[self.rows[name]]
+            if block.any():
+                digest.update(name.encode())
+                digest.update(np.ascontiguousarray(block).data)
+        return digest.hexdigest()

@@ -1,5 +1,6 @@
 """Python callables of time are not data: a session keeps what they returned, and replays that."""
 
+from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from itertools import takewhile
@@ -76,6 +77,11 @@ class Recorder:
         while number >= len(self.items):
             self.items.append(Recorded(len(self.items), None, self))
         return self.items[number]
+
+    def samples(self) -> deque[tuple[int, int, Samples]]:
+        """Step, number and values of all that was returned, in the order of steps."""
+        found = [(step, item.number, values) for item in self.items for step, values in item.values.items()]
+        return deque(sorted(found, key=lambda each: each[:2]))
 
     def keep(self, first: int, end: float = float("inf")) -> None:
         """Drop what was returned before a step, and from another on; steps are kept in their order."""

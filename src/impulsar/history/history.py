@@ -34,7 +34,8 @@ from ..io.kinds import wrong
 from ..world.reports import StepReport
 from ..world.world import World
 from .callables import Recorder, holds_callable, model_holds_callable
-from .journal import Journal, Packer, Record, read_snapshot, write_snapshot
+from .journal import Journal, Packer, Record
+from .kept import read_snapshot, write_snapshot
 from .timeline import Event, JournalWarning, Limit, Mark, Undone, add_mark, event_record, goes_on, samples_record
 
 MARK_STEPS = 200  # between snapshots in memory
@@ -520,15 +521,14 @@ class History:
         """A mark's snapshot, read from its record where it is not in memory."""
         if mark.snapshot is not None:
             return mark.snapshot
-        from ..world.snapshot import Snapshot
         from .vetting import check_snapshot
 
         entry = mark.entry
         if entry is None:
             assert self.journal is not None and mark.offset is not None
             entry = self.journal.read(mark.offset)
-        snapshot = read_snapshot(Snapshot, entry.data.get("snapshot"), entry.arrays, self._packer)
-        check_snapshot(self.world, snapshot)
+        kept = read_snapshot(entry.data.get("snapshot"), entry.arrays, self._packer)
+        snapshot = check_snapshot(self.world, kept)
         if snapshot.steps + mark.lag != mark.step:
             raise wrong("snapshot.steps and lag", (snapshot.steps, mark.lag), f"together step {mark.step}")
         if any(mark is kept for kept in self._marks):
@@ -664,16 +664,17 @@ class History:
         self._written.clear()
         self._packer.models.clear()
         records: list[Record] = [(write_header(self.world), b""), *self._snapshot_records(marks[0])]
-        for recorded in self._recorder.items:
-            records += [samples_record(step, recorded.number, values) for step, values in recorded.values.items()]
+        samples = self._recorder.samples()
         for k, event in enumerate(self._events, self._first):
             while marks and marks[0].is_before(event.step, k):
                 mark = marks.pop(0)
                 records += self._snapshot_records(mark) if self._is_far(mark) else []
+            while samples and samples[0][0] < event.step:  # an edit cuts off what comes before it and is of later steps
+                records.append(samples_record(*samples.popleft()))
             records.append(event_record(event, self._recorder.callables))
         for mark in marks:
             records += self._snapshot_records(mark) if self._is_far(mark) else []
-        return records
+        return records + [samples_record(*each) for each in samples]
 
     def _is_far(self, mark: Mark) -> bool:
         """Whether a mark is so far behind the last snapshot in the journal that it should be there too."""

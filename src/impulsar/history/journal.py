@@ -1,6 +1,6 @@
 """The journal of a session: one file that is only ever appended to, and survives `kill -9` at any moment.
 
-    impulsar journal 2\\n              the first line: format and version
+    impulsar journal 3\\n              the first line: format and version
     length  crc  payload             a record: two little-endian uint32, then `length` bytes
     size  JSON  arrays               its payload: uint32 length of the JSON, and raw little-endian arrays
 
@@ -12,7 +12,7 @@ are in it: a damaged length in the middle looks the same. A wrong crc with bytes
 refused; with `recover` all before it is kept, and the rest put aside likewise.
 
 The first record is the header: versions, machine, and the options of the world. The others are a model, the
-first one or as an edit made it, a snapshot of the state, an edit with its step and limit of work, a limit of
+first one or as an edit made it, a snapshot of the state (`kept`), an edit with its step and limit of work, a limit of
 work, a hash of the state, samples of callables, a pause, and the moves along the timeline (see `history`).
 
 What is read is bounded by the size of the file alone, because a session may be of any size.
@@ -25,7 +25,7 @@ import stat
 import struct
 import zlib
 from collections.abc import Callable
-from dataclasses import Field, dataclass, fields, is_dataclass
+from dataclasses import dataclass, fields
 from errno import EACCES, EEXIST, EMLINK, ENOENT, ENOSYS, ENOTSUP, EPERM
 from pathlib import Path
 from typing import Any
@@ -41,13 +41,15 @@ from ..engine.methods import METHODS
 from ..io.codec import EDIT, FREE, PROFILE
 from ..io.kinds import Callables, tell, wrong
 from ..io.scene_files import parse
+from ..world.options import is_method
+from .migrations import MIGRATIONS, rename_shared
 
 try:
     import fcntl
 except ImportError:  # Windows, where a file that is open for writing cannot be replaced anyway
     fcntl = None  # type: ignore[assignment]
 
-VERSION = 2
+VERSION = 3
 FIRST_LINE = b"impulsar journal %d\n"
 FRAME = struct.Struct("<II")
 SIZE = struct.Struct("<I")
@@ -60,18 +62,6 @@ BEGIN = b'{"record":'  # of a record's JSON
 OPEN = os.O_RDWR | os.O_APPEND | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
 OWNER_ONLY = 0o600  # mode of a new file: a session is nobody else's to read
 MOST_ASIDE = 1000  # files of what was cut off
-
-
-def from_1(data: dict[str, Any]) -> dict[str, Any]:
-    """A record of version 1, which had no reactions, and hashes that did not cover tables."""
-    if data["record"] == "hash":
-        return data | {"hash": None}
-    if data["record"] == "snapshot" and isinstance(data.get("snapshot"), dict):
-        return data | {"snapshot": {"reaction": None} | data["snapshot"]}
-    return data
-
-
-MIGRATIONS: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {1: from_1}  # by version: to the next one
 
 
 @dataclass(frozen=True)
@@ -123,6 +113,9 @@ class Reader:
         self.rest = raw[self.end :]
         if not self.entries or self.entries[0].kind != "header":
             raise FileError("has no header; nothing can be replayed")
+        if version < 3:
+            renamed = rename_shared([entry.data for entry in self.entries])
+            self.entries = [Entry(e.offset, data, e.arrays) for e, data in zip(self.entries, renamed, strict=True)]
 
     @property
     def torn(self) -> int:
@@ -292,13 +285,11 @@ class Journal:
             return False
 
     def cut(self) -> None:
-        """Cut off what is behind the last whole record, into a file of its own, and bring an old version up."""
+        """Cut off what is behind the last whole record, into a file of its own."""
         reader = self.reader
         if reader.torn:
             self.aside = Aside(put_aside(self.path, reader.rest), reader.torn, reader.behind)
             os.ftruncate(self._file, reader.end)
-        if reader.version != VERSION:
-            self.replace([(entry.data, entry.arrays) for entry in reader.entries])
 
     def replace(self, records: list[Record], put: Callable[[Path, Path], None] = os.replace) -> None:
         """Put a complete file of these records, locked already, in the place of the old one at once."""
@@ -425,7 +416,7 @@ class Packer:
             return {"model": self._number(value)}
         if isinstance(value, Edit):
             return EDIT.write(value, place, self.callables)
-        if is_dataclass(value) and type(value) in METHODS.values():
+        if is_method(value):
             return write_method(value)
         if isinstance(value, dict):
             return {"dict": {str(key): self.pack(item, arrays, f"{place}.{key}") for key, item in value.items()}}
@@ -511,7 +502,7 @@ def read_method(data: Any, place: str) -> Any:
     if not isinstance(data, dict) or not isinstance(data.get("method"), str) or data["method"] not in METHODS:
         raise wrong(place, data, f"a method: {', '.join(METHODS)}")
     options = data.get("options", {})
-    cls = METHODS[data["method"]]
+    cls: Any = METHODS[data["method"]]
     known = {entry.name for entry in fields(cls)}
     if not isinstance(options, dict) or not set(options) <= known:
         raise wrong(f"{place}.options", options, f"options of {data['method']}: {', '.join(sorted(known))}")
@@ -524,25 +515,3 @@ def read_method(data: Any, place: str) -> Any:
     except (ValueError, TypeError) as error:
         raise FileError(f"{place}: {error}") from error
     return method
-
-
-def kept(cls: type) -> list[Field]:
-    """The fields of a snapshot that a journal keeps: the present model follows from the arrays."""
-    return [entry for entry in fields(cls) if entry.name != "present"]
-
-
-def write_snapshot(snapshot: Any, packer: Packer) -> Record:
-    """A world's snapshot as JSON and raw arrays."""
-    arrays: list[bytes] = []
-    data = {
-        entry.name: packer.pack(getattr(snapshot, entry.name), arrays, entry.name) for entry in kept(type(snapshot))
-    }
-    return data, b"".join(arrays)
-
-
-def read_snapshot(cls: type, data: Any, raw: bytes, packer: Packer) -> Any:
-    """The snapshot of `write_snapshot`."""
-    if not isinstance(data, dict) or set(data) != {entry.name for entry in kept(cls)}:
-        raise wrong("snapshot", data, f"an object with {', '.join(entry.name for entry in kept(cls))}")
-    arrays = Arrays(raw)
-    return cls(**{entry.name: packer.unpack(data[entry.name], arrays, entry.name) for entry in kept(cls)})

@@ -16,15 +16,15 @@ from ..author.errors import FileError
 from ..author.model import Model
 from ..author.profiles import Component, Harmonic, Ramp, Table
 from ..edits.refusal import MOST_WORK
-from ..engine.methods import METHODS
-from ..engine.state import state_blocks
 from ..engine.system import EMPTY, TOPOLOGY_OF_EDITS, System
 from ..engine.system.slots import CLOSURE, HAND, IDLE
 from ..io.codec import FREE
 from ..io.kinds import BOOLEAN, INTEGER, NUMBER, TEXT, Kind, Optional, wrong
+from ..world.options import is_method
 from ..world.snapshot import Snapshot
 from .callables import Recorded
 from .journal import Entry, read_method
+from .kept import FIELDS, Kept, fit_slots, lay_out, layout_of, name_blocks, slot_rows
 
 if TYPE_CHECKING:
     from ..world.world import World
@@ -39,11 +39,12 @@ OPTIONS: dict[str, Kind] = {  # of World, as a header has them
     "max_speed": Optional(NUMBER),
     "max_hand_force": Optional(NUMBER),
 }
-FIELDS = {  # of a snapshot
-    **{"model": Model, "state": np.ndarray, "acceleration": np.ndarray, "coordinates": str, "idle": tuple},
+KINDS_OF_FIELDS = {  # of a snapshot
+    **{"model": Model, "acceleration": np.ndarray, "coordinates": str, "idle": tuple},
     **{"parameters": dict, "topology": dict, "channels": list, "hands": list, "loads": list, "paused": bool},
     **{"work_limit": int, "steps": int, "script_position": int, "clock": float, "dt": float},
 }
+BY_SLOT = ("slot_a", "slot_b", "slot_c", "slot_d", "basis", "slot_trees")  # arrays [slot, ...]
 ROWS_OF_HAND = 15  # of the state: three slots of four numbers each, and a target
 
 
@@ -68,6 +69,8 @@ def check_room(options: dict[str, Any], first: Entry) -> None:
     worlds = options.get("worlds", 1)
     snapshot = first.data.get("snapshot")
     state = snapshot.get("state") if isinstance(snapshot, dict) else None
+    if isinstance(state, dict) and isinstance(state.get("dict"), dict):  # blocks by name
+        state = state["dict"].get("q")
     shape = state.get("shape") if isinstance(state, dict) else None
     if not isinstance(shape, list) or len(shape) != 2 or shape[1] != worlds or isinstance(worlds, bool):
         raise wrong("worlds", worlds, f"as many as the first snapshot has, whose state has shape {shape}")
@@ -75,31 +78,50 @@ def check_room(options: dict[str, Any], first: Entry) -> None:
         raise wrong("worlds", worlds, f"no more than the {len(first.arrays)} bytes of the first snapshot hold")
 
 
-def check_snapshot(world: "World", snapshot: Snapshot) -> None:
-    """Refuse a snapshot from a file that does not fit the system of its model."""
-    _check_fields(world, snapshot)
-    model, hands, loads = snapshot.model, len(snapshot.hands), len(snapshot.loads)
+def check_snapshot(world: "World", kept: Kept) -> Snapshot:
+    """The snapshot of a file, fitted to the system of its model; what does not fit is refused."""
+    _check_fields(world, kept)
+    model, hands, loads = kept.model, len(kept.hands), len(kept.loads)
     spare = loads - len(model.loads)
-    system = System(model, world.worlds, world.device, snapshot.coordinates, hands, spare, checked=True)
-    locks = {r for r, slot in enumerate(system.slots) if slot.kind == CLOSURE}
-    if any(isinstance(r, bool) or not isinstance(r, int) or r not in locks for r in snapshot.idle):
-        raise wrong("snapshot.idle", snapshot.idle, "slots of joints that close loops")
-    system.drop_rows(list(snapshot.idle))
-    if len(snapshot.channels) != system.counts.channels:
-        raise wrong("snapshot.channels", len(snapshot.channels), str(system.counts.channels))
-    for c, item in enumerate(snapshot.channels):
+    system = System(model, world.worlds, world.device, kept.coordinates, hands, spare, checked=True)
+    rows = slot_rows(kept, system)
+    _fit_arrays(kept, system, rows)
+    system.drop_rows(list(kept.idle))
+    if len(kept.channels) != system.counts.channels:
+        raise wrong("snapshot.channels", len(kept.channels), str(system.counts.channels))
+    for c, item in enumerate(kept.channels):
         _check_channel(f"snapshot.channels[{c}]", item, world.worlds)
-    _check_arrays(world, snapshot, system)
-    _check_topology(snapshot, system)
+    _check_arrays(world, kept, system)
+    _check_topology(kept, system)
+    if "basis" in kept.parameters:
+        system.spare_rows(*(kept.parameters[name] for name in ("basis", "rank", "slack")))
+    name_blocks(kept, system)
+    layout = layout_of(kept, system)
+    same = {name: getattr(kept, name) for name in FIELDS if name not in ("state", "methods", "slots")}
+    return Snapshot(**same, state=lay_out(kept, layout, rows, world.worlds), layout=layout, slots=system.slot_keys)
 
 
-def _check_fields(world: "World", snapshot: Snapshot) -> None:
+def _fit_arrays(kept: Kept, system: System, rows: np.ndarray | None) -> None:
+    """Bring what is kept by slot into the system's order."""
+    numbers = list(range(len(system.slots) if kept.slots is None else len(kept.slots)))
+    at = numbers if rows is None else np.argsort(rows)[(rows < 0).sum() :].tolist()
+    locks = {r for r in numbers if system.slots[at[r]].kind == CLOSURE}
+    if any(isinstance(r, bool) or not isinstance(r, int) or r not in locks for r in kept.idle):
+        raise wrong("snapshot.idle", kept.idle, "slots of joints that close loops")
+    kept.idle = tuple(at[r] for r in kept.idle)
+    if rows is not None:
+        for arrays, built in ((kept.parameters, system.parameter), (kept.topology, system.topology)):
+            for name in [name for name in arrays if name in BY_SLOT]:
+                arrays[name] = fit_slots(name, arrays[name], rows, kept, built(name))
+
+
+def _check_fields(world: "World", snapshot: Kept) -> None:
     """Everything but arrays and channels, and that there are numbers for as many hands and loads as are claimed."""
-    for name, kind in FIELDS.items():
+    for name, kind in KINDS_OF_FIELDS.items():
         value = getattr(snapshot, name)
         if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
             raise wrong(f"snapshot.{name}", value, f"a {kind.__name__}")
-    if type(snapshot.method) not in METHODS.values() or snapshot.coordinates not in snapshot.method.coordinates:
+    if not is_method(snapshot.method) or snapshot.coordinates not in snapshot.method.coordinates:
         raise wrong("snapshot.coordinates", snapshot.coordinates, "coordinates of the method")
     if not 1 <= snapshot.work_limit <= MOST_WORK:
         raise wrong("snapshot.work_limit", snapshot.work_limit, f"from 1 to {MOST_WORK}")
@@ -113,7 +135,7 @@ def _check_fields(world: "World", snapshot: Snapshot) -> None:
     if hands < 1 or snapshot.loads[: len(own)] != own:
         raise wrong("snapshot.loads", snapshot.loads, f"those of the model, {own}, first; and at least one hand")
     rows = ROWS_OF_HAND * hands + loads
-    if 3 * hands + 6 * loads > len(snapshot.channels) or rows * world.worlds > snapshot.state.size:
+    if 3 * hands + 6 * loads > len(snapshot.channels) or rows * world.worlds > snapshot.size:
         raise wrong("snapshot.hands and loads", (hands, loads), "no more than there are channels and rows for")
     for what in ("hands", "loads"):
         names = [name for name in getattr(snapshot, what) if name is not None]
@@ -137,11 +159,10 @@ def _check_channel(place: str, item: Any, worlds: int) -> None:
         raise wrong(place, item, "a finite number, one per world, a profile or a callable's record, of one component")
 
 
-def _check_arrays(world: "World", snapshot: Snapshot, system: System) -> None:
+def _check_arrays(world: "World", snapshot: Kept, system: System) -> None:
     """Shapes, kinds and finiteness of all arrays."""
     worlds = world.worlds
     shapes: dict[str, tuple[Any, tuple[int, ...], type]] = {
-        "state": (snapshot.state, (sum(state_blocks(system.counts).values()), worlds), np.float64),
         "acceleration": (snapshot.acceleration, (system.counts.bodies, worlds, 3), np.float64),
     }
     if snapshot.reaction is not None:
@@ -156,7 +177,7 @@ def _check_arrays(world: "World", snapshot: Snapshot, system: System) -> None:
         if name not in TOPOLOGY_OF_EDITS:
             raise FileError(f"snapshot: no array {name!r}; the journal is of another version")
     for name in TOPOLOGY_OF_EDITS:
-        shapes[name] = snapshot.topology.get(name), getattr(system.arrays, name).numpy().shape, np.int32
+        shapes[name] = snapshot.topology.get(name), system.topology(name).shape, np.int32
     for name, (values, shape, dtype) in shapes.items():
         if not isinstance(values, np.ndarray) or values.dtype != dtype:
             raise wrong(f"snapshot: {name}", values, f"an array of {np.dtype(dtype)}")
@@ -170,7 +191,7 @@ def _check_arrays(world: "World", snapshot: Snapshot, system: System) -> None:
             raise FileError(f"snapshot: {name} has values for joints that close loops, which have none")
 
 
-def _check_topology(snapshot: Snapshot, system: System) -> None:
+def _check_topology(snapshot: Kept, system: System) -> None:
     """Bodies, trees and flags that kernels index and branch by."""
     n, topology = system.counts.bodies, snapshot.topology
     for name, names in (("hand_body", snapshot.hands), ("load_body", snapshot.loads)):

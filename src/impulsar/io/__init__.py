@@ -1,8 +1,9 @@
-"""Files: models and edits as JSON."""
+"""Files: models by their suffix, edits as JSON."""
 
 from ..author.errors import FileError
 from .codec import edit_from_json, edit_to_json, model_from_json, model_to_json, schema
-from .scene_files import load_model, save_model
+from .loaders import load_model
+from .scene_files import save_model
 
 __all__ = [
     "FileError",

@@ -11,7 +11,7 @@ from ..author.checks import file_path
 from ..author.errors import FileError
 from ..author.files import write_file
 from ..author.model import Model
-from .codec import model_from_json, model_to_json
+from .codec import model_to_json
 from .kinds import tell
 
 LARGEST_FILE = 16 * 2**20  # bytes
@@ -27,15 +27,6 @@ DEPTH[[ord("["), ord("{")]], DEPTH[[ord("]"), ord("}")]] = 1, -1
 def save_model(model: Model, path: str | Path) -> None:
     """Write a model as a scene file; the old file stays until the new one is complete."""
     write_file(file_path("scene file", path), (pretty(model_to_json(model)) + "\n").encode())
-
-
-def load_model(path: str | Path) -> Model:
-    """The model of a scene file; raises FileError."""
-    path = file_path("scene file", path)
-    try:
-        return model_from_json(parse(read_bounded(path)))
-    except FileError as error:
-        raise FileError(f"'{path!s:.200}': {error}") from error
 
 
 def read_bounded(path: Path, largest: int = LARGEST_FILE) -> bytes:

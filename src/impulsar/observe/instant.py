@@ -20,10 +20,11 @@ from ..engine.constrain.frames import follow_loops
 from ..engine.constrain.topology import list_rows
 from ..engine.coordinates.inertia import inertial_wrench
 from ..engine.coordinates.tree import kinematics
-from ..engine.integrate.evaluate import IMPULSE_STEP, choose_feedback, evaluate
+from ..engine.integrate.evaluate import choose_feedback, evaluate
 from ..engine.integrate.settle import find_modes, outward, settle
 from ..engine.integrate.substeps import SNAP
 from ..engine.methods.direct import Direct
+from ..engine.options import Option
 from ..engine.solve.saturate import ball_is_weak
 from ..engine.spatial import ONE, ZERO, angular, f64, linear, spatial, vec6
 from ..engine.state import State, StateArrays, WorkArrays, allocate_work
@@ -129,17 +130,18 @@ class Instant:
             self._take_beat(bench.beat)
         if bench.system.channels.callables:
             self._reach()
+        rows = self._state.layout.size  # of the system; a method's own follow
         if bench.state.array.device.is_cpu:
-            np.copyto(self._state.numpy(), bench.state.numpy())
+            np.copyto(self._state.numpy(), bench.state.numpy()[:rows])
         else:
-            wp.copy(self._state.array, bench.state.array)
+            wp.copy(self._state.array, bench.state.array[:rows])
         acceleration, resultant = self._reading.read()
         return acceleration, resultant
 
     def _take_beat(self, beat: float | None) -> None:
         self._beat = beat
         options = np.zeros(self._options.shape[0])
-        options[IMPULSE_STEP] = Direct.impulse_step if beat is None else beat
+        options[Option.impulse_step] = Direct.impulse_step if beat is None else beat
         self._options.assign(options)
         self._lag.fill_(int(beat is None))
 

@@ -1,19 +1,24 @@
-"""Built-in scenes: one file each, a function of its parameters that returns a model."""
+"""Scenes: one file each, a function of its parameters that returns a model.
+
+Other packages add theirs by entry points of the group `impulsar.scenes`, each such a function, or a Scene.
+"""
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
+from typing import Any
 
 from ..author.checks import flag, number, show
 from ..author.errors import ModelError
 from ..author.model import Model
+from ..plugins import Registry
 from . import chain, cross_lift, five_link, four_bar, manipulator, n_four_bar, peaucellier, slider_crank, ten_pendula
 
 
 @dataclass(frozen=True)
 class Scene:
-    """A built-in mechanism."""
+    """A mechanism by name."""
 
     name: str
     build: Callable[..., Model]
@@ -21,7 +26,7 @@ class Scene:
     @property
     def description(self) -> str:
         """One line."""
-        return (self.build.__doc__ or "").strip().splitlines()[0]
+        return ((self.build.__doc__ or "").strip().splitlines() or [""])[0]
 
     @property
     def parameters(self) -> dict[str, object]:
@@ -30,7 +35,7 @@ class Scene:
 
 
 MOST_PARTS = 100_000  # that a parameter of a scene may ask for
-SCENES = {
+OWN = {
     scene.name: scene
     for scene in (
         Scene("ten-pendula", ten_pendula.build),
@@ -46,8 +51,22 @@ SCENES = {
 }
 
 
+def check_scene(name: str, thing: Any) -> Scene:
+    """A scene of an entry point; raises TypeError."""
+    found = thing if isinstance(thing, Scene) else Scene(name, thing)
+    if not callable(found.build) or found.name != name:
+        raise TypeError(f"is {thing!r:.80}, expected a function that returns a Model, or a Scene of that name")
+    wanting = [key for key, default in found.parameters.items() if default is inspect.Parameter.empty]
+    if wanting:
+        raise TypeError(f"parameters {', '.join(wanting)} have no default")
+    return found
+
+
+SCENES: Registry[Scene] = Registry("impulsar.scenes", OWN, check_scene)
+
+
 def scene(name: str, **parameters: object) -> Model:
-    """The model of a built-in scene, with its parameters: scene("ten-pendula", start="30deg")."""
+    """The model of a scene, with its parameters: scene("ten-pendula", start="30deg")."""
     if not isinstance(name, str) or name not in SCENES:
         raise ModelError(f"no scene {show(name)}; {_hint(name, SCENES)}")
     known = SCENES[name].parameters
@@ -71,6 +90,6 @@ def _check_kind(owner: str, key: str, value: object, default: object) -> None:
         raise ModelError(f"{owner}: {key} is {show(value)}, expected a text such as {default!r}")
 
 
-def _hint(name: object, known: dict) -> str:
+def _hint(name: object, known: Mapping) -> str:
     close = get_close_matches(name[:100] if isinstance(name, str) else "", list(known), n=1)
     return f"did you mean '{close[0]}'?" if close else f"known are: {', '.join(known)}"

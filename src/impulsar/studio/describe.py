@@ -21,6 +21,7 @@ from ..edits.parameters import GRAVITY, UNLIMITED, of_part
 from ..engine.methods import METHODS
 from ..engine.system import System
 from ..engine.system.slots import HAND, MOTORS
+from ..io.loaders import suffixes
 from ..observe.quantities import KINDS as KINDS_OF_PARTS
 from ..observe.quantities import QUANTITIES
 from ..observe.readout import coordinate_name
@@ -57,6 +58,7 @@ def scene(
         methods=list(METHODS),
         quantities=quantities(),
         scenes=scene_entries(),
+        suffixes=suffixes(),
     )
 
 
@@ -77,7 +79,7 @@ def quantities() -> list[ms.Quantity]:
 
 
 def scene_entries() -> list[ms.SceneEntry]:
-    """The built-in scenes."""
+    """The scenes there are."""
     return [
         ms.SceneEntry(name=entry.name, description=entry.description, parameters=dict(entry.parameters))
         for entry in SCENES.values()

@@ -209,7 +209,7 @@ class JointKind:
 
 @dataclass(frozen=True, kw_only=True)
 class SceneEntry:
-    """A built-in scene; parameters by name with their default values."""
+    """A scene; parameters by name with their default values."""
 
     name: str
     description: str
@@ -246,6 +246,7 @@ class Scene:
     methods: list[str]
     quantities: list[Quantity]
     scenes: list[SceneEntry]
+    suffixes: list[str]  # of files that can be opened as scenes: [".json", ...]
     type: Literal["scene"] = "scene"
 
 

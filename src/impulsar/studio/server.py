@@ -31,10 +31,10 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from .. import results
 from ..author.checks import vector
 from ..author.errors import ModelError, StepError
-from ..author.model import Model
-from ..io import model_from_json, model_to_json
+from ..io import model_to_json
+from ..io.loaders import read_model
 from ..io.meshes import read_mesh
-from ..io.scene_files import parse, pretty
+from ..io.scene_files import pretty
 from ..render import pose_now, pose_png
 from . import messages as ms
 from .describe import scene_entries
@@ -188,13 +188,10 @@ class Studio:
         return _json(scene_entries())
 
     async def _scene_file(self, request: Request) -> Response:
-        body = await request.body()
-
-        def read_model() -> Model:
-            return model_from_json(parse(body))
+        name, body = request.query_params.get("name", "scene.json"), await request.body()
 
         async def answer() -> Response:
-            model = await run_in_threadpool(read_model)
+            model = await run_in_threadpool(read_model, name, body)
             world = await run_in_threadpool(self.session.make_world, model)
             await self._ask(lambda: self.session.take_world(world, model.name))
             return _json(ms.Reply(id=0, ok=True, text=f"scene '{model.name}'"))

@@ -3,10 +3,11 @@
 import json as js
 import sys
 import time
-from importlib.metadata import entry_points
 from pathlib import Path
+from typing import Any
 
 from ..author.errors import ModelError
+from ..plugins import load_group
 from .case import Case, Outcome
 
 
@@ -58,9 +59,15 @@ def every_case() -> list[Case]:
         cost,
     )
     found = [case for module in modules for case in module.CASES]
-    for entry in sorted(entry_points(group="impulsar.cases"), key=lambda entry: entry.name):
-        found += entry.load()
+    for _, cases in load_group("impulsar.cases", _check_cases):
+        found += cases
     return found
+
+
+def _check_cases(name: str, thing: Any) -> list[Case]:
+    if not isinstance(thing, list | tuple) or not all(isinstance(case, Case) for case in thing):
+        raise TypeError(f"is {thing!r:.80}, expected a list of Case")
+    return list(thing)
 
 
 def case_names() -> list[str]:

@@ -24,20 +24,23 @@ class Digest:
         if self._inputs is None or self._inputs[0] != self._runner.edition:
             self._inputs = self._runner.edition, self._input_bits()
         digest = hashlib.blake2b(self._inputs[1], digest_size=16)
-        digest.update(np.ascontiguousarray(self._runner.state.numpy()).data)
+        digest.update(self._runner.state.hash().encode())
         return digest.hexdigest()
 
     def _input_bits(self) -> bytes:
         """Digest of all that only edits change."""
         runner, system = self._runner, self._runner.system
         digest = hashlib.blake2b(digest_size=16)
-        for name in system.parameters:
+        for name in sorted(system.parameters):
+            digest.update(name.encode())
             digest.update(system.parameter(name).data)
         for name in (*TOPOLOGY_OF_EDITS, *INPUT_ARRAYS):
             digest.update(np.ascontiguousarray(getattr(system.arrays, name).numpy()).data)
         for item in system.channels.items:
             digest.update(_channel_bits(item, runner.worlds))
-        options = (runner.method, runner.work_limit, runner.dt, runner.coordinates, runner.script_position)
+        method = runner.method
+        chosen = {e.name: getattr(method, e.name) for e in fields(method) if getattr(method, e.name) != e.default}
+        options = (method.name, chosen, runner.work_limit, runner.dt, runner.coordinates, runner.script_position)
         clamps = (runner.clamps.max_speed, runner.clamps.max_hand_force)
         digest.update(repr((*options, *clamps, system.hand_names, system.load_names)).encode())
         return digest.digest()

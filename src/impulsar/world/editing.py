@@ -159,14 +159,14 @@ def set_method(edit: edits.SetMethod, desk: Editor) -> edits.Answer:
     text = f"method is {method.name}, in {coordinates} coordinates"
     answer = edits.Answer(text, inverse=inverse)
     new = None
-    redundancy = getattr(method, "redundancy", runner.redundancy)
+    redundancy = runner.redundancy if method.play is None else method.play
     if coordinates != runner.coordinates or redundancy != runner.redundancy:
         before, runner.system.redundancy = runner.system.redundancy, redundancy
         try:
             new = desk.build(edits.Plan(desk.model, text, inverse), coordinates)
         finally:
             runner.system.redundancy = before
-    runner.method, runner.work_limit = method, method.iterations
+    runner.method, runner.work_limit = method, method.most_work
     if new is not None:
         answer = desk.swap(new)
     else:

@@ -23,7 +23,7 @@ def method_of(method: Any, **options: float | None) -> Any:
         if method not in METHODS:
             raise ModelError(f"no method {show(method)}; methods are: {', '.join(METHODS)}")
         method = METHODS[method]()
-    if type(method) not in METHODS.values():
+    if not is_method(method):
         raise ModelError(f"method is {show(method)}, expected one of {', '.join(METHODS)} or an options object")
     given = {name: value for name, value in options.items() if value is not None}
     for name, value in given.items():
@@ -36,6 +36,12 @@ def method_of(method: Any, **options: float | None) -> Any:
     except ValueError as error:
         raise ModelError(str(error)) from error
     return method
+
+
+def is_method(method: Any) -> bool:
+    """Whether something is the options object of a method."""
+    name = getattr(method, "name", None)
+    return isinstance(name, str) and METHODS.get(name) is type(method)
 
 
 def check_options(method: Any) -> None:
@@ -60,8 +66,8 @@ def parts_of_step(dt: object, method: Any) -> int:
         given = as_float(dt) if is_number(dt) else show(dt)
         expected = f"a time > 0 [s], from {SHORTEST_STEP:g} to {LONGEST_STEP:g}"
         raise edits.EditError(f"dt is {given}, expected {expected}")
-    fixed = getattr(method, "substeps", 0)
-    longest = method.max_step if fixed else min(method.max_step, LONGEST_PIECE)
+    fixed = method.fixed_substeps
+    longest = method.longest_step if fixed else min(method.longest_step, LONGEST_PIECE)
     pieces = max(1, math.ceil(float(dt) / longest * (1.0 - 1e-12)))
     if pieces * max(1, fixed) > MOST_PIECES:
         cure = "fewer substeps" if fixed else f"a dt of at most {MOST_PIECES * longest:g} s"

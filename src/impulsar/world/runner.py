@@ -8,7 +8,6 @@ import math
 import sys
 import time as wall
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -59,7 +58,7 @@ class Runner:
         self.script, self.carry_out = script, carry_out
         self.strict = self.paused = False
         self.between: Callable[[], None] | None = None  # called between launches; what it raises ends the steps
-        self.work_limit = method.iterations
+        self.work_limit = method.most_work
         self.dt = dt
         self._facts: Facts | None = None
         self.edition = 0  # counts edits: what was derived from parameters before one is stale
@@ -68,7 +67,8 @@ class Runner:
     def start(self, system: System) -> None:
         """Take a system into use at its authored pose, with fresh books."""
         choose_rows(system, self.redundancy)
-        bench = Bench(system, State(system.counts, self.device), allocate_work(system.counts, self.device))
+        state = State(system.counts, self.device, type(self.method))
+        bench = Bench(system, state, allocate_work(system.counts, self.device))
         bench.state.write("q", np.repeat(system.start_coordinates()[:, None], self.worlds, axis=1))
         refuse_locked_motors(system, bench.state, bench.work, ModelError)
         self.start_change = project_start(system, bench.state, bench.work)
@@ -104,10 +104,13 @@ class Runner:
 
     def equip(self) -> None:
         """Give the system what the method needs, and record its launches."""
-        tableau = getattr(self.method, "tableau", None)
+        state, tableau = self.state.used_by(type(self.method)), self.method.tableau
+        if state is not self.state:
+            self.bench = Bench(self.system, state, self.work)
+            self.state, self.readout, self.guard = state, self.bench.readout, Guard(self)
         if tableau is not None:
             self.system.arrays.tableau = wp.array(tableau, dtype=wp.float64, device=self.device)
-        self.system.arrays.spares.fill_(int(self.method.name == "direct" and self.system.counts.spares))
+        self.system.arrays.spares.fill_(int(self.method.skips_spares and self.system.counts.spares))
         self._record()
 
     def forget(self) -> None:
@@ -140,15 +143,16 @@ class Runner:
     @property
     def redundancy(self) -> float:
         """How far rows that others imply may be open [rad, or lengths over the mechanism's size]."""
-        return float(getattr(self.method, "redundancy", PLAY))
+        play = self.method.play
+        return PLAY if play is None else play
 
     def write_options(self, limit: int) -> None:
         """Give the kernel the method's options, with a limit of work in a nominal step."""
         self.work_limit = limit
         self.bench.beat = getattr(self.method, "impulse_step", None)
-        options = replace(self.method, iterations=limit).pack()
         data = np.zeros(self.system.arrays.options.shape[0])
-        data[: len(options)] = options
+        for name, value in self.method.options(limit).items():
+            data[getattr(self.method.places, name)] = value
         self.system.arrays.options.assign(data)
         self._facts = None
 
@@ -175,7 +179,7 @@ class Runner:
     def facts(self) -> Facts:
         """What reports are read by."""
         if self._facts is None:
-            limit = "budget" if self.work_limit < self.method.iterations else "iterations"
+            limit = "budget" if self.work_limit < self.method.most_work else "iterations"
             self._facts = Facts(self, self.system, self.worlds, self.coordinates, self.method.order, self.h, limit)
         return self._facts
 

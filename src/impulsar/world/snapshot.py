@@ -7,9 +7,9 @@ import numpy as np
 
 from ..author.model import Model
 from ..edits.parameters import read_model
-from ..engine.state import State, allocate_work
+from ..engine.state import Layout, State, allocate_work
 from ..engine.system import TOPOLOGY_OF_EDITS, System
-from ..engine.system.slots import IDLE
+from ..engine.system.slots import IDLE, SlotKey
 
 if TYPE_CHECKING:
     from .runner import Runner
@@ -17,14 +17,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Snapshot:
-    """A moment of a world, as data."""
+    """A moment of a world, as data: the state as one array, and what tells which of its rows are what.
+
+    Blocks, slots and loads have names, by which a journal keeps them (history/kept.py).
+    """
 
     model: Model  # what the system was built of; never changed in place
     coordinates: str
     method: Any  # options object
     work_limit: int
     idle: tuple[int, ...]  # slots of locks that the tree satisfies by itself
-    state: np.ndarray
+    state: np.ndarray  # [row, world]
+    layout: Layout  # of the state
+    slots: tuple[SlotKey, ...]
     parameters: dict[str, np.ndarray]
     topology: dict[str, np.ndarray]
     channels: list
@@ -50,8 +55,10 @@ def take(runner: "Runner") -> Snapshot:
         runner.work_limit,
         idle_slots(system),
         runner.state.numpy().copy(),
+        runner.state.layout,
+        system.slot_keys,
         {name: system.parameter(name) for name in system.parameters},
-        {name: getattr(system.arrays, name).numpy().copy() for name in TOPOLOGY_OF_EDITS},
+        {name: system.topology(name) for name in TOPOLOGY_OF_EDITS},
         list(system.channels.items),
         list(system.hand_names),
         list(system.load_names),
@@ -87,7 +94,9 @@ def put_back(runner: "Runner", snapshot: Snapshot) -> None:
         if "basis" in kept:  # not in journals of before
             system.spare_rows(kept["basis"], kept["rank"][0], kept["slack"][0])
         work = allocate_work(system.counts, runner.device)
-        runner.take(Bench(system, State(system.counts, runner.device), work))
+        runner.take(Bench(system, _state(runner, system, snapshot), work))
+    elif runner.state.layout != snapshot.layout:
+        runner.take(Bench(system, _state(runner, system, snapshot), runner.work))
     for name, values in snapshot.parameters.items():
         system.replace_parameter(name, values)
     for name, values in snapshot.topology.items():
@@ -97,7 +106,7 @@ def put_back(runner: "Runner", snapshot: Snapshot) -> None:
     system.hand_names, system.load_names = list(snapshot.hands), list(snapshot.loads)
     system.model = snapshot.present or read_model(system)
     system.count_live_slots()
-    runner.state.array.assign(snapshot.state)
+    runner.state.put(snapshot.state)
     runner.write_options(snapshot.work_limit)
     runner.set_dt(snapshot.dt)
     runner.clock, runner.count = snapshot.clock, snapshot.steps
@@ -112,6 +121,11 @@ def put_back(runner: "Runner", snapshot: Snapshot) -> None:
         runner.work.reaction.zero_()
     else:
         runner.work.reaction.assign(snapshot.reaction)
+
+
+def _state(runner: "Runner", system: System, snapshot: Snapshot) -> State:
+    """A state laid out as that of a snapshot."""
+    return State(system.counts, runner.device, type(snapshot.method), snapshot.layout.methods)
 
 
 def idle_slots(system: System) -> tuple[int, ...]:

@@ -11,7 +11,7 @@ from ..system import SystemArrays
 
 @wp.func(inline=False)
 def add_compliance(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], t: f64, book: int, w: int):
-    """Add springs, dampers and hands at time t, powers into the books; other slots but motors get no force."""
+    """Add springs, dampers and hands at time t, powers into the books; of other slots, but motors, both are 0."""
     slots = m.slot_kind.shape[0]
     for r in range(slots):
         if kinds.is_force(x, r, w):

@@ -17,10 +17,16 @@ from ..coordinates.inertia import twice_kinetic
 from ..freedoms import coordinates_of, is_slide, quaternion_rate
 from ..ledger import ledger_size, work_entry
 from ..spatial import ONE, ZERO, f64, normalize_rotation, quat, vec3
-from ..state import StateArrays, WorkArrays
+from ..state import OF_SYSTEM, TILL_STIFFER, Block, StateArrays, WorkArrays, rows_of
 from ..system import SystemArrays
 from .pairs import E_AT, STAGES
 
+KEPT = (  # between nominal steps
+    Block("pair", 3),  # 1: the implicit pair is in use; evaluations of the other; steps until it may be tried
+    Block("next_h", 1, lasts=TILL_STIFFER),  # sub-step to begin with, 0: none yet, < 0: too small to be taken [s]
+    Block("reach", 1, lasts=OF_SYSTEM),  # farthest that a slide has been from home [m]
+)
+Kept = rows_of(KEPT)
 SAFETY = wp.constant(wp.float64(0.9))
 SHRINK = wp.constant(wp.float64(0.2))
 GROW = wp.constant(wp.float64(5.0))
@@ -119,7 +125,7 @@ def make_unit(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], w: int):
 @wp.func
 def slide_scale(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], w: int) -> f64:
     """Length by which errors of slides are measured [m]."""
-    return wp.clamp(s.reach[0, w], LEAST_SCALE * m.size[0], m.size[0])
+    return wp.clamp(s.method[Kept.reach, w], LEAST_SCALE * m.size[0], m.size[0])
 
 
 @wp.func
@@ -127,7 +133,7 @@ def keep_reach(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], w: int):
     """Remember how far slides have moved."""
     for k in range(s.q.shape[0]):
         if m.coordinate_slides[k] != 0:
-            s.reach[0, w] = wp.max(s.reach[0, w], wp.abs(s.q[k, w] - m.home[k]))
+            s.method[Kept.reach, w] = wp.max(s.method[Kept.reach, w], wp.abs(s.q[k, w] - m.home[k]))
 
 
 @wp.func(inline=False)

@@ -13,6 +13,7 @@ from ..coordinates.retract import move_coordinates
 from ..coordinates.tree import accelerate, articulate, kinematics, row_velocity
 from ..forces.total import total
 from ..ledger import ledger_size, work_entry
+from ..options import Option
 from ..solve.direct import CHOOSE, STRONGER, WEAK, apply_multipliers, choose_rows, factor_bilateral, solve_bilateral
 from ..solve.project import PASSING, load_position_errors, project_velocities
 from ..solve.saturate import saturate_motors
@@ -21,7 +22,6 @@ from ..state import StateArrays, WorkArrays
 from ..system import SystemArrays
 from .control import keep_derivatives
 
-RTOL, ATOL, LIMIT, EPSILON, IMPULSE_STEP, FIXED, PAIR = 0, 1, 2, 3, 4, 5, 6  # places in SystemArrays.options
 CLOSE = wp.constant(wp.float64(1e-15))  # near a singular position a state so near to the joints is on them [m, rad]
 BACK_AT_ONCE = wp.constant(wp.float64(20.0))  # rate of a speed motor's way back to its target, per impulse step
 
@@ -135,15 +135,15 @@ def choose_feedback(
             rate = ZERO
             slack = OFF_TARGET * (ONE + wp.abs(motor.target_rate(m, x, r, t, w)))
             if wp.abs(miss) > slack or motor.is_off_target(m, s, x, r, t, w):
-                rate = BACK_AT_ONCE / m.options[IMPULSE_STEP]
+                rate = BACK_AT_ONCE / m.options[Option.impulse_step]
                 if motor.is_servo(x, r, w):
-                    rate = GENTLE / m.options[IMPULSE_STEP]
+                    rate = GENTLE / m.options[Option.impulse_step]
             if rate != x.feedback[r, w]:
                 x.feedback[r, w] = rate
                 x.push[r, w] = ZERO
                 changed += 1
             if anew:
-                span = wp.max(m.nominal_h[0], m.options[IMPULSE_STEP])
+                span = wp.max(m.nominal_h[0], m.options[Option.impulse_step])
                 x.push[r, w] = ZERO
                 if rate == ZERO:
                     x.push[r, w] = -(error / span + f64(1.5) * miss) / span

@@ -9,6 +9,7 @@ import warp as wp
 from ..constrain import kinds, motor
 from ..constrain.frames import follow_loops
 from ..coordinates.tree import kinematics, row_velocity
+from ..options import Option
 from ..solve.direct import WEAK, dependent_below, factor_bilateral
 from ..solve.project import project_velocities, remove_errors
 from ..solve.saturate import ball_is_weak
@@ -19,6 +20,7 @@ from ..system.channels import just_before, next_knot, snap_to_knot
 from ..system.measured import FORCES, TORN, UNDERFLOW, WORK
 from .books import keep_books
 from .control import (
+    Kept,
     keep_reach,
     next_size,
     return_to_start,
@@ -28,7 +30,7 @@ from .control import (
     step_error,
     work_error,
 )
-from .evaluate import ATOL, CLOSE, EPSILON, FIXED, IMPULSE_STEP, LIMIT, PAIR, RTOL, choose_feedback, evaluate
+from .evaluate import CLOSE, choose_feedback, evaluate
 from .impulsive import TOUCH, impulsive_step, limits_passed, short_of_limits
 from .pairs import C_AT, EXPLICIT, IMPLICIT, SOLVES, STAGES
 from .rosenbrock import factor_soft, finish_stage, implicit_error, set_implicit_stage
@@ -138,16 +140,16 @@ def begin(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], w: int) -> Progress:
     p = Progress()
     p.t = snap_to_knot(m, s.time[0, w], SNAP * m.nominal_h[0], w)
     p.left = m.nominal_h[0]
-    p.h = wp.abs(s.next_h[0, w])
+    p.h = wp.abs(s.method[Kept.next_h, w])
     if p.h == ZERO:
         p.h = f64(0.1) * p.left
         p.fresh = int(1)
     p.mode = SMOOTH
     p.pair = EXPLICIT
-    choice = int(m.options[PAIR])
-    if m.solvable.shape[0] > m.bilateral.shape[0] and (choice == 2 or (choice == 0 and s.pair[0, w] > ZERO)):
+    choice = int(m.options[Option.pair])
+    if m.solvable.shape[0] > m.bilateral.shape[0] and (choice == 2 or (choice == 0 and s.method[Kept.pair, w] > ZERO)):
         p.pair = IMPLICIT
-    if s.next_h[0, w] < ZERO and m.options[LIMIT] * p.h < PER_SUB_STEP * p.left:
+    if s.method[Kept.next_h, w] < ZERO and m.options[Option.limit] * p.h < PER_SUB_STEP * p.left:
         p.stiff = int(1)
     return p
 
@@ -188,10 +190,10 @@ def take_impulsive(
 ) -> Progress:
     """One impulsive sub-step: of fixed size, or of at most the method's impulse step."""
     p = start
-    beat = m.options[IMPULSE_STEP]
+    beat = m.options[Option.impulse_step]
     size = wp.min(beat, p.left)
-    if m.options[FIXED] > ZERO:
-        beat = m.options[FIXED] * m.nominal_h[0]
+    if m.options[Option.fixed] > ZERO:
+        beat = m.options[Option.fixed] * m.nominal_h[0]
         size = beat
     else:
         size = wp.min(size, next_knot(m, p.t, p.t + size, w) - p.t)
@@ -200,9 +202,11 @@ def take_impulsive(
             p.cut = int(1)
             p.coarse = INFINITY
     ends = p.left - size < END * m.nominal_h[0]
-    limit = int(wp.min(m.options[LIMIT], MOST_SWEEPS))
-    midway = m.options[FIXED] == ZERO
-    p.evaluations += impulsive_step(m, s, x, p.t, size, beat, m.options[EPSILON], limit, midway, is_last and ends, w)
+    limit = int(wp.min(m.options[Option.limit], MOST_SWEEPS))
+    midway = m.options[Option.fixed] == ZERO
+    p.evaluations += impulsive_step(
+        m, s, x, p.t, size, beat, m.options[Option.epsilon], limit, midway, is_last and ends, w
+    )
     p.mode = IMPULSIVE
     p.ready = int(0)
     return pass_by(m, p, size, w)
@@ -238,7 +242,7 @@ def keep_step(
     p.mode = SMOOTH
     p.ready = int(0)
     p.aimed = int(0)
-    if off <= NEGLIGIBLE * m.options[ATOL] and p.kink == 0:
+    if off <= NEGLIGIBLE * m.options[Option.atol] and p.kink == 0:
         reuse_last_stage(m, s, x, stages_of(p) - 1, w)
         p.first = p.last
         p.ready = int(1)
@@ -256,7 +260,7 @@ def stages_of(p: Progress) -> int:
 @wp.func
 def much_work(m: wp.ref[SystemArrays]) -> f64:
     """Evaluations in a nominal step that are a reason to try the implicit pair."""
-    return wp.min(MUCH_WORK, HALF * m.options[LIMIT])
+    return wp.min(MUCH_WORK, HALF * m.options[Option.limit])
 
 
 @wp.func
@@ -265,7 +269,7 @@ def first_pair(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], pair: int, size: 
 
     It would find out by itself, but leave the fast springs vibrating.
     """
-    if m.options[PAIR] == ZERO and m.solvable.shape[0] > m.bilateral.shape[0]:
+    if m.options[Option.pair] == ZERO and m.solvable.shape[0] > m.bilateral.shape[0]:
         rate = factor_soft(m, x, size, w)
         if EVALUATIONS * rate * m.nominal_h[0] > FAST * much_work(m):
             return IMPLICIT
@@ -348,21 +352,21 @@ def take_smooth(
         return p
     error = ZERO
     order = f64(5.0)  # of its error estimate in the size
-    work_tolerance = BOOKED * m.options[RTOL]
+    work_tolerance = BOOKED * m.options[Option.rtol]
     if p.pair == IMPLICIT:
-        error = implicit_error(m, s, x, size, m.options[RTOL], m.options[ATOL], w)
+        error = implicit_error(m, s, x, size, m.options[Option.rtol], m.options[Option.atol], w)
         order = f64(3.0)
     else:
-        error = step_error(m, s, x, size, m.options[RTOL], m.options[ATOL], w)
+        error = step_error(m, s, x, size, m.options[Option.rtol], m.options[Option.atol], w)
     if p.weakest < WEAK:
         of_speed, of_work = noise(m, s, p, size, w)
-        error *= CAUTION / (ONE + of_speed / m.options[ATOL])
+        error *= CAUTION / (ONE + of_speed / m.options[Option.atol])
         work_tolerance = WORK_TOLERANCE + of_work
     if p.pair == EXPLICIT and m.bilateral.shape[0] > 0 and size > SHORT * m.nominal_h[0]:
         error = wp.max(error, work_error(m, s, x, size, work_tolerance, w))
     allowed = ONE
     if p.coarse > ZERO:
-        allowed = COARSEST / m.options[RTOL]
+        allowed = COARSEST / m.options[Option.rtol]
     passed = limits_passed(m, s, x, w)
     opened = bool(False)
     if error <= allowed and not passed:
@@ -466,17 +470,17 @@ def spend(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], start: Progress, w: in
     Without a budget the limit is there to end what would not end by itself.
     """
     p = start
-    if f64(p.evaluations) < m.options[LIMIT] or p.stiff != 0:
+    if f64(p.evaluations) < m.options[Option.limit] or p.stiff != 0:
         return p
     p.cut = int(1)
-    if m.options[LIMIT] >= GUARD:
+    if m.options[Option.limit] >= GUARD:
         p.broken = WORK
     elif p.coarse == ZERO:
         p.coarse = ONE
         if m.solvable.shape[0] > m.bilateral.shape[0]:
             if factor_soft(m, x, p.h, w) * p.h > HALF * FAST:
                 p.stiff = int(1)
-    elif f64(p.evaluations) >= TWO * m.options[LIMIT]:
+    elif f64(p.evaluations) >= TWO * m.options[Option.limit]:
         p.stiff = int(1)
     return p
 
@@ -485,20 +489,20 @@ def spend(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], start: Progress, w: in
 def change_pair(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], start: Progress, w: int) -> Progress:
     """Inside a nominal step: leave the implicit pair where it is more work, try it before the work runs out."""
     p = start
-    if m.options[PAIR] != ZERO or m.solvable.shape[0] == m.bilateral.shape[0]:
+    if m.options[Option.pair] != ZERO or m.solvable.shape[0] == m.bilateral.shape[0]:
         return p
     spent = f64(p.evaluations)
     if p.pair == IMPLICIT:
-        if s.pair[1, w] > ZERO and spent > TWO * s.pair[1, w]:
+        if s.method[Kept.pair + 1, w] > ZERO and spent > TWO * s.method[Kept.pair + 1, w]:
             p.pair = EXPLICIT
             p.h = wp.min(p.h, FAST / p.rate)
             p.ready = int(0)
-            s.pair[0, w] = ZERO
-            s.pair[2, w] = PATIENCE
-    elif spent > much_work(m) and s.pair[2, w] == ZERO:
+            s.method[Kept.pair, w] = ZERO
+            s.method[Kept.pair + 2, w] = PATIENCE
+    elif spent > much_work(m) and s.method[Kept.pair + 2, w] == ZERO:
         p.pair = IMPLICIT
         p.ready = int(0)
-        s.pair[1, w] = f64(4.0) * much_work(m)
+        s.method[Kept.pair + 1, w] = f64(4.0) * much_work(m)
     return p
 
 
@@ -513,16 +517,16 @@ def choose_pair(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkA
     spent = f64(end.evaluations)
     if end.pair == IMPLICIT:
         slow = end.rate * m.nominal_h[0] < FAST
-        s.pair[0, w] = ONE
-        if slow or (s.pair[1, w] > ZERO and spent > s.pair[1, w]):
-            s.pair[0, w] = ZERO
+        s.method[Kept.pair, w] = ONE
+        if slow or (s.method[Kept.pair + 1, w] > ZERO and spent > s.method[Kept.pair + 1, w]):
+            s.method[Kept.pair, w] = ZERO
             h = wp.min(h, FAST / wp.max(end.rate, ONE))
             if not slow:
-                s.pair[2, w] = PATIENCE
-    elif s.pair[2, w] > ZERO:
-        s.pair[2, w] = s.pair[2, w] - ONE
+                s.method[Kept.pair + 2, w] = PATIENCE
+    elif s.method[Kept.pair + 2, w] > ZERO:
+        s.method[Kept.pair + 2, w] = s.method[Kept.pair + 2, w] - ONE
     elif end.mode == SMOOTH and m.solvable.shape[0] > m.bilateral.shape[0] and spent > TWO * EVALUATIONS:
         if factor_soft(m, x, h, w) * h > HALF * FAST:
-            s.pair[0, w] = ONE
-            s.pair[1, w] = spent
+            s.method[Kept.pair, w] = ONE
+            s.method[Kept.pair + 1, w] = spent
     return h

@@ -14,6 +14,7 @@ rows take over from those that are weak there, and a sub-step whose stages come 
 anew so that it passes the position between its stages (`aim`).
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,7 +24,7 @@ from ..constrain.reactions import instant_reactions
 from ..constrain.topology import list_rows
 from ..integrate.books import measure_energy
 from ..integrate.clock import advance_clock
-from ..integrate.evaluate import FIXED, PAIR, RTOL
+from ..integrate.control import KEPT, Kept
 from ..integrate.impulsive import needs_impulses
 from ..integrate.pairs import STAGES, tableaux
 from ..integrate.substeps import (
@@ -38,19 +39,21 @@ from ..integrate.substeps import (
     take_smooth,
     wished_size,
 )
+from ..options import Option
 from ..report import check_finite, report_substeps, report_velocities, start_report
 from ..spatial import ZERO, f64
-from ..state import StateArrays, WorkArrays
+from ..state import Block, Counts, StateArrays, WorkArrays
 from ..system import SystemArrays
 from ..system.measured import BROKEN
 from ..system.rank import PLAY
+from .base import Method
 
 PAIRS = ("auto", "explicit", "implicit")
 RETRY = wp.constant(wp.float64(1.2))  # growth of the wished sub-step while it is too small to be taken
 
 
 @dataclass(frozen=True)
-class Direct:
+class Direct(Method):
     """Options of the direct method."""
 
     rtol: float = 1e-7
@@ -66,6 +69,8 @@ class Direct:
     name = "direct"
     order = 5
     coordinates = ("generalized", "maximal")
+    least_work = STAGES
+    skips_spares = True
 
     @property
     def kernel(self) -> wp.Kernel:
@@ -74,6 +79,22 @@ class Direct:
     @property
     def tableau(self) -> np.ndarray:
         return tableaux()
+
+    @property
+    def most_work(self) -> int:
+        return self.iterations
+
+    @property
+    def fixed_substeps(self) -> int:
+        return self.substeps
+
+    @property
+    def play(self) -> float:
+        return self.redundancy
+
+    @staticmethod
+    def state_blocks(counts: Counts) -> Sequence[Block]:
+        return KEPT
 
     def check(self) -> None:
         """Raise ValueError at a wrong option."""
@@ -91,22 +112,28 @@ class Direct:
         if not (isinstance(self.iterations, int) and self.iterations >= STAGES):
             raise ValueError(f"direct: iterations is {self.iterations!r}, expected an integer >= {STAGES}")
 
-    def pack(self) -> list[float]:
-        """The options as the kernel reads them."""
-        fixed = 1.0 / self.substeps if self.substeps else 0.0
-        pair = PAIRS.index(self.pair)
-        return [self.rtol, self.atol, self.iterations, self.epsilon, self.impulse_step, fixed, pair]
+    def options(self, limit: int) -> dict[str, float]:
+        """What the kernel reads."""
+        return {
+            "limit": limit,
+            "rtol": self.rtol,
+            "atol": self.atol,
+            "epsilon": self.epsilon,
+            "impulse_step": self.impulse_step,
+            "fixed": 1.0 / self.substeps if self.substeps else 0.0,
+            "pair": PAIRS.index(self.pair),
+        }
 
 
 @wp.func
 def step(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], is_last: bool, w: int):
     """One nominal step of one world."""
     p = begin(m, s, w)
-    if m.live_slots[0] > 0 and m.options[FIXED] == ZERO:
+    if m.live_slots[0] > 0 and m.options[Option.fixed] == ZERO:
         refresh_geometry(m, s, x, w)  # as after a launch, so that step(n) is n times step to the bit
     while p.left > ZERO and p.broken == 0:
         size = ZERO
-        impulsive = m.options[FIXED] > ZERO
+        impulsive = m.options[Option.fixed] > ZERO
         if not impulsive:
             p = change_pair(m, s, spend(m, x, p, w), w)
             size = wished_size(m, p, w)
@@ -118,12 +145,12 @@ def step(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays],
     if p.broken != 0:
         x.report[BROKEN, w] = f64(p.broken)
         return
-    s.next_h[0, w] = p.h
+    s.method[Kept.next_h, w] = p.h
     if p.stiff != 0:
-        s.next_h[0, w] = -RETRY * p.h
-    elif m.options[PAIR] == ZERO:
-        s.next_h[0, w] = choose_pair(m, s, x, p, w)
-    report_substeps(x, p.sub_steps, p.evaluations, p.cut, p.coarse * m.options[RTOL], w)
+        s.method[Kept.next_h, w] = -RETRY * p.h
+    elif m.options[Option.pair] == ZERO:
+        s.method[Kept.next_h, w] = choose_pair(m, s, x, p, w)
+    report_substeps(x, p.sub_steps, p.evaluations, p.cut, p.coarse * m.options[Option.rtol], w)
     if is_last and p.mode == SMOOTH:  # accelerations and forces of the instant where the step ends
         p.ready = int(0)
         take_smooth(m, s, x, p, ZERO, w)

@@ -8,7 +8,7 @@ the sweep, because a sweep alone creeps; velocity products are left out and the 
 over the drift instead (`engine/integrate/inertial.py`), but for planar trees without rows in fine steps.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import warp as wp
 
@@ -21,6 +21,7 @@ from ..forces.total import total_over
 from ..integrate.books import book_forces, book_rows, measure_energy
 from ..integrate.clock import advance_clock
 from ..integrate.inertial import before_drift, drift_carefully, leave_out_products
+from ..options import Option
 from ..report import check_finite, report_step, start_report
 from ..solve.cones import share_cone_mass
 from ..solve.sticking import stick
@@ -28,12 +29,11 @@ from ..solve.sweep import start_pseudo, sweep, warm_start
 from ..spatial import ONE, ZERO
 from ..state import StateArrays, WorkArrays
 from ..system import SystemArrays
-
-EPSILON, LIMIT, WARM_START, SPLIT_IMPULSES, STICK = 0, 1, 2, 3, 4  # places in SystemArrays.options
+from .base import Method, Trial, sweeps_in
 
 
 @dataclass(frozen=True)
-class Simgc:
+class Simgc(Method):
     """Options of SIMGC."""
 
     epsilon: float = 1e-6  # largest impulse increment of the last sweep [N s, N m s]
@@ -51,6 +51,14 @@ class Simgc:
     def kernel(self) -> wp.Kernel:
         return simgc_kernel
 
+    @property
+    def most_work(self) -> int:
+        return self.iterations
+
+    @property
+    def longest_step(self) -> float:
+        return self.max_step
+
     def check(self) -> None:
         """Raise ValueError at a wrong option."""
         if not self.epsilon >= 0.0:
@@ -60,9 +68,19 @@ class Simgc:
         if not self.max_step > 0.0:
             raise ValueError(f"simgc: max_step is {self.max_step!r}, expected a time > 0 [s]")
 
-    def pack(self) -> list[float]:
-        """The options as the kernel reads them."""
-        return [self.epsilon, self.iterations, self.warm_start, self.split_impulses, self.stick]
+    def options(self, limit: int) -> dict[str, float]:
+        """What the kernel reads."""
+        return {
+            "limit": limit,
+            "epsilon": self.epsilon,
+            "warm_start": self.warm_start,
+            "split_impulses": self.split_impulses,
+            "stick": self.stick,
+        }
+
+    def work_in(self, budget: float, trial: Trial) -> int:
+        """Sweeps in a budget [s]."""
+        return sweeps_in(budget, replace(self, epsilon=0.0), trial)
 
 
 @wp.func
@@ -70,7 +88,7 @@ def step(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays],
     """One step of one world."""
     h = m.h[0]
     t = s.time[0, w]
-    limit = int(m.options[LIMIT])
+    limit = int(m.options[Option.limit])
     rows = int(0)
     iterations = int(0)
     total_over(m, s, x, t, ZERO, h, w)
@@ -84,9 +102,11 @@ def step(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays],
     if m.live_slots[0] > 0:
         rows = assemble(m, s, x, t, h, w)  # 5
         share_cone_mass(x, rows, w)
-        warm_start(m, s, x, rows, h, m.options[WARM_START], w)  # 4
-        iterations = sweep(m, s, x, rows, h, m.options[EPSILON], limit, int(m.options[SPLIT_IMPULSES]), 0, w)  # 7
-        if int(m.options[STICK]) != 0:
+        warm_start(m, s, x, rows, h, m.options[Option.warm_start], w)  # 4
+        iterations = sweep(
+            m, s, x, rows, h, m.options[Option.epsilon], limit, int(m.options[Option.split_impulses]), 0, w
+        )  # 7
+        if int(m.options[Option.stick]) != 0:
             stick(m, s, x, rows, w)
         book_rows(m, s, x, rows, t, h, w)
     if is_last:

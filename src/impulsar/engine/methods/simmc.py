@@ -10,7 +10,7 @@ Beyond the paper: limits, friction, motors, couplings and compliant rows, warm s
 momentum kept exactly between impulses.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import warp as wp
 
@@ -22,6 +22,7 @@ from ..coordinates.tree import drift, kick, kinematics
 from ..forces.total import total_over
 from ..integrate.books import book_forces, book_rows, measure_energy
 from ..integrate.clock import advance_clock
+from ..options import Option
 from ..report import check_finite, report_step, start_report
 from ..solve.blocks import factor_blocks
 from ..solve.cones import share_cone_mass
@@ -30,12 +31,11 @@ from ..solve.sweep import start_pseudo, sweep, warm_start
 from ..spatial import ONE, ZERO
 from ..state import StateArrays, WorkArrays
 from ..system import SystemArrays
-
-EPSILON, LIMIT, WARM_START, SPLIT_IMPULSES, STICK, BETA = 0, 1, 2, 3, 4, 5  # places in SystemArrays.options
+from .base import Method, Trial, sweeps_in
 
 
 @dataclass(frozen=True)
-class Simmc:
+class Simmc(Method):
     """Options of SIMMC."""
 
     epsilon: float = 1e-6  # largest impulse increment of the last sweep [N s, N m s]
@@ -54,6 +54,14 @@ class Simmc:
     def kernel(self) -> wp.Kernel:
         return simmc_kernel
 
+    @property
+    def most_work(self) -> int:
+        return self.iterations
+
+    @property
+    def longest_step(self) -> float:
+        return self.max_step
+
     def check(self) -> None:
         """Raise ValueError at a wrong option."""
         if not self.epsilon >= 0.0:
@@ -65,10 +73,20 @@ class Simmc:
         if not self.max_step > 0.0:
             raise ValueError(f"simmc: max_step is {self.max_step!r}, expected a time > 0 [s]")
 
-    def pack(self) -> list[float]:
-        """The options as the kernel reads them."""
-        beta = 0.0 if self.split_impulses else self.beta
-        return [self.epsilon, self.iterations, self.warm_start, self.split_impulses, self.stick, beta]
+    def options(self, limit: int) -> dict[str, float]:
+        """What the kernel reads."""
+        return {
+            "limit": limit,
+            "epsilon": self.epsilon,
+            "warm_start": self.warm_start,
+            "split_impulses": self.split_impulses,
+            "stick": self.stick,
+            "beta": 0.0 if self.split_impulses else self.beta,
+        }
+
+    def work_in(self, budget: float, trial: Trial) -> int:
+        """Sweeps in a budget [s]."""
+        return sweeps_in(budget, replace(self, epsilon=0.0), trial)
 
 
 @wp.func
@@ -76,7 +94,7 @@ def step(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays],
     """One step of one world."""
     h = m.h[0]
     t = s.time[0, w]
-    limit = int(m.options[LIMIT])
+    limit = int(m.options[Option.limit])
     rows = int(0)
     iterations = int(0)
     total_over(m, s, x, t, ZERO, h, w)
@@ -87,12 +105,14 @@ def step(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays],
     start_pseudo(x, w)
     if m.live_slots[0] > 0:
         rows = assemble(m, s, x, t, h, w)
-        feed_back_errors(x, rows, h, m.options[BETA], w)  # eq. 27
+        feed_back_errors(x, rows, h, m.options[Option.beta], w)  # eq. 27
         factor_blocks(m, x, w)
         share_cone_mass(x, rows, w)
-        warm_start(m, s, x, rows, h, m.options[WARM_START], w)
-        iterations = sweep(m, s, x, rows, h, m.options[EPSILON], limit, int(m.options[SPLIT_IMPULSES]), 1, w)
-        if int(m.options[STICK]) != 0:
+        warm_start(m, s, x, rows, h, m.options[Option.warm_start], w)
+        iterations = sweep(
+            m, s, x, rows, h, m.options[Option.epsilon], limit, int(m.options[Option.split_impulses]), 1, w
+        )
+        if int(m.options[Option.stick]) != 0:
             stick(m, s, x, rows, w)
         book_rows(m, s, x, rows, t, h, w)
     if is_last:

@@ -31,17 +31,17 @@ from ...author.parts import PARTS, Joint
 from ...author.profiles import Scalar, scalar_profiles
 from ...author.rotations import conjugate, multiply, multiply_all, rotate_all, rotation_matrices, rotation_matrix
 from ..freedoms import coordinates_of, is_slide, measure_coordinates
+from ..options import MOST_OPTIONS
 from ..spatial import f64, mat33, quat, vec3
 from ..state import Counts
 from .arrays import ADD, ALONE, ELEMENTS, FOLLOW, HELD, JOINED, KEEP, LEVEL, ON_BALL, STORE, WHOLE, SystemArrays
 from .channels import Channels
-from .slots import BILATERAL, CLOSURE, COUPLING, FRICTION, HAND, IDLE, SOFT, Slot, SlotBuilder
+from .slots import BILATERAL, CLOSURE, COUPLING, FRICTION, HAND, IDLE, SOFT, Slot, SlotBuilder, SlotKey
 from .tree import GROUND, Tree, scatter, span
 
 WITH_SLOTS = ("coupling", *ELEMENTS)
 METRES = (SLIDE_X, SLIDE_Y, SLIDE_Z, LOCK_X, LOCK_Y, LOCK_Z, THREAD, LENGTH)  # codes of rows in metres
 EMPTY = -2  # body of a hand or load that is not in use
-OPTIONS = 16
 TOPOLOGY_OF_EDITS = ("hand_body", "load_body", "load_in_body", "slot_trees")  # what hands and loads change
 ROUNDING = 1e-15  # of the entries of rotation matrices
 PARALLEL = 1e-6  # hinge axes that lean less are parallel [rad]
@@ -91,6 +91,11 @@ class System:
         self._place_rows()
         self.counts = self._count(hands, len(channels), extra_rows)
         self._write(channels)
+
+    @cached_property
+    def slot_keys(self) -> tuple[SlotKey, ...]:
+        """Part, kind and code of every slot, by which files tell them apart."""
+        return tuple(slot.key for slot in self.slots)
 
     def _make_slots(self, hands: int, loads: int) -> list[Scalar]:
         """Slots of the rows in their order, with room for hands and loads; returns what their channels follow."""
@@ -156,7 +161,7 @@ class System:
         self.count_live_slots()
         self.arrays.spares = wp.zeros(1, dtype=wp.int32, device=device)
         self.arrays.tableau = wp.zeros(1, dtype=f64, device=device)  # a method that has one fills it
-        self.arrays.options = wp.zeros(OPTIONS, dtype=f64, device=device)
+        self.arrays.options = wp.zeros(MOST_OPTIONS, dtype=f64, device=device)
 
     def _number_freedoms(self) -> None:
         """Where each freedom's velocity and coordinate are; tree joints in q, v, loops in loop_q."""
@@ -349,6 +354,10 @@ class System:
     def parameter(self, name: str) -> np.ndarray:
         """Values of a parameter array [part, 1 or world, ...] on the host, a copy."""
         return self._bases[name].numpy().copy()
+
+    def topology(self, name: str) -> np.ndarray:
+        """Values of one of TOPOLOGY_OF_EDITS on the host, a copy."""
+        return getattr(self.arrays, name).numpy().copy()
 
     def width(self, name: str) -> tuple[int, ...]:
         """Shape of one value of a parameter array."""

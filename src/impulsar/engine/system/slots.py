@@ -37,6 +37,15 @@ ROLES = {  # what the table of parts calls them
     **{entry.slot: kind for kind, entry in PARTS.items() if entry.slot >= 0},
 }
 OWNERS = {HAND: "hand"} | {entry.slot: kind for kind, entry in PARTS.items() if entry.slot >= 0}  # else: joint
+KIND_NAMES = ROLES | {  # as files call them; an idle lock is a closure there
+    CLOSURE: "closure",
+    MOTOR_SPEED: "speed motor",
+    MOTOR_POSITION: "position motor",
+    MOTOR_TORQUE: "torque motor",
+    HAND: "hand",
+    IDLE: "closure",
+}
+SlotKey = tuple[str, str, int]  # part, kind and code, by which files tell slots apart
 
 
 @dataclass
@@ -65,6 +74,11 @@ class Slot:
     def owner(self) -> str:
         """Kind of the part that it is of."""
         return OWNERS.get(self.kind, "joint")
+
+    @property
+    def key(self) -> SlotKey:
+        """By which files tell it from the others."""
+        return self.name, KIND_NAMES[self.kind], self.code
 
 
 def cone_size(k: int, n: int) -> int:

@@ -1,0 +1,1 @@
+"""What a package adds to impulsar by entry points: see pyproject.toml beside it."""
