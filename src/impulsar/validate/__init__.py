@@ -24,7 +24,6 @@ def every_case() -> list[Case]:
         analysis_cases,
         conservation,
         convergence,
-        cost,
         determinism,
         direct_cases,
         drag_cases,
@@ -55,7 +54,6 @@ def every_case() -> list[Case]:
         singular_cases,
         stiff_cases,
         drag_cases,
-        cost,
     )
     found = [case for module in modules for case in module.CASES]
     for entry in sorted(entry_points(group="impulsar.cases"), key=lambda entry: entry.name):

@@ -1,7 +1,6 @@
 """The direct method: loops done right, at the papers' own step."""
 
 import math
-import time
 
 import numpy as np
 
@@ -34,18 +33,14 @@ def drag_and_release(start: str, device: str) -> dict[str, tuple[float, float]]:
     _notes.clear()
     for coordinates in COORDINATES:
         world = World(scene("ten-pendula", start=start, hand=True), "direct", coordinates, dt=0.01, device=device)
-        imbalance = error = longest = spent = 0.0
+        imbalance = error = 0.0
         for _ in range(1000):
-            begin = time.perf_counter()
             world.step()
-            took = time.perf_counter() - begin
-            spent, longest = spent + took, max(longest, took)
             imbalance = max(imbalance, abs(world.energy().imbalance))
             error = max(error, float(world.constraint_error()))
         found[coordinates] = (100.0 * imbalance / 2.4525, error)
         _notes.append(
-            f"{start}, {coordinates}: imbalance {100 * imbalance / 2.4525:.2g} %, constraint error {error:.1e}, "
-            f"{10.0 / spent:.0f} times real time, longest step {1e3 * longest:.2f} ms"
+            f"{start}, {coordinates}: imbalance {100 * imbalance / 2.4525:.2g} %, constraint error {error:.1e}"
         )
     return found
 
@@ -226,9 +221,7 @@ def door(device: str) -> float:
 def long_chain(device: str) -> float:
     """Constraint error of a chain of 10,000 free links after 2 nominal steps of 1e-3 s."""
     world = World(scene("chain", n=10_000, start="hanging"), "direct", "maximal", dt=1e-3, device=device)
-    begin = time.perf_counter()
     world.step(2)
-    _notes[:] = [f"{(time.perf_counter() - begin) / 2:.2f} s a nominal step"]
     return float(world.constraint_error())
 
 
@@ -282,7 +275,5 @@ CASES = [
     Case("mass-ratio", "hanging chain with a mass ratio of 1e4: constraint error", 1e-9, "m, rad", mass_ratio),
     Case("door", "a door on two coaxial hinges moves as on one", 1e-6, "rad", door),
     Case("flat-parallelogram", "a parallelogram stays on its branch when flat", 1e-6, "rad", flat_parallelogram),
-    Case(
-        "long-chain", "chain of 10,000 links in maximal coordinates", 1e-9, "m, rad", long_chain, slow=True, show=show
-    ),
+    Case("long-chain", "chain of 10,000 links in maximal coordinates", 1e-9, "m, rad", long_chain, slow=True),
 ]

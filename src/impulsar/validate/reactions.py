@@ -19,7 +19,7 @@ from ..engine.system.slots import SPRING
 from ..scenes import SCENES, scene
 from ..scenes.parts import rod
 from ..world.world import World
-from .case import Case
+from .case import Case, print_table
 from .convergence import STEPS, G, observed_order, pendulum, swing
 
 EXACT = {"epsilon": 1e-12, "iterations": 100_000, "rtol": 1e-10, "atol": 1e-10}  # the solver's error is negligible
@@ -50,8 +50,6 @@ def show(name: str):
     """Prints the table behind the last figure of a case."""
 
     def print_rows() -> None:
-        from ..bench import print_table
-
         print_table(_rows[name])
 
     return print_rows

@@ -25,7 +25,7 @@ from ..engine.methods import Simmc
 from ..results import COLOURS, INK, new_figure, save_figure, style
 from ..scenes import scene
 from ..world.world import World
-from .case import Case
+from .case import Case, print_table
 
 H = 0.01  # [s]
 COUNTS = (1, 2, 3, 4, 5, 10, 20, 50, 100, 200)
@@ -138,8 +138,6 @@ def study(device: str) -> float:
 
 def show() -> None:
     """Print the table of the last study."""
-    from ..bench import print_table
-
     print_table([found.row() for found in _runs])
 
 
@@ -269,8 +267,6 @@ def _stays(iterations: int, beta: float, device: str) -> bool:
 
 def show_feedback() -> None:
     """Print the predictions."""
-    from ..bench import print_table
-
     print_table(_feedback)
 
 
