@@ -22,7 +22,7 @@ import numpy as np
 from ..scenes import scene
 from ..world.world import World
 from .case import Case, print_table
-from .reactions import variants
+from .variants import variants
 
 # scene, parameters, step and time [s]: within the horizon of each, at steps where the next term is small
 RUNS: list[tuple[str, dict[str, Any], float, float]] = [
