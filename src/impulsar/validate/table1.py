@@ -31,10 +31,9 @@ def measure(device: str) -> float:
     """Worst factor between SIMGC's mean iterations, with warm start, and the paper's on its three scenes."""
     _rows.clear()
     for name in SCENES:
-        for warm in (True, False):
-            _rows.append(run(name, Simgc(epsilon=1e-6, warm_start=warm), device))
-    for iterations in (40, 20, 10, 5):  # what a budget that bites would allow
-        _rows.append(run("peaucellier", Simgc(epsilon=1e-6, iterations=iterations), device))
+        _rows.extend(run(name, Simgc(epsilon=1e-6, warm_start=warm), device) for warm in (True, False))
+    cuts = (40, 20, 10, 5)  # what a budget that bites would allow
+    _rows.extend(run("peaucellier", Simgc(epsilon=1e-6, iterations=limit), device) for limit in cuts)
     worst = 1.0
     for row in _rows[: 2 * len(SCENES) : 2]:
         factor = row["iterations"] / row["paper"]
