@@ -13,7 +13,6 @@ import subprocess
 import sys
 import threading
 import time as wall
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
