@@ -14,8 +14,8 @@ def test_every_table_has_its_place_in_the_docs() -> None:
 
 
 def test_numbers_have_two_digits() -> None:
-    numbers = (0.0, 628.0, 45.2, 0.000123, 1e-15, 6.1e-5)
-    assert [sig(x) for x in numbers] == ["0", "628", "45", "0.00012", "1e-15", "6.1e-5"]
+    numbers = (0.0, 628.0, 45.2, 0.000123, 1e-15, 6.1e-5, 251.3, 1e20)
+    assert [sig(x) for x in numbers] == ["0", "628", "45", "0.00012", "1e-15", "6.1e-5", "250", "1e20"]
     assert markdown(["a", "b"], [["1", "2"]]) == "| a | b |\n|---|---|\n| 1 | 2 |\n"
 
 

@@ -47,7 +47,8 @@ def sig(value: float) -> str:
     """Two digits; whole numbers as they are."""
     if value == 0 or (float(value).is_integer() and abs(value) < 1e4):
         return f"{value:.0f}"
-    return re.sub(r"e([+-])0?", r"e\1", f"{value:.2g}").replace("e+", "e")
+    text = f"{value:.2g}"
+    return f"{float(text):.0f}" if 100 <= abs(value) < 1e4 else re.sub(r"e([+-])0?", r"e\1", text).replace("e+", "e")
 
 
 def markdown(titles: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
