@@ -4,7 +4,6 @@ import json
 import subprocess
 import sys
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -53,7 +52,7 @@ def test_run_writes_what_it_says(tmp_path: Path) -> None:
         assert words in done.stdout
     assert f"wrote {out}" in done.stdout
     assert float(results.load(out)["time"][-1]) == 0.05
-    assert plot.read_bytes().startswith(b"\x89PNG")
+    assert 0.0005 < (np.ptp(imread(plot)[..., :3], axis=-1) > 0.2).mean() < 0.2  # curves; axes alone have no colour
 
 
 def test_run_prints_one_json_object() -> None:
@@ -164,19 +163,57 @@ def test_validate_lists_and_runs_cases(capsys: pytest.CaptureFixture[str]) -> No
     assert 0.0 <= outcome["figure"] <= outcome["bound"] < 1.0
 
 
-def test_validate_and_bench_are_dispatched(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
-    """Names are checked first; options arrive; the status is theirs."""
-    calls: list[tuple] = []
-    cases = SimpleNamespace(case_names=lambda: ["fall", "swing"], run_cases=lambda *args: calls.append(args) or 1)
-    suites = SimpleNamespace(suite_names=lambda: ["step"], run_suites=lambda *args: calls.append(args) or 0)
-    monkeypatch.setattr(im, "validate", cases, raising=False)
-    monkeypatch.setattr(im, "bench", suites, raising=False)
-    assert cli.main(["validate", "fall", "--json", "--report", str(tmp_path)]) == 1
-    assert cli.main(["bench"]) == 0
-    assert calls == [(["fall"], True, tmp_path), (None, False)]
+def test_validate_measures_and_lists(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """For real: the list is that of the cases, and a case is measured and judged by its bound."""
+    from impulsar.validate import every_case
+
     assert cli.main(["validate", "--list", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out) == {"cases": [{"name": "fall"}, {"name": "swing"}]}
-    assert cli.main(["validate", "fal"]) == 2
-    assert "did you mean 'fall'?" in capsys.readouterr().err
+    listed = json.loads(capsys.readouterr().out)
+    assert listed == {"cases": [{"name": case.name} for case in every_case()]}
+    assert cli.main(["validate", "lift-mobility", "free-momentum", "--report", str(tmp_path / "new")]) == 0
+    printed = capsys.readouterr()
+    titles = [line.split(":")[0] for line in printed.out.splitlines() if not line.startswith(" ")]
+    assert titles == ["lift-mobility", "free-momentum"]
+    assert printed.out.count("holds") == 2 and "2 hold, 0 fell short" in printed.err
+    assert (tmp_path / "new").is_dir()
+
+
+def test_a_case_that_falls_short_is_status_1(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from impulsar import validate
+    from impulsar.validate.case import Case
+
+    monkeypatch.setattr(validate, "every_case", lambda: [Case("fall", "too far", 1.0, "m", lambda device: 2.0)])
+    assert cli.main(["validate", "fall", "--json"]) == 1
+    (outcome,) = json.loads(capsys.readouterr().out)["cases"]
+    assert (outcome["figure"], outcome["bound"], outcome["holds"]) == (2.0, 1.0, False)
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        ("validate joint-matrx", "no case named 'joint-matrx'; did you mean 'joint-matrix'?"),
+        ("validate qqq", "no case named 'qqq'; `impulsar validate --list` names them"),
+        ("bench chian", "no suite named 'chian'; did you mean 'chain'?"),
+        ("bench qqq", "no suite named 'qqq'; known are: chain, loops, "),
+    ],
+)
+def test_a_wrong_case_or_suite_is_told_in_a_short_line(
+    words: str, says: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(words.split()) == 2
+    told = capsys.readouterr().err
+    assert says in told
+    assert len(told.splitlines()) == 1 and len(told) < 200
+
+
+def test_bench_prints_rows_or_json(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """And ends with 1 where a row does not hold."""
+    rows = [{"links": 10, "ratio": 0.5, "holds": True}]
+    monkeypatch.setattr("impulsar.bench.cost.run", lambda: rows)
+    assert cli.main(["bench", "cost", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == {"cost": rows}
+    rows[0]["holds"] = False
+    assert cli.main(["bench", "cost"]) == 1
+    assert capsys.readouterr().out.splitlines() == ["links  ratio  holds", "   10    0.5     NO"]

@@ -42,15 +42,15 @@ def test_constants_of_kernels_are_written_out() -> None:
             is_kernel = isinstance(node, ast.FunctionDef) and any(
                 ast.unparse(item).startswith(("wp.func", "wp.kernel")) for item in node.decorator_list
             )
-            for call in ast.walk(node) if is_kernel else ():
-                if (
-                    isinstance(call, ast.Call)
-                    and ast.unparse(call.func) in ("f64", "wp.float64")
-                    and call.args
-                    and isinstance(call.args[0], ast.BinOp)
-                    and not any(isinstance(item, ast.Name) for item in ast.walk(call.args[0]))
-                ):
-                    found.append(f"{path.relative_to(ROOT)}:{call.lineno}: {ast.unparse(call)}")
+            found += [
+                f"{path.relative_to(ROOT)}:{call.lineno}: {ast.unparse(call)}"
+                for call in (ast.walk(node) if is_kernel else ())
+                if isinstance(call, ast.Call)
+                and ast.unparse(call.func) in ("f64", "wp.float64")
+                and call.args
+                and isinstance(call.args[0], ast.BinOp)
+                and not any(isinstance(item, ast.Name) for item in ast.walk(call.args[0]))
+            ]
     assert found == []
 
 

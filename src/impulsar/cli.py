@@ -445,7 +445,7 @@ def validate(args: argparse.Namespace) -> int:
     if args.list:
         print(json.dumps({"cases": [{"name": name} for name in known]}) if args.json else "\n".join(known))
         return GOOD
-    _check_names("case", args.cases, known)
+    _check_names("validate", "case", args.cases, known)
     return cases.run_cases(args.cases or None, args.json, args.report)
 
 
@@ -453,15 +453,16 @@ def bench(args: argparse.Namespace) -> int:
     """Run the benchmark suites."""
     from . import bench as suites
 
-    _check_names("suite", args.suites, list(suites.suite_names()))
+    _check_names("bench", "suite", args.suites, list(suites.suite_names()))
     return suites.run_suites(args.suites or None, args.json)
 
 
-def _check_names(kind: str, names: list[str], known: list[str]) -> None:
+def _check_names(command: str, kind: str, names: list[str], known: list[str]) -> None:
     for name in names:
         if name not in known:
             close = get_close_matches(name, known, n=1)
-            hint = f"did you mean '{close[0]}'?" if close else f"known are: {', '.join(known)}"
+            listed = f"known are: {', '.join(known)}" if len(known) < 20 else f"`impulsar {command} --list` names them"
+            hint = f"did you mean '{close[0]}'?" if close else listed
             raise ModelError(f"no {kind} named '{name}'; {hint}")
 
 

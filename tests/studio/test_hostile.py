@@ -13,7 +13,6 @@ import subprocess
 import sys
 import threading
 import time as wall
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -407,11 +406,11 @@ def test_a_process_that_reads_a_mesh_has_limits() -> None:
 
 
 @pytest.fixture
-def elsewhere(tmp_path: Path) -> Iterator[tuple[Path, dict[str, str]]]:
+def elsewhere(tmp_path: Path) -> tuple[Path, dict[str, str]]:
     """A folder for temporary ones, and the environment that says so."""
     folder = tmp_path / "temporary"
     folder.mkdir()
-    yield folder, {**os.environ, "TMPDIR": str(folder)}
+    return folder, {**os.environ, "TMPDIR": str(folder)}
 
 
 @pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP", "SIGQUIT", "SIGINT"])

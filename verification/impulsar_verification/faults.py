@@ -27,7 +27,7 @@ from impulsar.world.world import World
 
 SETUPS = (("direct", "generalized"), ("direct", "maximal"), ("simgc", "generalized"), ("simmc", "maximal"))
 RIGHT = {"direct": 1e-4, "simgc": 0.05, "simmc": 0.05}  # of the scale: error control, and order 1 at a tenth of dt
-SECONDS = 20.0  # a run may take
+SECONDS = 20.0  # of processor time that a run may take
 CLOSED = {"direct": 1e-6, "simgc": 1e-3, "simmc": 1e-3}  # what joints may be open by and count as closed [m, rad]
 FITTED = "start velocities changed to fit"  # said of rounding too: it tells nothing of what comes after
 SILENT, SLOW, WARNING = "SILENT", "TOO SLOW", "a warning"
@@ -54,7 +54,7 @@ class Trial:
 
     def world(self, model: Model, dt: float = 0.01, **options: Any) -> World:
         """A world of this trial's method; methods of order 1 take a tenth of dt."""
-        self._until = time.perf_counter() + SECONDS
+        self._until = time.process_time() + SECONDS
         self._scale = 1 if METHODS[self.method].order > 1 else 10
         self._world = World(model, self.method, self.coordinates, dt=dt / self._scale, strict=self.strict, **options)
         return self._world
@@ -63,7 +63,7 @@ class Trial:
         """n steps of dt, reading every report."""
         assert self._world is not None  # the way builds its world first
         for _ in range(n * self._scale):
-            if time.perf_counter() > self._until:
+            if time.process_time() > self._until:
                 raise Overtime
             self.listen(self._world.step())
         self.imbalance = float(self._world.energy().imbalance)
@@ -187,7 +187,7 @@ answers:
   right, and why. With `World(strict=True)` it is raised.
 
 **{silent}** would be a run that is wrong and says nothing; there may be none ("off by inf": joints open, not
-moving, or not a number). **{slow}** is one that was stopped after {seconds:g} s.
+moving, or not a number). **{slow}** is one that was stopped after {seconds:g} s of processor time.
 """
 
 

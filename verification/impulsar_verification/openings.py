@@ -19,7 +19,8 @@ from pathlib import Path
 from subprocess import PIPE, Popen
 from typing import Any
 
-LIMIT = 5.0  # wall time [s]
+LIMIT = 5  # processor time [s]
+PATIENCE = 60.0  # wall time after which one that does nothing is ended, others being at work on the machine [s]
 MOST_MEMORY = 2**30  # that opening may take [bytes]
 OPENED, REFUSED, RAW, CRASHED, HUNG, GREEDY = "opened", "refused", "raw exception", "signal", "hang", "memory"
 BAD = (RAW, CRASHED, HUNG, GREEDY)
@@ -74,7 +75,7 @@ WAYS: dict[str, Callable[[str], None]] = {"replay": carry_out, "open": go_on, "r
 
 
 def attempt(act: Callable[[], None]) -> Opening:
-    """Carry out something in a child, which is ended after LIMIT."""
+    """Carry out something in a child, which is ended after LIMIT of work or PATIENCE."""
     reading, writing = os.pipe()
     began = time.monotonic()
     child = os.fork()
@@ -82,22 +83,22 @@ def attempt(act: Callable[[], None]) -> Opening:
         os.close(reading)
         _end_by(act, writing)
     os.close(writing)
-    ended, status, usage = 0, 0, None
-    while not ended and time.monotonic() - began < LIMIT:
+    ended, status, usage = os.wait4(child, os.WNOHANG)
+    while not ended and time.monotonic() - began < PATIENCE:
+        time.sleep(0.002)
         ended, status, usage = os.wait4(child, os.WNOHANG)
-        time.sleep(0.0 if ended else 0.002)
-    seconds = time.monotonic() - began
     if not ended:
         os.kill(child, signal.SIGKILL)
-        os.wait4(child, 0)
+        _, status, usage = os.wait4(child, 0)
+    seconds = usage.ru_utime + usage.ru_stime
     with os.fdopen(reading, "rb") as pipe:
         text = pipe.read().decode(errors="replace")
-    if not ended:
+    if not ended or (os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGXCPU):
         return Opening(HUNG, seconds, text)
     if os.WIFSIGNALED(status):
         return Opening(CRASHED, seconds, signal.Signals(os.WTERMSIG(status)).name)
     outcome = {0: OPENED, 1: REFUSED}.get(os.WEXITSTATUS(status), RAW)
-    if usage is not None and usage.ru_maxrss * 1024 > _memory + MOST_MEMORY:
+    if usage.ru_maxrss * 1024 > _memory + MOST_MEMORY:
         outcome = GREEDY
     return Opening(outcome, seconds, text)
 
@@ -107,8 +108,11 @@ _memory = 0  # of this process before it forks [bytes]
 
 def _end_by(act: Callable[[], None], pipe: int) -> None:
     """In the child: 0 opened, 1 refused by a named error, 2 anything else."""
+    import resource  # not on Windows
+
     from impulsar.author.errors import FileError
 
+    resource.setrlimit(resource.RLIMIT_CPU, (LIMIT, LIMIT + 1))
     status, text = 0, ""
     try:
         act()

@@ -2,16 +2,19 @@
 
 import json as js
 import sys
-from collections.abc import Callable
+from importlib import import_module
 
 from ..author.errors import ModelError
+from ..validate.case import print_table
 
 SUITES: dict[str, str] = {
     "chain": "time per step of a chain of hinged links, beside MuJoCo",
     "loops": "closed loops at fixed steps, beside MuJoCo's Newton solver",
     "drag": "ten pendula dragged and released by `direct`",
+    "cost": "time of a chain's step over its length, by every method",
+    "table1": "Mikhaylyuk 2017 table 1: time of a step by SIMMC and SIMGC",
     "batch": "world-steps per second of many copies of one mechanism",
-    "host": "what a person waits for: import, first steps, edits",
+    "host": "what a person waits for: import, first steps, edits, drags",
     "session": "the studio on loopback: from a pointer event to the frame that contains its effect",
 }
 
@@ -22,19 +25,9 @@ def suite_names() -> list[str]:
 
 
 def run_suite(name: str) -> list[dict]:
-    """Measure one suite: rows of figures."""
-    from . import batch, chain, drag, host, loops, session
-
-    run: dict[str, Callable[[], list[dict]]] = {
-        "chain": chain.run,
-        "loops": loops.run,
-        "drag": drag.run,
-        "batch": batch.run,
-        "host": host.run,
-        "session": session.run,
-    }
+    """Measure one suite, the module of that name: rows of figures."""
     try:
-        return run[name]()
+        return import_module(f".{name}", __name__).run()
     except ModuleNotFoundError as error:
         raise ModelError(f"suite '{name}' needs {error.name}: pip install {error.name}") from error
 
@@ -55,18 +48,3 @@ def run_suites(names: list[str] | None, json: bool = False) -> int:
         print(js.dumps(results))
     met = all(row.get("holds", True) for rows in results.values() for row in rows)
     return 0 if met else 1
-
-
-def print_table(rows: list[dict]) -> None:
-    """Rows of equal keys as aligned columns."""
-    titles = list(rows[0])
-    cells = [[_text(row[title]) for title in titles] for row in rows]
-    widths = [max(len(title), *(len(row[k]) for row in cells)) for k, title in enumerate(titles)]
-    for line in (titles, *cells):
-        print("  ".join(text.rjust(width) for text, width in zip(line, widths, strict=True)))
-
-
-def _text(value: object) -> str:
-    if isinstance(value, bool):
-        return "yes" if value else "NO"
-    return f"{value:.4g}" if isinstance(value, float) else str(value)

@@ -1,4 +1,4 @@
-"""What a person waits for: import, first steps, edits. It depends on the machine, so it is no law of `validate`."""
+"""What a person waits for: import, first steps, edits, drags. It depends on the machine, so it is no law."""
 
 import gc
 import os
@@ -13,6 +13,7 @@ import numpy as np
 
 from .. import edits
 from ..scenes import scene
+from ..validate.drag_cases import PULLS
 from ..world.world import World
 
 
@@ -24,6 +25,7 @@ def run() -> list[dict]:
         ("first step of ten-pendula, kernels cached", first_step(False), "s", 2.0),
         ("parameter edit of ten-pendula, in its steps", parameter_time(), "1", 2.0),
         *((f"chain of 100, {what}", found, "s", 0.020) for what, found in topology_times().items()),
+        *((f"drag of {what}", found, "s", 0.010) for what, found in drag_times().items()),
     ]
     return [
         {"wait": what, "figure": found, "unit": unit, "bound": bound, "holds": found <= bound}
@@ -100,4 +102,19 @@ def topology_times() -> dict[str, float]:
 
         found[f"{coordinates}: change of type"] = median_time(change, 10)
         found[f"{coordinates}: close or cut a loop"] = median_time(weld, 10)
+    return found
+
+
+def drag_times() -> dict[str, float]:
+    """Median time of a drag on the way, by path, in generalized coordinates [s]."""
+    found = {}
+    for pull in PULLS:
+        world = World(pull.model())
+        way, spent = pull.drag(world), []
+        while True:
+            start = time.perf_counter()
+            if next(way, None) is None:
+                break
+            spent.append(time.perf_counter() - start)
+        found[pull.name] = float(np.median(spent))
     return found

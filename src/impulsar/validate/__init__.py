@@ -25,7 +25,6 @@ def every_case() -> list[Case]:
         analysis_cases,
         conservation,
         convergence,
-        cost,
         determinism,
         direct_cases,
         drag_cases,
@@ -56,7 +55,6 @@ def every_case() -> list[Case]:
         singular_cases,
         stiff_cases,
         drag_cases,
-        cost,
     )
     found = [case for module in modules for case in module.CASES]
     for _, cases in load_group("impulsar.cases", _check_cases):

@@ -48,3 +48,18 @@ class Outcome:
             "seconds": round(self.seconds, 3),
             "artefact": str(self.artefact) if self.artefact else None,
         }
+
+
+def print_table(rows: list[dict]) -> None:
+    """Rows of equal keys as aligned columns."""
+    titles = list(rows[0])
+    cells = [[_text(row[title]) for title in titles] for row in rows]
+    widths = [max(len(title), *(len(row[k]) for row in cells)) for k, title in enumerate(titles)]
+    for line in (titles, *cells):
+        print("  ".join(text.rjust(width) for text, width in zip(line, widths, strict=True)))
+
+
+def _text(value: object) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "NO"
+    return f"{value:.4g}" if isinstance(value, float) else str(value)

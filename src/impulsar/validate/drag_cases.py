@@ -14,7 +14,6 @@ dead centre, as the rocker's, it is off by 1e-12 m.
 """
 
 import math
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache, partial
@@ -256,19 +255,6 @@ def at_rest(device: str) -> float:
     return float(changed)
 
 
-def drag_time(device: str) -> float:
-    """Slowest median processor time of a drag on the way, by path, in generalized coordinates [ms]."""
-    medians = []
-    for pull in PULLS:
-        world = World(pull.model(), device=device)
-        took, start = [], time.process_time()
-        for _ in pull.drag(world):
-            took.append(time.process_time() - start)
-            start = time.process_time()
-        medians.append(1e3 * float(np.median(took)))
-    return max(medians)
-
-
 CASES = [
     Case(
         "drag-closed",
@@ -299,5 +285,4 @@ CASES = [
         lambda device: figures(device).astray,
     ),
     Case("drag-rest", "a drag to where the hand was changes no bit of the state", 0, "1", at_rest),
-    Case("drag-time", "a drag takes less than 10 ms of processor time", 10.0, "ms", drag_time, slow=True),
 ]

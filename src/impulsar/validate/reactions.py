@@ -6,52 +6,28 @@ the step and not of the solver.
 """
 
 import math
-from collections.abc import Iterator
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from ..author.model import Model
 from ..author.profiles import scalar_profiles
-from ..engine.methods import METHODS
 from ..engine.system.slots import SPRING
 from ..scenes import SCENES, scene
 from ..scenes.parts import rod
 from ..world.world import World
-from .case import Case
+from .case import Case, print_table
 from .convergence import STEPS, G, observed_order, pendulum, swing
+from .variants import EXACT, controlled, fixed, variants
 
-EXACT = {"epsilon": 1e-12, "iterations": 100_000, "rtol": 1e-10, "atol": 1e-10}  # the solver's error is negligible
 _rows: dict[str, list[dict]] = {}
-
-
-def variants(**options: object) -> Iterator[tuple[str, Any, str]]:
-    """Every method with those of the options that it has, in each of its coordinates, with a label."""
-    classes: dict[str, Any] = dict(METHODS)
-    for name, options_class in classes.items():
-        known = {field.name for field in fields(options_class)}
-        method = options_class(**{key: value for key, value in options.items() if key in known})
-        for coordinates in options_class.coordinates:
-            yield f"{name}, {coordinates}", method, coordinates
-
-
-def fixed(**options: object) -> Iterator[tuple[str, Any, str]]:
-    """The variants whose error is that of a fixed step."""
-    return (variant for variant in variants(**options) if variant[1].order == 1)
-
-
-def controlled(**options: object) -> Iterator[tuple[str, Any, str]]:
-    """The variants that choose their sub-steps by error control."""
-    return (variant for variant in variants(**options) if variant[1].order > 1)
 
 
 def show(name: str):
     """Prints the table behind the last figure of a case."""
 
     def print_rows() -> None:
-        from ..bench import print_table
-
         print_table(_rows[name])
 
     return print_rows

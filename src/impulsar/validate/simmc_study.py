@@ -25,7 +25,7 @@ from ..engine.methods import Simmc
 from ..results import COLOURS, INK, new_figure, save_figure, style
 from ..scenes import scene
 from ..world.world import World
-from .case import Case
+from .case import Case, print_table
 
 H = 0.01  # [s]
 COUNTS = (1, 2, 3, 4, 5, 10, 20, 50, 100, 200)
@@ -61,6 +61,7 @@ VARIANTS: dict[str, dict] = {
     "warm, β = 1": {"beta": 1.0},
     "warm, split": {"split_impulses": True},
 }
+DEFAULTS = "default options"  # to ε, so that no count is exact
 
 
 @dataclass
@@ -111,7 +112,7 @@ _runs: list[Run] = []
 
 def run(setting: Setting, variant: str, iterations: int, device: str) -> Run:
     """Step through a setting; a run that diverges ends there and says so."""
-    method = Simmc(epsilon=0.0, iterations=iterations, **VARIANTS[variant])
+    method = Simmc() if variant == DEFAULTS else Simmc(epsilon=0.0, iterations=iterations, **VARIANTS[variant])
     world = World(scene(setting.scene, **setting.parameters), method, dt=H, device=device)
     found = Run(setting, variant, iterations)
     for _ in range(round(setting.duration / H)):
@@ -138,8 +139,6 @@ def study(device: str) -> float:
 
 def show() -> None:
     """Print the table of the last study."""
-    from ..bench import print_table
-
     print_table([found.row() for found in _runs])
 
 
@@ -269,8 +268,6 @@ def _stays(iterations: int, beta: float, device: str) -> bool:
 
 def show_feedback() -> None:
     """Print the predictions."""
-    from ..bench import print_table
-
     print_table(_feedback)
 
 

@@ -21,8 +21,8 @@ import numpy as np
 
 from ..scenes import scene
 from ..world.world import World
-from .case import Case
-from .reactions import variants
+from .case import Case, print_table
+from .variants import variants
 
 # scene, parameters, step and time [s]: within the horizon of each, at steps where the next term is small
 RUNS: list[tuple[str, dict[str, Any], float, float]] = [
@@ -90,8 +90,6 @@ def trajectory_order(device: str) -> float:
 
 def show() -> None:
     """Print the table of the last run."""
-    from ..bench import print_table
-
     titles = dict.fromkeys(key for row in _rows for key in row)
     print_table([{title: row.get(title, "") for title in titles} for row in _rows])
 
