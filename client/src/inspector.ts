@@ -6,7 +6,7 @@ import { byId, h } from "./dom";
 import type { Edit, JointOptions, Options, Value } from "./edits";
 import { type Apply, actions, button, group, inputRow, type Keyed, keyedList, parameterRow, selectRow } from "./fields";
 import { Loads, type Mode } from "./loads";
-import type { Body, Coupling, Group, Joint, Load, Motor, Parameter, Scene, Spring } from "./messages";
+import type { Body, Coupling, Element, Group, Joint, Load, Motor, Parameter, Scene, Spring } from "./messages";
 import { Motions, type MotorKind } from "./motions";
 import { asVector, exact, readFinite, readReal, roundNumber, show, type Vec3 } from "./numbers";
 import { type Quantity, quantitiesOf } from "./signals";
@@ -62,10 +62,12 @@ export class Inspector {
     const body = pick?.kind === "body" && store.body(pick.name);
     const joint = pick?.kind === "joint" && store.joint(pick.name);
     const spring = pick?.kind === "spring" && store.spring(pick.name);
+    const element = pick?.kind === "element" && store.element(pick.name);
     const load = pick?.kind === "load" && this.tools.loads.find(pick.name);
     if (body) return this.body(body);
     if (joint) return this.joint(joint, scene);
     if (spring) return this.spring(spring);
+    if (element) return this.element(element);
     if (load) return this.load(load.load, load.on);
     if (pick?.kind === "probe") return [title(pick.name, "probe"), this.now()];
     return this.model(scene);
@@ -222,6 +224,16 @@ export class Inspector {
       [""],
       async ([text = ""]) => drive(readReal(text, "value")),
     );
+  }
+
+  /** A part of a kind without a view of its own: what it is of, and what can be set. */
+  private element({ kind, name, refers, parameters }: Element): Keyed[] {
+    return [
+      title(name, kind),
+      about(Object.values(refers).join(" → ")),
+      this.parameters("parameters", parameters),
+      actions(this.remove(kind as keyof Options, name)),
+    ];
   }
 
   private spring(spring: Spring): Keyed[] {

@@ -86,6 +86,25 @@ export interface Coupling {
 }
 
 /**
+ * A point of a body, in its frame.
+ */
+export interface Point {
+  body: string;
+  at: number[];
+}
+
+/**
+ * A part of a kind that has no message of its own, as the table of part kinds has it.
+ */
+export interface Element {
+  name: string;
+  kind: string;
+  refers: Record<string, string>;
+  points: Point[];
+  parameters: Parameter[];
+}
+
+/**
  * A line of the joint catalogue, for drop-downs.
  */
 export interface JointKind {
@@ -127,6 +146,7 @@ export interface Scene {
   springs: Spring[];
   probes: Probe[];
   couplings: Coupling[];
+  elements: Element[];
   parameters: Parameter[];
   joint_kinds: JointKind[];
   methods: string[];
@@ -153,6 +173,7 @@ export interface Patch {
   springs: Spring[];
   probes: Probe[];
   couplings: Coupling[];
+  elements: Element[];
   order: Record<string, string[]>;
   type: "patch";
 }

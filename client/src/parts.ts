@@ -50,12 +50,19 @@ export class Parts {
     const springs = scene.springs.map(({ name }) => entry("spring", name, ""));
     const loads = this.loads.all().map(({ load, on }) => entry("load", load.name, on ? load.body : "off"));
     const probes = scene.probes.map(({ name, body }) => entry("probe", name, body));
+    const others = new Map<string, Entry[]>();
+    for (const { kind, name, refers } of scene.elements) {
+      const title = `${kind.charAt(0).toUpperCase()}${kind.slice(1)}s`;
+      const note = Object.values(refers).join(" → ");
+      others.set(title, [...(others.get(title) ?? []), entry("element", name, note)]);
+    }
     return [
       ["Bodies", bodies],
       ["Joints", joints],
       ["Springs", springs],
       ["Loads", loads],
       ["Probes", probes],
+      ...others,
     ];
   }
 

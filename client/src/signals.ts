@@ -1,7 +1,7 @@
 /** Which signals there are, and the one subscription that serves everybody on the page. */
 
 import type { Connection } from "./connection";
-import { type Frame, type Live, LONGEST_SIGNAL, type Scene, type Quantity as Measured } from "./messages";
+import { type Frame, type Live, LONGEST_SIGNAL, type Quantity as Measured, type Scene } from "./messages";
 import type { Pick, Store } from "./store";
 import { tellError } from "./toasts";
 

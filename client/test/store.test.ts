@@ -29,11 +29,13 @@ const scene = (...bodies: Body[]): Scene => ({
   springs: [],
   probes: [{ name: "probe 1", body: "a", at: [0, 0, 0] }],
   couplings: [{ name: "gear 1", coordinate_a: "hinge", coordinate_b: "hinge", parameters: [] }],
+  elements: [{ name: "damper 1", kind: "dashpot", refers: { first: "a" }, points: [], parameters: [] }],
   parameters: [],
   joint_kinds: [],
   methods: [],
-  units: [],
+  quantities: [],
   scenes: [],
+  suffixes: [],
   type: "scene",
 });
 const patch = (changes: Partial<Patch>): Patch => ({
@@ -47,6 +49,7 @@ const patch = (changes: Partial<Patch>): Patch => ({
   springs: [],
   probes: [],
   couplings: [],
+  elements: [],
   order: {},
   type: "patch",
   ...changes,

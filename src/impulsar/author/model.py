@@ -59,6 +59,8 @@ class Model:
         self.loads: dict[str, Load] = {}
         self.probes: dict[str, Probe] = {}
         self.couplings: dict[str, Coupling] = {}
+        for where in KINDS.values():
+            vars(self).setdefault(where, {})
         self.script: list[tuple[float, object]] = []
         self.horizon: float | None = None
         self.reference_energy: float | None = None

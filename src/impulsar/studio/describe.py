@@ -232,7 +232,36 @@ def _probe(world: World, name: str) -> ms.Probe:
     return ms.Probe(name=name, body=probe.body, at=_list(probe.p_BQ))
 
 
-PARTS = {"bodies": _body, "joints": _joint, "springs": _spring, "probes": _probe, "couplings": _coupling}
+def _element(world: World, name: str) -> ms.Element:
+    """A part as the table of part kinds has it."""
+    model = world.system.model
+    kind, item = str(model.kind_of(name)), model.part(name)
+    entry = model_parts.PARTS[kind]
+    return ms.Element(
+        name=name,
+        kind=kind,
+        refers={field: getattr(item, field) for field in entry.refers},
+        points=[ms.Point(body=getattr(item, at.body), at=_list(getattr(item, at.field))) for at in entry.points],
+        parameters=_parameters(kind, item),
+    )
+
+
+PARTS = {
+    "bodies": _body,
+    "joints": _joint,
+    "springs": _spring,
+    "probes": _probe,
+    "couplings": _coupling,
+    "elements": _element,
+}
+OTHERS = [entry.plural for entry in model_parts.PARTS.values() if entry.drawn and entry.plural not in PARTS]
+
+
+def listed(model: Model, kind: str) -> dict[str, Any]:
+    """The parts of a model that a Scene lists under a kind, by name."""
+    if kind != "elements":
+        return getattr(model, kind)
+    return {name: part for where in OTHERS for name, part in getattr(model, where).items()}
 
 
 def _parameters(kind: str, item: Any) -> list[ms.Parameter]:

@@ -97,7 +97,7 @@ BOOKS: tuple[tuple[str, str], ...] = (
 )
 
 LONGEST_SIGNAL = 280  # letters of a signal's name; a part whose name is longer has none that can be asked for
-KINDS = ("bodies", "joints", "springs", "probes", "couplings")  # of parts, as a Scene lists them
+KINDS = ("bodies", "joints", "springs", "probes", "couplings", "elements")  # of parts, as a Scene lists them
 
 Vector = list[float]
 # JSON of the engine's own, and beside it the name that its TypeScript has in client/src/edits.ts.
@@ -199,6 +199,25 @@ class Coupling:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Point:
+    """A point of a body, in its frame."""
+
+    body: str
+    at: Vector
+
+
+@dataclass(frozen=True, kw_only=True)
+class Element:
+    """A part of a kind that has no message of its own, as the table of part kinds has it."""
+
+    name: str
+    kind: str
+    refers: dict[str, str]  # names of the parts that it is of, by field
+    points: list[Point]
+    parameters: list[Parameter]
+
+
+@dataclass(frozen=True, kw_only=True)
 class JointKind:
     """A line of the joint catalogue, for drop-downs."""
 
@@ -241,6 +260,7 @@ class Scene:
     springs: list[Spring]
     probes: list[Probe]
     couplings: list[Coupling]
+    elements: list[Element]
     parameters: list[Parameter]  # of the model: gravity
     joint_kinds: list[JointKind]
     methods: list[str]
@@ -268,6 +288,7 @@ class Patch:
     springs: list[Spring]
     probes: list[Probe]
     couplings: list[Coupling]
+    elements: list[Element]
     order: dict[str, list[str]]
     type: Literal["patch"] = "patch"
 

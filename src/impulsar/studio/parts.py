@@ -59,7 +59,7 @@ class Parts:
                 self._told[kind][name] = told
                 new[kind].append(told)
         for kind in order:
-            self._told[kind] = {name: self._told[kind][name] for name in getattr(model, kind)}
+            self._told[kind] = {name: self._told[kind][name] for name in describe.listed(model, kind)}
         if not is_same:
             self._measure(model, changed)
             if self.topology == 1 or 2 * len(changed) > sum(map(len, self._told.values())):
@@ -83,15 +83,17 @@ class Parts:
         """Parts that are new or other ones."""
         found = []
         for kind in KINDS:
-            known = {} if self._model is None else getattr(self._model, kind)
-            found += [(kind, name) for name, part in getattr(model, kind).items() if known.get(name) is not part]
+            known = {} if self._model is None else describe.listed(self._model, kind)
+            found += [
+                (kind, name) for name, part in describe.listed(model, kind).items() if known.get(name) is not part
+            ]
         return found
 
     def _forget_others(self, model: Model) -> dict[str, list[str]]:
         """Drop parts that are gone; the names of every kind of which parts came, went or changed places."""
         order = {}
         for kind in KINDS:
-            parts, told = getattr(model, kind), self._told[kind]
+            parts, told = describe.listed(model, kind), self._told[kind]
             if list(parts) != list(told):
                 order[kind] = list(parts)
                 self._told[kind] = {name: told[name] for name in told if name in parts}
