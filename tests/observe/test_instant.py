@@ -211,17 +211,17 @@ def test_loops_by_differences(scene: str, coordinates: str) -> None:
 
 
 @pytest.mark.parametrize("method", ["direct", "simgc", "simmc"])
-def test_batch(method: str) -> None:
+def test_batch(method: str, device: str) -> None:
     """Each world has its own mass, gravity and state, and the values of that world alone."""
     gravity = np.outer([1.0, 9.81, 20.0], (0.3, 0, -1.0))
     masses = np.array([0.3, 0.5, 2.0])
-    batch = im.World(double_pendulum(), method=method, worlds=3, dt=0.005)
+    batch = im.World(double_pendulum(), method=method, worlds=3, dt=0.005, device=device)
     batch.set("model.gravity", gravity)
     batch.set("link 2.mass", masses)
     batch.step(40)
     found = batch.runner.bench.instant.read()
     for w in range(3):
-        alone = im.World(double_pendulum(), method=method, dt=0.005)
+        alone = im.World(double_pendulum(), method=method, dt=0.005, device=device)
         alone.set("model.gravity", tuple(gravity[w]))
         alone.set("link 2.mass", float(masses[w]))
         alone.step(40)

@@ -32,9 +32,9 @@ def everything() -> im.Model:
 
 
 @pytest.fixture(params=[1, 3])
-def world(request: pytest.FixtureRequest) -> im.World:
+def world(request: pytest.FixtureRequest, device: str) -> im.World:
     with pytest.warns(UserWarning, match="changed to fit"):
-        world = im.World(everything(), dt=0.005, worlds=request.param)
+        world = im.World(everything(), dt=0.005, worlds=request.param, device=device)
     world.grab("cart", name="left")
     world.step(10)
     return world
@@ -95,6 +95,11 @@ def test_closed_forms_of_the_dependent_ones(world: im.World) -> None:
     energy = 0.1 * (v[rows["low.x"]] ** 2).sum(axis=-1) + 0.5 * np.einsum("aw,ab,bw->w", spin, inertia, spin)
     np.testing.assert_allclose(read["body.kinetic_energy"][rows["low.x"]], energy, rtol=1e-12)
     np.testing.assert_allclose(read["body.kinetic_energy"].sum(axis=0), read["energy"][0, :, 0], rtol=1e-12)
+    books = world.energy()
+    sums = [books.kinetic, books.potential, books.elastic, sum(books.work.values()), sum(books.losses.values())]
+    expected = np.array([np.broadcast_to(value, world.worlds) for value in (*sums, books.imbalance)])
+    np.testing.assert_allclose(read["energy"][0].T, expected, rtol=0, atol=1e-15 * np.abs(expected).sum())
+    assert expected[3:5].all()  # a load works, a damper loses
     np.testing.assert_allclose(read["energy.total"][0], read["energy"][0, :, :3].sum(axis=-1), rtol=1e-14)
     tip = p[rows["low.x"]] + rotate(q[rows["low.x"]], world.model.probes["tip"].p_BQ)
     np.testing.assert_allclose(read["probe.position"][0], tip, rtol=0, atol=1e-15)

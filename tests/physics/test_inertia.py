@@ -17,4 +17,4 @@ def test_momenta_have_the_kinetic_energy_of_the_books(method):
     own = momenta(bench.system, bench.work)
     twice = (own * bench.work.twist.numpy()).sum(axis=(0, 2))
     assert len(set(twice)) == 3
-    assert 0.5 * twice == pytest.approx(world.energy.kinetic, rel=1e-14)
+    assert 0.5 * twice == pytest.approx(world.energy().kinetic, rel=1e-14)

@@ -59,7 +59,7 @@ class Forces:
 
     @cached_property
     def _least_norm(self) -> LeastNorm:
-        return LeastNorm(self._bench.system, self._bench.work)
+        return LeastNorm(self._bench)
 
     def reactions(self) -> tuple[np.ndarray, np.ndarray]:
         """Of all joints in the author's order [joint, world, torque and force], and whether determinate."""
@@ -67,4 +67,4 @@ class Forces:
         raw = self._bench.read("reaction")[self._order]
         if not (self._has_loops and raw.any() and len(readout.lock_names) <= MOST_LOCKS):
             return raw, np.ones(raw.shape[:2], bool)
-        return self._least_norm.reactions(raw, readout.lock_errors())
+        return self._least_norm.reactions()

@@ -1,6 +1,7 @@
 """A moment of a bench: what several quantities are read from is computed once, and only when asked for."""
 
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -15,13 +16,15 @@ class Moment:
     tells, from whoever steps.
     """
 
-    def __init__(self, bench: Bench, iterations: object = 0.0, step_time: object = 0.0):
+    def __init__(self, bench: Bench, iterations: Any = 0.0, step_time: Any = 0.0):
         self.bench = bench
         self._given = {"iterations": iterations, "step_time": step_time}
 
     def given(self, name: str) -> np.ndarray:
         """What was told from outside [1, world]."""
-        return np.broadcast_to(np.asarray(self._given[name], float), (1, self.bench.system.counts.worlds))
+        values = np.empty((1, self.bench.system.counts.worlds))
+        values[:] = self._given[name]
+        return values
 
     @cached_property
     def _instant(self) -> tuple[np.ndarray, np.ndarray]:
@@ -61,17 +64,3 @@ class Moment:
     def books(self) -> Books:
         """The energy books."""
         return Books.read(self.bench.system, self.bench.state, self.bench.work)
-
-    @cached_property
-    def energies(self) -> np.ndarray:
-        """Kinetic, potential, elastic, work, loss, imbalance [1, world, kind] [J]."""
-        books = self.books
-        done, lost = sum(books.work.values()), sum(books.losses.values())
-        kinds = (books.kinetic, books.potential, books.elastic, done, lost, books.imbalance)
-        return np.array([np.broadcast_to(value, self.bench.system.counts.worlds) for value in kinds]).T[None]
-
-    @cached_property
-    def constraint_errors(self) -> np.ndarray:
-        """2-norm of all position-level joint equations [1, world]."""
-        errors = self.bench.readout.lock_errors()
-        return np.sqrt(np.einsum("lw,lw->w", errors, errors))[None]

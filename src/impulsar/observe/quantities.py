@@ -203,7 +203,7 @@ _TABLE = (
         variable="probe", path="",
     ),
     Quantity(
-        "energy", "J", "energy books since the start", lambda now: now.energies, "kind",
+        "energy", "J", "energy books since the start", lambda now: now.bench.readout.energies(), "kind",
         panes={
             "energy": ("kinetic", "potential", "elastic"),
             "work and loss": ("work", "loss"),
@@ -211,12 +211,12 @@ _TABLE = (
         },
     ),
     Quantity(
-        "energy.total", "J", "kinetic, potential and elastic energy", lambda now: now.energies[..., :3].sum(axis=-1),
-        title="energy", usual=False,
+        "energy.total", "J", "kinetic, potential and elastic energy",
+        lambda now: now.bench.readout.energies()[..., :3].sum(axis=-1), title="energy", usual=False,
     ),
     Quantity(
         "constraint_error", "m and rad", "2-norm of all position-level joint equations",
-        lambda now: now.constraint_errors,
+        lambda now: now.bench.readout.constraint_errors(),
     ),
     Quantity(
         "iterations", "1", "sweeps of the solver since the last sample", lambda now: now.given("iterations"),

@@ -14,21 +14,21 @@ class Reading:
     """Reads what a kernel writes to its last arguments."""
 
     def __init__(self, kernel: wp.Kernel, worlds: int, inputs: Sequence[object], out: Sequence[wp.array]):
-        self._kernel, self._worlds, self._inputs, self._out = kernel, worlds, inputs, out
+        self._kernel, self._worlds, self._inputs, self.out = kernel, worlds, inputs, out
         self._device = out[0].device
 
     @cached_property
     def _launch(self) -> Callable[[], None]:
-        return record_reading(self._kernel, self._worlds, [*self._inputs, *self._out], str(self._device))
+        return record_reading(self._kernel, self._worlds, [*self._inputs, *self.out], str(self._device))
 
     @cached_property
     def _views(self) -> list[np.ndarray] | None:
-        return [array.numpy() for array in self._out] if self._device.is_cpu else None
+        return [array.numpy() for array in self.out] if self._device.is_cpu else None
 
     def read(self) -> list[np.ndarray]:
         """Launch; on the CPU views, which the next reading overwrites, elsewhere copies."""
         self._launch()
-        return self._views or [array.numpy() for array in self._out]
+        return self._views or [array.numpy() for array in self.out]
 
 
 def out(values: np.ndarray, worlds: int) -> Any:

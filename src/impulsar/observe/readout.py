@@ -8,10 +8,11 @@ from ..author.parts import Joint
 from ..engine.constrain import compliant
 from ..engine.constrain.frames import coordinate, freedom_pair, pair_velocity, point_of
 from ..engine.constrain.locks import closure_angle, lock
-from ..engine.spatial import HALF, angular, f64, linear, vec3
+from ..engine.spatial import HALF, ZERO, angular, f64, linear, vec3, vec6
 from ..engine.state import State, StateArrays, WorkArrays
 from ..engine.system import System, SystemArrays
-from ..engine.system.slots import MOTORS, SPRING
+from ..engine.system.measured import ELASTIC, KINETIC, POTENTIAL
+from ..engine.system.slots import FRICTION, LIMIT_HIGH, LIMIT_LOW, MOTORS, SPRING
 from .reading import Reading
 
 
@@ -27,13 +28,17 @@ def constraint_error_kernel(
     x: WorkArrays,
     # out
     error: wp.array2d(dtype=f64),  # [lock, world]
+    norm: wp.array2d(dtype=f64),  # [1, world]
 ):
-    """Position error of every lock of every joint, from the bodies' poses."""
+    """Position error of every lock of every joint, from the bodies' poses, and their 2-norm."""
     w = wp.tid()
+    square = ZERO
     for k in range(lock_joint.shape[0]):
         angle = closure_angle(m, s, x, lock_joint[k], lock_code[k], lock_q[k], w)
         _, value = lock(m, x, lock_joint[k], lock_code[k], angle, w)
         error[k, w] = value
+        square += value * value
+    norm[0, w] = wp.sqrt(square)
 
 
 @wp.kernel(enable_backward=False)
@@ -115,6 +120,36 @@ def kinetic_kernel(
         energy[i, w] = HALF * (m.mass[i, w] * wp.dot(v, v) + wp.dot(omega, x.I_W[i, w] * omega))
 
 
+@wp.kernel(enable_backward=False)
+def energies_kernel(
+    # model
+    m: SystemArrays,
+    # state in
+    s: StateArrays,
+    x: WorkArrays,
+    # out
+    kinds: wp.array2d(dtype=vec6),  # [1, world] kinetic, potential, elastic, work, loss, imbalance [J]
+):
+    """The energy books in sums; entry by entry they are in observe/books.py."""
+    w = wp.tid()
+    work = s.past_hands[0, w] + s.past_parts[0, w] + s.edits[0, w]
+    loss = s.past_hands[1, w] + s.past_parts[1, w] + s.clamped[0, w]
+    for r in range(m.slot_kind.shape[0]):
+        kind = m.slot_kind[r]
+        loss += s.loss[r, w] + s.viscous_loss[r, w]
+        if kind == FRICTION or kind == LIMIT_LOW or kind == LIMIT_HIGH:
+            loss -= s.work[r, w]
+        else:
+            work += s.work[r, w]
+    for k in range(m.load_body.shape[0]):
+        work += s.load_work[k, w]
+    kinetic = x.energy[KINETIC, w]
+    potential = x.energy[POTENTIAL, w]
+    elastic = x.energy[ELASTIC, w]
+    out = kinetic + potential + elastic - s.start_energy[0, w] - work + loss
+    kinds[0, w] = vec6(kinetic, potential, elastic, work, loss, out)
+
+
 class Readout:
     """Reads joint coordinates and constraint errors of a system's state."""
 
@@ -157,7 +192,7 @@ class Readout:
         ]
         arrays, q, x = system.arrays, state.arrays, work
         self._freedoms = self._reading(freedoms_kernel, [arrays, *of_freedoms, q, x], *[(len(keys), f64)] * 2)
-        self._locks = self._reading(constraint_error_kernel, [arrays, *of_locks, q, x], (len(locks), f64))
+        self._locks = self._reading(constraint_error_kernel, [arrays, *of_locks, q, x], (len(locks), f64), (1, f64))
         springs = [r for r, slot in enumerate(system.slots) if slot.kind == SPRING]
         self._springs = self._reading(springs_kernel, [arrays, self._ints(springs), x], *[(len(springs), f64)] * 2)
         probes = system.model.probes.values()
@@ -165,6 +200,7 @@ class Readout:
         where = self._ints([system.body_index.get(probe.body, -1) for probe in probes])
         points = wp.array(at, dtype=vec3, device=system.device, shape=(len(at),))
         self._points = self._reading(points_kernel, [where, points, x], (len(at), vec3))
+        self._energies = self._reading(energies_kernel, [arrays, q, x], (1, vec6))
         self._kinetic = self._reading(kinetic_kernel, [arrays, x], (system.counts.bodies, f64))
 
     def _ints(self, values: list[int]) -> wp.array:
@@ -181,9 +217,22 @@ class Readout:
         position, velocity = self._freedoms.read()
         return position, velocity
 
+    @property
+    def lock_array(self) -> wp.array:
+        """Where `lock_errors` leaves them, on the device."""
+        return self._locks.out[0]
+
     def lock_errors(self) -> np.ndarray:
         """Position error of every lock of every joint [lock, world]."""
         return self._locks.read()[0]
+
+    def constraint_errors(self) -> np.ndarray:
+        """2-norm of these [1, world]."""
+        return self._locks.read()[1]
+
+    def energies(self) -> np.ndarray:
+        """Kinetic, potential, elastic, work, loss, imbalance [1, world, kind] [J]."""
+        return self._energies.read()[0]
 
     def springs(self) -> tuple[np.ndarray, np.ndarray]:
         """Length [m] and pull [N] of every spring between points [spring, world]."""

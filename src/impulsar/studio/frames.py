@@ -65,9 +65,9 @@ def tick(
     clock: tuple[float, ...],
 ) -> Tick:
     """Pack what all clients share; `clock` is step budget, real-time factor and speed."""
-    energies, (error, iterations, step_time) = (
-        QUANTITIES["energy"].read(now)[0, 0],
-        (QUANTITIES[name].read(now)[0, 0] for name in ("constraint_error", "iterations", "step_time")),
+    energies = QUANTITIES["energy"].read(now)[0, 0]
+    error, iterations, step_time = (
+        QUANTITIES[name].read(now)[0, 0] for name in ("constraint_error", "iterations", "step_time")
     )
     numbers = [*energies, error, iterations, substeps, step_time, *clock]
     order = _order(now.bench.system)

@@ -90,7 +90,6 @@ class World:
         self.runner = Runner(model, options, coordinates, dt, worlds, device, clamps, script, self._carry_out)
         self.runner.strict = strict
         self._editor, self._digest = Editor(self.runner), Digest(self.runner)
-        self._reactions: tuple[tuple[int, int], Any] | None = None
         if self.start_change:
             told = ", ".join(f"{body} by {change:.3g}" for body, change in self.start_change.items())
             warnings.warn(f"model '{model.name}': start velocities changed to fit the joints: {told} m/s", stacklevel=2)
@@ -351,7 +350,7 @@ class World:
         """World place of a point of a body, given in its own frame [m]."""
         return self.body(body).point(at)
 
-    def moment(self, iterations: object = 0.0, step_time: object = 0.0) -> Moment:
+    def moment(self, iterations: Any = 0.0, step_time: Any = 0.0) -> Moment:
         """What the table of quantities is read at: the world as it is now, until it is stepped or edited."""
         return Moment(self.runner.bench, iterations, step_time)
 
@@ -368,7 +367,7 @@ class World:
 
     def constraint_error(self) -> float | np.ndarray:
         """2-norm over all joints of their position-level equations, from body poses [m and rad]."""
-        return out(np.linalg.norm(self.readout.lock_errors(), axis=0), self.worlds)
+        return out(self.readout.constraint_errors()[0], self.worlds)
 
     def motor_torques(self) -> np.ndarray:
         """Torque of each coordinate's motor, mean over the last step [coordinate, world] [N m, N]."""
@@ -376,10 +375,8 @@ class World:
 
     def reactions(self) -> tuple[np.ndarray, np.ndarray]:
         """Reactions of all joints in the author's order [joint, world, torque and force], and whether determinate."""
-        moment = self.runner.edition, self.runner.count
-        if self._reactions is None or self._reactions[0] != moment:
-            self._reactions = moment, self.moment().reactions
-        return self._reactions[1]
+        wrenches, determinate = self.moment().reactions
+        return wrenches.copy(), determinate
 
     def hand_forces(self) -> dict[str, np.ndarray]:
         """Force of each hand on its body over the last step [N]."""

@@ -60,13 +60,3 @@ def null_space(J: np.ndarray, tolerance: float = NEAR) -> np.ndarray:
         return np.eye(J.shape[1])
     Q, _ = np.linalg.qr(J[kept].T, mode="complete")
     return Q[:, len(kept) :]
-
-
-def dependencies(J: np.ndarray, tolerance: float = NEAR, most: int | None = None) -> np.ndarray:
-    """Orthonormal columns c with cᵀ J = 0: one for each row that the others imply."""
-    kept, parts = independent(J, tolerance, most)
-    others = np.setdiff1d(np.arange(len(J)), kept)
-    columns = np.zeros((len(J), len(others)))
-    columns[others, np.arange(len(others))] = 1.0
-    columns[kept] = -parts.T
-    return np.linalg.qr(columns)[0]
