@@ -7,7 +7,7 @@ import numpy as np
 
 from ..engine.state import State, WorkArrays
 from ..engine.system import System
-from ..engine.system.slots import COMPLIANCE, FRICTION, HAND, LIMIT_HIGH, LIMIT_LOW, MOTORS, SPRING
+from ..engine.system.slots import COMPLIANCE, ELEMENT, FRICTION, HAND, LIMIT_HIGH, LIMIT_LOW, MOTORS, SPRING
 
 Joules = Any  # a float, or an array of one per world
 
@@ -62,6 +62,11 @@ class Books:
                     _add(books.losses, f"{slot.name} damper", out(loss[r]))
                 if slot.d or viscous[r].any():
                     _add(books.losses, f"{slot.name} viscous", out(viscous[r]))
+            elif slot.kind >= ELEMENT:
+                if done[r].any():
+                    _add(books.work, slot.name, out(done[r]))
+                if loss[r].any():
+                    _add(books.losses, slot.name, out(loss[r]))
         for k, name in enumerate(system.load_names):
             if name:
                 _add(books.work, name, out(state.read("load_work")[k]))

@@ -20,6 +20,7 @@ from ..coordinates.tree import row_velocity
 from ..spatial import HALF, ONE, ZERO, f64
 from ..state import StateArrays, WorkArrays
 from ..system import SystemArrays
+from ..system.slots import ELEMENT
 from . import closure, compliant, coupling, friction, hand, limit, motor
 from .accelerations import joint_acceleration
 from .frames import Pair
@@ -67,6 +68,12 @@ def is_force(x: wp.ref[WorkArrays], r: int, w: int) -> bool:
 
 
 @wp.func
+def is_element(x: wp.ref[WorkArrays], r: int, w: int) -> bool:
+    """Whether a slot keeps the books of a force element (forces/total.py)."""
+    return kind_of(x, r, w) >= ELEMENT
+
+
+@wp.func
 def is_line(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], r: int, w: int) -> bool:
     """Whether a slot is a spring or a hand in use: its length changes other than by h u where its ends turn."""
     kind = kind_of(x, r, w)
@@ -79,7 +86,7 @@ def is_line(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], r: int, w: int) -> b
 def is_in_joint(x: wp.ref[WorkArrays], r: int, w: int) -> bool:
     """Whether a row acts in a joint, and not between points."""
     kind = kind_of(x, r, w)
-    return not (compliant.is_line(kind) or hand.is_hand(kind))
+    return not (compliant.is_line(kind) or hand.is_hand(kind) or kind >= ELEMENT)
 
 
 @wp.func

@@ -2,8 +2,9 @@
 
 A force element is a file here and a line in `add_elements`. It takes (t, span, acts, book): adds its means over
 t .. t + span to x.wrench where it acts, at the present poses and twists, and leaves its powers there in the books
-(engine/ledger.py), which are summed up by integrate/books.py. Where a row asks for it instead, J and softness are those
-of constrain/: springs, dampers and hands are forces of an instant, and rows of an impulsive step.
+(engine/ledger.py: of its slots, or of loads), which are summed up by integrate/books.py. Where a row asks for it
+instead, J and softness are those of constrain/: springs, dampers and hands are forces of an instant, and rows of an
+impulsive step.
 """
 
 import warp as wp

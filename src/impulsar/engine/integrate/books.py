@@ -98,6 +98,10 @@ def book_forces(
     add_elements(m, x, t, span, False, 0, w)
     for k in range(m.load_body.shape[0]):
         s.load_work[k, w] = s.load_work[k, w] + HALF * h * x.k_book[load_entry(0, slots, k), w]
+    for r in range(x.row_count[0, w]):
+        if kinds.is_element(x, r, w):
+            s.work[r, w] = s.work[r, w] + HALF * h * x.k_book[work_entry(0, slots, r), w]
+            s.loss[r, w] = s.loss[r, w] + HALF * h * x.k_book[loss_entry(0, slots, r), w]
 
 
 @wp.func
