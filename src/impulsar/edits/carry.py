@@ -13,7 +13,7 @@ import numpy as np
 
 from ..author.parts import PARTS, Joint
 from ..author.rotations import conjugate, multiply_all, rotate_all
-from ..engine.freedoms import coordinates_of, counts_turns, measure_coordinates
+from ..engine.freedoms import code_coordinates, code_counts_turns, measure_coordinates
 from ..engine.start.consistent import refresh
 from ..engine.start.redundancy import choose_rows
 from ..engine.state import ALWAYS, TILL_STIFFER, State, allocate_work
@@ -388,9 +388,9 @@ def write_coordinates(change: Change, state: State) -> None:
     values = measure_coordinates([(i, code) for i, _, code in freedoms], p_FM, q_FM)
     q, loop_q = np.zeros((system.counts.coordinates, worlds)), np.zeros((system.counts.loop_freedoms, worlds))
     for (i, name, code), value in zip(freedoms, values, strict=True):
-        if counts_turns(code) and (name, code) in change.turns:
+        if code_counts_turns(code) and (name, code) in change.turns:
             value = value - 2 * np.pi * np.round((value - change.turns[name, code]) / (2 * np.pi))
-        size, at = coordinates_of(code), system.coordinate[name, code]
+        size, at = code_coordinates(code), system.coordinate[name, code]
         if i >= len(tree.bodies):
             loop_q[-1 - at] = value
         else:

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..author.rotations import cross
 from ..engine.coordinates.inertia import momenta
-from ..engine.freedoms import counts_turns
+from ..engine.freedoms import code_counts_turns
 from ..engine.start.locked import refuse_locked_motors
 from ..engine.system import System
 from ..observe.bench import Bench
@@ -83,7 +83,7 @@ def turns(bench: Bench, plan: Plan) -> dict[tuple[str, int], np.ndarray]:
     before = {
         key: (q[at] if at >= 0 else loop_q[-1 - at]).copy()
         for key, at in bench.system.coordinate.items()
-        if counts_turns(key[1])
+        if code_counts_turns(key[1])
     }
     kept = {key: values for key, values in before.items() if key not in plan.forgotten}
     kept |= {now: before[was] for now, was in plan.renumbered.items() if was in before}

@@ -20,7 +20,7 @@ from ..author.model import Model
 from ..author.parts import Body, Features, Joint, joint_type_of
 from ..author.placing import TWO_AXES, by_group, checked_frame, make_features, place_frames
 from ..author.rotations import conjugate, frame_from_axes, multiply_all, rotate_all
-from ..engine.freedoms import coordinates_of, pose_at
+from ..engine.freedoms import code_coordinates, pose_at
 from ..observe.bench import Bench
 from .carry import JointPlace, Places, joint_frames
 from .data import ChangeJoint, Edit
@@ -245,7 +245,9 @@ def _move_frames(
         world[1] = np.tile(frame_from_axes(owner, z_F if axis is None else axis, axis2), (n, 1))
     if at is not None:
         world[2] = np.tile(vector(owner, "at", at, "m"), (n, 1))
-    coordinates = {now: present_coordinate(bench, joint.name, was) for now, was in kept.items() if coordinates_of(now)}
+    coordinates = {
+        now: present_coordinate(bench, joint.name, was) for now, was in kept.items() if code_coordinates(now)
+    }
     p_FM, q_FM = joint_pose(joint, coordinates, n)
     world[3] = multiply_all(world[1], q_FM)
     world[0] = world[2] - rotate_all(world[1], p_FM)
@@ -254,7 +256,7 @@ def _move_frames(
 def present_coordinate(bench: Bench, joint: str, code: int) -> np.ndarray:
     """Coordinate of a freedom in every world, whole turns counted; of a ball its quaternion [world, 4]."""
     at = bench.system.coordinate[joint, code]
-    ball = coordinates_of(code) == 4
+    ball = code_coordinates(code) == 4
     if ball and at >= 0:
         return bench.state.read("q")[at : at + 4].T.copy()
     if ball:
@@ -266,10 +268,10 @@ def present_coordinate(bench: Bench, joint: str, code: int) -> np.ndarray:
 
 def joint_pose(joint: Joint, coordinates: dict[int, np.ndarray], n: int) -> tuple[np.ndarray, np.ndarray]:
     """p_FM and q_FM [world, ...] at the coordinates given, zero for the others."""
-    values = np.zeros((sum(map(coordinates_of, joint.kind.freedoms)), n))
+    values = np.zeros((sum(map(code_coordinates, joint.kind.freedoms)), n))
     c = 0
     for code in joint.kind.freedoms:
-        size = coordinates_of(code)
+        size = code_coordinates(code)
         if code in coordinates:
             values[c : c + size] = coordinates[code].T
         elif size == 4:

@@ -30,7 +30,7 @@ from ...author.model import KINDS, Model
 from ...author.parts import PARTS, Joint
 from ...author.profiles import Scalar, scalar_profiles
 from ...author.rotations import conjugate, multiply, multiply_all, rotate_all, rotation_matrices, rotation_matrix
-from ..freedoms import coordinates_of, is_slide, measure_coordinates
+from ..freedoms import code_coordinates, code_slides, measure_coordinates
 from ..options import MOST_OPTIONS
 from ..spatial import f64, mat33, quat, vec3
 from ..state import Counts
@@ -175,7 +175,7 @@ class System:
                 self.coordinate[joint.name, code] = self._coordinates
                 self._dof_kind.append(code)
                 self._dofs += 1
-                self._coordinates += coordinates_of(code)
+                self._coordinates += code_coordinates(code)
             self._dof_start.append(self._dofs)
             self._coordinate_start.append(self._coordinates)
         self._loop_freedoms: list[tuple[str, int]] = []
@@ -536,9 +536,9 @@ class System:
         self._shared(f64, slot_c=[slot.c for slot in slots], slot_d=[slot.d for slot in slots])
         self._shared(f64, basis=np.ones(len(slots)), rank=[len(self._bilateral)], slack=[0.0])
         in_metres = [(slot.kind != COUPLING and slot.code in METRES) or self._couples_slides(slot) for slot in slots]
-        slides = [is_slide(code) for code in self._dof_kind]
+        slides = [code_slides(code) for code in self._dof_kind]
         in_slides = np.zeros(self._coordinates, np.int32)
-        in_slides[[c for (_, code), c in self.coordinate.items() if is_slide(code) and c >= 0]] = 1
+        in_slides[[c for (_, code), c in self.coordinate.items() if code_slides(code) and c >= 0]] = 1
         self._fixed(coordinate_slides=in_slides)
         for name, weight in (
             ("home", self.start_coordinates()),
@@ -615,7 +615,7 @@ class System:
         freedoms = [(i, code) for i, joint in enumerate(joints) for code in joint.kind.freedoms]
         q = np.zeros(self._coordinates)
         for (i, code), value in zip(freedoms, measure_coordinates(freedoms, p_FM[:, None], q_FM[:, None]), strict=True):
-            size, at = coordinates_of(code), self.coordinate[joints[i].name, code]
+            size, at = code_coordinates(code), self.coordinate[joints[i].name, code]
             q[at : at + size] = value if size == 1 else q_FM[i, :size]
         return q
 
