@@ -13,6 +13,8 @@ from starlette.routing import Route, WebSocketRoute
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import ClientConnection, connect
 
+import impulsar as im
+from impulsar.io.loaders import LOADERS, Loader
 from impulsar.studio.client import StudioClient
 from impulsar.studio.security import Address, Bucket, Limits
 from impulsar.studio.server import NO_PAGE, PAGE, Place, Studio, ancestors
@@ -389,6 +391,20 @@ def test_a_scene_file_becomes_the_world(studio: Studio) -> None:
     with StudioClient(studio.url) as client:
         client.frame()
         assert client.newest["scene"]["name"] == "brought along"
+
+
+def test_an_upload_is_read_by_the_loader_of_its_suffix(studio: Studio, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The page asks for files of these suffixes; others are refused with those that are known."""
+    model = im.scene("four-bar")
+    model.name = "of another package"
+    monkeypatch.setitem(LOADERS, "four", Loader(".four", lambda data, folder: model if folder is None else None))
+    assert ask(studio, "POST", "/api/scene-file?name=any.FOUR", b"four")[0] == 200
+    with StudioClient(studio.url) as client:
+        client.frame()
+        assert client.newest["scene"]["name"] == "of another package"
+        assert {".json", ".four"} <= set(client.newest["scene"]["suffixes"])
+    answer = ask(studio, "POST", "/api/scene-file?name=any.xyz", b"{}")
+    assert answer[0] == 422 and "no loader for '.xyz'; known are: .json" in reply_of(answer)["text"]
 
 
 def zip_bomb() -> bytes:

@@ -9,17 +9,19 @@ from dataclasses import dataclass
 
 import warp as wp
 
+from impulsar.engine.constrain.assemble import assemble
 from impulsar.engine.constrain.frames import follow_loops
 from impulsar.engine.constrain.reactions import collect_reactions, finish_reactions, start_reactions
-from impulsar.engine.constrain.rows import advance_clock, assemble
+from impulsar.engine.constrain.topology import list_rows
 from impulsar.engine.coordinates.tree import drift, kick, kinematics
-from impulsar.engine.forces.loads import apply_loads, book_loads
-from impulsar.engine.forces.motor_torques import apply_motor_torques
-from impulsar.engine.integrate.books import book_rows, measure_energy
+from impulsar.engine.forces.total import total_over
+from impulsar.engine.integrate.books import book_forces, book_rows, measure_energy
+from impulsar.engine.integrate.clock import advance_clock
 from impulsar.engine.methods import Block, Method, own_options
 from impulsar.engine.report import check_finite, report_step, start_report
-from impulsar.engine.solve.sweep import share_ball_mass, start_pseudo, sweep, warm_start
-from impulsar.engine.spatial import ONE
+from impulsar.engine.solve.cones import share_cone_mass
+from impulsar.engine.solve.sweep import start_pseudo, sweep, warm_start
+from impulsar.engine.spatial import ONE, ZERO
 from impulsar.engine.state import Counts, StateArrays, WorkArrays
 from impulsar.engine.system import SystemArrays
 
@@ -84,18 +86,17 @@ def step(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays],
     limit = int(m.options[Option.limit])
     rows = int(0)
     iterations = int(0)
-    apply_loads(m, x, t, w)
-    apply_motor_torques(m, s, x, t, h, w)
-    book_loads(m, s, x, t, h, w)
+    total_over(m, s, x, t, ZERO, h, w)
+    book_forces(m, s, x, t, ZERO, h, w)
+    start_pseudo(x, w)
     if is_last:
         start_reactions(m, x, h, w)
     kick(m, s, x, h, w)
     if m.live_slots[0] > 0:
         rows = assemble(m, s, x, t, h, w)
-        share_ball_mass(m, x, rows, w)
+        share_cone_mass(x, rows, w)
         go_on(m, s, w)
         warm_start(m, s, x, rows, h, ONE, w)
-        start_pseudo(x, w)
         iterations = sweep(m, s, x, rows, h, m.options[Option.epsilon], limit, 1, 0, w)
         book_rows(m, s, x, rows, t, h, w)
     if is_last:
@@ -106,7 +107,7 @@ def step(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays],
     follow_loops(m, s, x, w)
     if is_last:
         finish_reactions(m, x, h, w)
-    book_loads(m, s, x, t, h, w)
+    book_forces(m, s, x, t, ZERO, h, w)
     advance_clock(m, s, h, w)
 
 
@@ -115,6 +116,7 @@ def leading_kernel(m: SystemArrays, s: StateArrays, x: WorkArrays):
     """Many steps of many worlds: a thread runs a world."""
     w = wp.tid()
     start_report(x, w)
+    list_rows(m, x, w)
     for k in range(m.steps[0]):
         step(m, s, x, k == m.steps[0] - 1, w)
     measure_energy(m, s, x, w)
