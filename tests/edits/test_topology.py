@@ -465,7 +465,8 @@ def test_readings_of_the_last_step_survive_an_edit():
     before = world.joint(name).reaction.force.copy(), world.body(next(iter(world.model.bodies))).acceleration.copy()
     world.add("body", "stone", mass=1.0, inertia=(1, 1, 1))
     assert world.joint(name).reaction.force == pytest.approx(before[0], rel=1e-9)
-    assert np.array_equal(world.body(next(iter(four_bar("generalized").model.bodies))).acceleration, before[1])
+    after = world.body(next(iter(four_bar("generalized").model.bodies))).acceleration
+    assert after == pytest.approx(before[1], rel=1e-9)  # velocities, left to 1e-10, are brought onto the joints
 
 
 def test_a_method_of_other_coordinates_takes_over():
