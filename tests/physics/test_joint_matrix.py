@@ -2,24 +2,10 @@
 
 import pytest
 
-from impulsar.author.errors import StepError
 from impulsar.author.joints import CATALOGUE
 from impulsar.engine.methods import METHODS
 from impulsar.validate import joint_matrix
 from impulsar.validate.joint_matrix import FEATURES, TIGHT, Cell, cells, check_cell
-
-# A mechanism without freedoms has no error to take the mean of, and `direct` ends by 0 / 0 in generalized coordinates.
-IMMOBILE = [
-    cell
-    for cell in cells()
-    if (cell.type, cell.method) == ("fixed", "direct")
-    and (cell.feature == "reaction" or (cell.feature, cell.role, cell.coordinates) == ("joint", "tree", "generalized"))
-]
-
-
-def as_parameter(cell: Cell):
-    marks = [pytest.mark.xfail(raises=StepError, reason="no freedoms")] if cell in IMMOBILE else []
-    return pytest.param(cell, id=cell.name, marks=marks)
 
 
 def test_every_method_is_in_the_matrix() -> None:
@@ -27,7 +13,7 @@ def test_every_method_is_in_the_matrix() -> None:
     assert len(cells()) == len(set(cells())) == len(CATALOGUE) * (2 + 2 + 1 + 1) * len(FEATURES)
 
 
-@pytest.mark.parametrize("cell", [as_parameter(cell) for cell in cells()])
+@pytest.mark.parametrize("cell", cells(), ids=lambda cell: cell.name)
 def test_cell(cell: Cell, device: str) -> None:
     """Closed forms in check_cell; only what the catalogue does not have may be refused."""
     verdict = check_cell(cell, device)

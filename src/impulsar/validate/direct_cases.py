@@ -219,11 +219,19 @@ def door(device: str) -> float:
     return float(np.ptp(angles))
 
 
-def long_chain(device: str, n: int = 10_000) -> float:
-    """Constraint error of a chain of free links that fold at every hinge, and how far its end is from that of the tree.
+def long_chain(device: str) -> float:
+    """Constraint error of 10,000 free links that fold at every hinge, and how far the end of 500 is from the tree's."""
+    error, _ = _fold(10_000, "maximal", device)
+    short, end = _fold(500, "maximal", device)
+    _, true_end = _fold(500, "generalized", device)
+    return max(error, short, float(np.linalg.norm(end - true_end)))
 
-    Without gravity, springs fold the straight chain up, hinges to and fro in turns, by about 1 rad/s after 0.02 s: left
-    alone, the ends of links would part by their turn times half a length.
+
+def _fold(n: int, coordinates: str, device: str) -> tuple[float, np.ndarray]:
+    """Constraint error, and where the last link is, of a chain that springs fold up.
+
+    Without gravity, from straight, hinges to and fro in turns, by about 1e-3 rad in 0.004 s: left alone, the ends of
+    links would part by their turn times half a length.
     """
     model = Model("folding chain", gravity=(0, 0, 0))
     before, end, fold = model.ground, np.zeros(3), 0.5
@@ -231,15 +239,10 @@ def long_chain(device: str, n: int = 10_000) -> float:
         top = end
         link, end = pendulum_link(model, f"link{k}", top, 0.0)
         model.joint(f"hinge{k}", "revolute", before, link, at=top, axis=(1, 0, 0), stiffness=0.01, rest=fold)
-        fold = -fold
-        before = link
-    ends, error = [], 0.0
-    for coordinates in COORDINATES:
-        world = World(model, Direct(rtol=1e-8, atol=1e-8), coordinates, dt=0.01, device=device)
-        world.step(2)
-        ends.append(world.body(before.name).position)
-        error = max(error, float(world.constraint_error()))
-    return max(error, float(np.linalg.norm(ends[0] - ends[1])))
+        before, fold = link, -fold
+    world = World(model, Direct(rtol=1e-8, atol=1e-8), coordinates, dt=0.002, device=device)
+    world.step(2)
+    return float(world.constraint_error()), world.body(before.name).position
 
 
 def flat_parallelogram(device: str) -> float:
@@ -294,7 +297,7 @@ CASES = [
     Case("flat-parallelogram", "a parallelogram stays on its branch when flat", 1e-6, "rad", flat_parallelogram),
     Case(
         "long-chain",
-        "10,000 links that fold in maximal coordinates: joints closed, the last one where the tree has it",
+        "10,000 links that fold in maximal coordinates: joints closed; the last of 500 where the tree has it",
         1e-9,
         "m, rad",
         long_chain,

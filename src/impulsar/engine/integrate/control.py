@@ -163,7 +163,7 @@ def step_error(
             least = slide
         ratio = h * e / (least + rtol * wp.max(wp.abs(x.v_start[k, w]), wp.abs(s.v[k, w])))
         total += ratio * ratio
-    return wp.sqrt(total / f64(n_q + n_v))
+    return wp.sqrt(total / f64(wp.max(n_q + n_v, 1)))  # what cannot move has no error
 
 
 @wp.func(inline=False)
