@@ -43,7 +43,7 @@ PARTS["dashpot"] = PartKind(
 )
 '''
 
-CALL = '''    def dashpot(self, name: str, first: Body | str, second: Body | str, at_a: Vector, at_b: Vector, coefficient=0.0):
+CALL = '''    def dashpot(self, name: str, first, second, at_a: Vector, at_b: Vector, coefficient: float):
         """Add a damper between two world points: force = coefficient · speed² against it [N s²/m²]."""
         from .parts import Dashpot
 

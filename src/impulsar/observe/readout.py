@@ -7,12 +7,13 @@ from ..author.joints import Group
 from ..author.parts import Joint
 from ..engine.constrain import compliant
 from ..engine.constrain.frames import coordinate, freedom_pair, pair_velocity, point_of
+from ..engine.constrain.kinds import is_loss
 from ..engine.constrain.locks import closure_angle, lock
 from ..engine.spatial import HALF, ZERO, angular, f64, linear, vec3, vec6
 from ..engine.state import State, StateArrays, WorkArrays
 from ..engine.system import System, SystemArrays
 from ..engine.system.measured import ELASTIC, KINETIC, POTENTIAL
-from ..engine.system.slots import FRICTION, LIMIT_HIGH, LIMIT_LOW, MOTORS, SPRING
+from ..engine.system.slots import MOTORS, SPRING
 from .reading import Reading
 
 
@@ -135,9 +136,8 @@ def energies_kernel(
     work = s.past_hands[0, w] + s.past_parts[0, w] + s.edits[0, w]
     loss = s.past_hands[1, w] + s.past_parts[1, w] + s.clamped[0, w]
     for r in range(m.slot_kind.shape[0]):
-        kind = m.slot_kind[r]
         loss += s.loss[r, w] + s.viscous_loss[r, w]
-        if kind == FRICTION or kind == LIMIT_LOW or kind == LIMIT_HIGH:
+        if is_loss(m, r):
             loss -= s.work[r, w]
         else:
             work += s.work[r, w]

@@ -74,6 +74,12 @@ def is_element(x: wp.ref[WorkArrays], r: int, w: int) -> bool:
 
 
 @wp.func
+def is_loss(m: wp.ref[SystemArrays], r: int) -> bool:
+    """Whether what a slot's impulse takes is a loss: friction and limits. Also where no rows are listed."""
+    return friction.is_friction(m.slot_kind[r]) or limit.is_limit(m.slot_kind[r])
+
+
+@wp.func
 def is_line(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], r: int, w: int) -> bool:
     """Whether a slot is a spring or a hand in use: its length changes other than by h u where its ends turn."""
     kind = kind_of(x, r, w)

@@ -429,13 +429,15 @@ def response(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], row: int, w: int):
 @wp.func
 def row_velocity(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], v: wp.array2d(dtype=f64), row: int, w: int) -> f64:
     """J v of one row."""
+    J = x.J  # local: the compiler keeps addresses in registers
+    starts = m.tree_dof
     u = ZERO
     entry = x.row_start[row, w]
     n = int(0)
     tree = x.row_trees[4 * row, w]
     while tree >= 0:
-        for k in range(m.tree_dof[tree], m.tree_dof[tree + 1]):
-            u += x.J[entry, w] * v[k, w]
+        for k in range(starts[tree], starts[tree + 1]):
+            u += J[entry, w] * v[k, w]
             entry += 1
         n += 1
         tree = next_tree(x, row, n, w)
@@ -447,12 +449,14 @@ def apply_impulse(
     m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], v: wp.array2d(dtype=f64), row: int, impulse: f64, w: int
 ):
     """v ← v + M⁻¹ Jᵀ impulse."""
+    Y = x.Y
+    starts = m.tree_dof
     entry = x.row_start[row, w]
     n = int(0)
     tree = x.row_trees[4 * row, w]
     while tree >= 0:
-        for k in range(m.tree_dof[tree], m.tree_dof[tree + 1]):
-            v[k, w] = v[k, w] + impulse * x.Y[entry, w]
+        for k in range(starts[tree], starts[tree + 1]):
+            v[k, w] = v[k, w] + impulse * Y[entry, w]
             entry += 1
         n += 1
         tree = next_tree(x, row, n, w)
