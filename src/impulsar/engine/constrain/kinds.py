@@ -20,7 +20,7 @@ from ..coordinates.tree import row_velocity
 from ..spatial import HALF, ONE, ZERO, f64
 from ..state import StateArrays, WorkArrays
 from ..system import SystemArrays
-from ..system.slots import ELEMENT
+from ..system.slots import ELEMENT, HAS_ELEMENTS
 from . import closure, compliant, coupling, friction, hand, limit, motor
 from .accelerations import joint_acceleration
 from .frames import Pair
@@ -70,6 +70,8 @@ def is_force(x: wp.ref[WorkArrays], r: int, w: int) -> bool:
 @wp.func
 def is_element(x: wp.ref[WorkArrays], r: int, w: int) -> bool:
     """Whether a slot keeps the books of a force element (forces/total.py)."""
+    if HAS_ELEMENTS == 0:  # known when it is compiled
+        return False
     return kind_of(x, r, w) >= ELEMENT
 
 

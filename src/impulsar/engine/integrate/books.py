@@ -124,6 +124,8 @@ def keep_books(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkAr
     size = ledger_size(slots, loads)
     if m.live_slots[0] > 0:  # else nothing was evaluated but loads
         for r in range(slots):
+            if kinds.is_equation(x, r, w):  # does no work
+                continue
             s.work[r, w] = s.work[r, w] + integral(m, x, pair, h, size, work_entry(0, slots, r), w)
             s.loss[r, w] = s.loss[r, w] + integral(m, x, pair, h, size, loss_entry(0, slots, r), w)
             s.viscous_loss[r, w] = s.viscous_loss[r, w] + integral(m, x, pair, h, size, viscous_entry(0, slots, r), w)

@@ -72,10 +72,8 @@ def evaluate(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArra
             if x.row_torque[r, w] != ZERO:
                 lam = x.row_torque[r, w]
             s.impulse[r, w] = lam * m.nominal_h[0]
-            entry = work_entry(book, slots, r)
-            x.k_book[entry, w] = ZERO
             if motor.is_motor(x, r, w):
-                x.k_book[entry, w] = lam * row_velocity(m, x, s.v, r, w)
+                x.k_book[work_entry(book, slots, r), w] = lam * row_velocity(m, x, s.v, r, w)
     keep_derivatives(m, s, x, stage, w)
     return weakest
 

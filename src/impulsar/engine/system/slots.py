@@ -25,6 +25,7 @@ HAND = 9
 COUPLING = PARTS["coupling"].slot
 IDLE = 11  # a lock that the tree satisfies by itself: out of the plane of a planar mechanism
 ELEMENT = 12  # and above: force elements of the table of parts, never rows; their slots keep their books
+HAS_ELEMENTS = int(any(entry.slot >= ELEMENT for entry in PARTS.values()))
 # What a direct solve may take: equations, motors while they are strong enough, friction while it sticks.
 BILATERAL = (CLOSURE, MOTOR_SPEED, MOTOR_POSITION, COUPLING, FRICTION)
 SOFT = (COMPLIANCE, SPRING, HAND)  # what the linearly implicit pair takes with them
