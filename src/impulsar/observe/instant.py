@@ -20,6 +20,7 @@ from ..engine.constrain.frames import follow_loops
 from ..engine.constrain.topology import list_rows
 from ..engine.coordinates.inertia import inertial_wrench
 from ..engine.coordinates.tree import kinematics
+from ..engine.device import announce_compilation
 from ..engine.integrate.evaluate import choose_feedback, evaluate
 from ..engine.integrate.settle import find_modes, outward, settle
 from ..engine.integrate.substeps import SNAP
@@ -109,6 +110,7 @@ class Instant:
     def __init__(self, bench: "Bench"):
         self._bench, system = bench, bench.system
         counts, device = system.counts, system.device
+        announce_compilation(instant_kernel, device)
         self._state, self._work = State(counts, device), allocate_work(counts, device)
         self._options = wp.zeros_like(system.arrays.options)
         self._beat: float | None = 0.0

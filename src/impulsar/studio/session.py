@@ -24,9 +24,11 @@ from .. import edits
 from ..author.errors import ModelError, StepError
 from ..author.model import Model
 from ..author.profiles import Ramp, Table
+from ..engine.device import load_kernels
 from ..history.history import History
 from ..history.journal import Journal
 from ..io import edit_to_json
+from ..observe.instant import instant_kernel
 from ..scenes import scene as built_in
 from ..world.world import World
 from . import describe
@@ -75,6 +77,7 @@ class Session:
         journal: Path | None = None,
     ):
         self.history = history
+        load_kernels([instant_kernel], self.world.device)  # a signal that asks for it must not keep the steps waiting
         self._make_world, self._make_history = make_world, make_history
         self.clock = Clock(self.world.dt, wall.monotonic(), speed, steps_per_frame)
         self.recording = Recording(self.world)

@@ -23,7 +23,6 @@ from ..engine.start.redundancy import rows_kernel
 from ..engine.state import State
 from ..engine.system import System
 from ..observe.books import Books
-from ..observe.instant import instant_kernel
 from ..observe.moment import Moment
 from ..observe.reading import out
 from ..observe.readout import Readout, constraint_error_kernel
@@ -84,7 +83,7 @@ class World:
         self._holder: weakref.ref | None = None  # the history that is the only door to it
         self._through = 0  # thread in which that history is at work
         announce_compilation(options.kernel, device)
-        load_kernels([options.kernel, instant_kernel, *OTHERS], device)
+        load_kernels([options.kernel, *OTHERS], device)
         load_kernels([coordinates_kernel], "cpu")
         dt = dt if dt is not None else model.dt or 0.01
         self.runner = Runner(model, options, coordinates, dt, worlds, device, clamps, script, self._carry_out)
