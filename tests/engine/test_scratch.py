@@ -72,3 +72,10 @@ def test_scenes(name, parameters, method, coordinates):
 def test_ways_of_direct(mechanism, coordinates, options):
     method = im.Direct(**options)
     compare(mechanism, method, coordinates, True)
+
+
+def test_a_body_that_a_hand_let_go():
+    """No row counts then, and yet the hand's slots are asked for their stiffness where sub-steps are small."""
+    model = im.Model("top")
+    model.body("top", mass=1.0, inertia=(0.01, 0.02, 0.025), angular_velocity=(40.0, 30.0, 1.0))
+    compare(model, "direct", "generalized", True)
