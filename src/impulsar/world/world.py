@@ -83,8 +83,12 @@ class World:
         self._holder: weakref.ref | None = None  # the history that is the only door to it
         self._through = 0  # thread in which that history is at work
         announce_compilation(options.kernel, device)
-        load_kernels([options.kernel, *OTHERS], device)
-        load_kernels([coordinates_kernel], "cpu")
+        on_device, on_host = [options.kernel, *OTHERS], [coordinates_kernel]
+        if device == "cpu":
+            load_kernels([*on_device, *on_host], device)
+        else:
+            load_kernels(on_device, device)
+            load_kernels(on_host, "cpu")
         dt = dt if dt is not None else model.dt or 0.01
         self.runner = Runner(model, options, coordinates, dt, worlds, device, clamps, script, self._carry_out)
         self.runner.strict = strict

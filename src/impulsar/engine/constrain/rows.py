@@ -51,7 +51,7 @@ def set_bounded(x: wp.ref[WorkArrays], r: int, bias: f64, bound: f64, w: int):
     set_row(x, r, bias, ZERO, -bound, bound, ZERO, w)
 
 
-@wp.func
+@wp.func(inline=False)
 def add_pair(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], r: int, pair: Pair, scale: f64, w: int):
     """Add scale · pair to row r."""
     if pair.second >= 0:
