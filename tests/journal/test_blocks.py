@@ -43,7 +43,7 @@ def select(kept, order: list[int]):
     other.slots = [kept.slots[r] for r in order]
     other.idle = tuple(place[r] for r in kept.idle)
     other.state = {
-        name: block[order] if name in ("impulse", "work", "loss", "viscous_loss") else block
+        name: block[order] if name in ("impulse", "work", "loss", "viscous_loss", "mode") else block
         for name, block in kept.state.items()
     }
     for arrays in ("parameters", "topology"):

@@ -1,6 +1,6 @@
 """Where motion is not smooth: forces of springs and inputs, drift, impacts. Closed forms, every method.
 
-`direct` takes impulsive sub-steps of h = 2 ms there; a friction of 1e-12 N makes all of them impulsive.
+`direct` without modes takes impulsive sub-steps of h = 2 ms there; a friction of 1e-12 N makes all of them impulsive.
 """
 
 import math
@@ -9,9 +9,11 @@ import pytest
 
 import impulsar as im
 
-WAYS = [("simgc", "generalized"), ("simmc", "maximal"), ("direct", "generalized"), ("direct", "maximal")]
-BOTH = [("direct", "generalized"), ("direct", "maximal")]
-EVERY = [pytest.param(*way, id=f"{way[0]} {way[1]}") for way in WAYS]
+IMPULSIVE = im.Direct(modes=False)
+BOTH = [(IMPULSIVE, "generalized"), (IMPULSIVE, "maximal")]
+WAYS = [("simgc", "generalized"), ("simmc", "maximal"), *BOTH]
+NAMES = ["simgc", "simmc", "direct", "direct"]
+EVERY = [pytest.param(*way, id=f"{name} {way[1]}") for name, way in zip(NAMES, WAYS, strict=True)]
 DIRECT = [pytest.param(*way, id=way[1]) for way in BOTH]
 G = 9.81
 H = 0.002  # impulsive sub-step of `direct` [s]

@@ -123,6 +123,7 @@ class Features:
     swing: float | None = None  # [rad]
     restitution: float = 0.0  # of the limits
     friction: float = 0.0  # Coulomb bound [N, N m]
+    static_friction: float = 0.0  # bound while it sticks, where that is more [N, N m]
     viscous: float = 0.0  # [N s/m, N m s/rad]
     motor: Motor | None = None
     stiffness: float = 0.0  # [N/m, N m/rad]
@@ -152,6 +153,10 @@ class Features:
         fraction, is_fraction = "a number from 0 to 1", lambda x: 0 <= x <= 1
         self.restitution = number(owner, "limit_restitution", self.restitution, fraction, is_fraction)
         self.friction = not_negative(owner, "friction", self.friction, force)
+        self.static_friction = not_negative(owner, "static_friction", self.static_friction, force)
+        if self.static_friction > 0.0 and not self.friction:
+            told = show(self.static_friction)
+            raise ModelError(f"{owner}: static_friction is {told} without friction; give friction > 0 too")
         self.viscous = not_negative(owner, "viscous", self.viscous, f"{force} s/{unit}")
         self.stiffness = not_negative(owner, "stiffness", self.stiffness, f"{force}/{unit}")
         self.damping = not_negative(owner, "damping", self.damping, f"{force} s/{unit}")
@@ -397,6 +402,7 @@ PARTS: dict[str, PartKind] = {
             Parameter("swing", "rad", "slot_a", ("swing limit",), NOT_NEGATIVE),
             Parameter("restitution", "1", "slot_b", ("lower limit", "upper limit", "swing limit"), FRACTION),
             Parameter("friction", "{force}", "slot_a", ("friction",), NOT_NEGATIVE),
+            Parameter("static_friction", "{force}", "slot_b", ("friction",), NOT_NEGATIVE),
             Parameter("max_torque", "{force}", "slot_a", ("motor",), BOUND),
             *SOFTNESS,
         ),

@@ -38,7 +38,7 @@ from .fit import fit
 CLOSED = 1e-10  # position error left after a fit, and not worth one before it [m, rad]
 OPEN = 1e-8  # a joint that stays open by more cannot be assembled [m, rad]
 BY_SLOT = ("slot_a", "slot_b", "slot_c", "slot_d")
-SLOT_BOOKS = ("impulse", "work", "loss", "viscous_loss")
+SLOT_BOOKS = ("impulse", "work", "loss", "viscous_loss", "mode")
 
 
 @dataclass

@@ -31,6 +31,7 @@ FEATURES = {  # keyword of Model.joint: field of Features
     "limits": "limits",
     "limit_restitution": "restitution",
     "friction": "friction",
+    "static_friction": "static_friction",
     "viscous": "viscous",
     "motor": "motor",
     "stiffness": "stiffness",

@@ -26,6 +26,7 @@ SHARED = (
     "atol",
     "impulse_step",  # largest impulsive sub-step [s]
     "fixed",  # size of sub-steps that are all alike, over the nominal step
+    "modes",  # 1: friction and limits have modes in smooth sub-steps, 0: they are left to impulses
     "pair",  # 0: the one that is less work, 1: explicit, 2: implicit
 )
 Option = places(**{name: place for place, name in enumerate(SHARED)})

@@ -13,6 +13,7 @@ from .system.measured import (
     ENDED_BY_LIMIT,
     ITERATIONS,
     KINETIC,
+    MODE_CHANGES,
     MOST_ITERATIONS,
     NOT_FINITE,
     POSITION_RESIDUAL,
@@ -76,13 +77,16 @@ def report_step(
 
 
 @wp.func
-def report_substeps(x: wp.ref[WorkArrays], sub_steps: int, evaluations: int, cut: int, coarse: f64, w: int):
+def report_substeps(
+    x: wp.ref[WorkArrays], sub_steps: int, evaluations: int, events: int, cut: int, coarse: f64, w: int
+):
     """Add a nominal step of an error-controlled method: evaluations count as iterations."""
     n = f64(evaluations)
     x.report[ITERATIONS, w] = n
     x.report[TOTAL_ITERATIONS, w] = x.report[TOTAL_ITERATIONS, w] + n
     x.report[MOST_ITERATIONS, w] = wp.max(x.report[MOST_ITERATIONS, w], n)
     x.report[SUB_STEPS, w] = x.report[SUB_STEPS, w] + f64(sub_steps)
+    x.report[MODE_CHANGES, w] = x.report[MODE_CHANGES, w] + f64(events)
     if cut != 0:
         x.report[ENDED_BY_LIMIT, w] = x.report[ENDED_BY_LIMIT, w] + f64(1.0)
     x.report[COARSE, w] = wp.max(x.report[COARSE, w], coarse)

@@ -37,6 +37,7 @@ class Counts:
     spares: int  # 1: room to choose among rows of which some imply others
     envelope: int  # entries of its factor
     frictions: int  # Coulomb friction rows
+    modal: int  # rows that have modes: friction and limits, see engine/integrate/modes.py
     springs: int
     hands: int
     loads: int
@@ -60,6 +61,7 @@ class StateArrays:
     past_hands: wp.array2d(dtype=f64)  # work, loss of the hands released [J]; edits
     start_energy: wp.array2d(dtype=f64)  # total energy the books start from [J]; edits
     time: wp.array2d(dtype=f64)  # [s]; drift
+    mode: wp.array2d(dtype=f64)  # [slot] friction: which way it slides, 0: it sticks; limit: 1 closed, 0 open; modes
     last_h: wp.array2d(dtype=f64)  # step of the impulses, 0: they are forces of an instant times the nominal step [s]
     past_parts: wp.array2d(dtype=f64)  # work, loss of the parts removed [J]; edits
     edits: wp.array2d(dtype=f64)  # energy that edits put into the mechanism [J]; edits
@@ -161,6 +163,22 @@ class WorkArrays:
     sticking: wp.array2d(dtype=wp.int32)  # [friction] slots solved directly after the sweep
     stick_matrix: wp.array2d(dtype=f64)  # [friction · frictions + friction]
     stick_rhs: wp.array2d(dtype=f64)
+    # rows that are locked in a smooth sub-step; see engine/solve/locked.py
+    locked: wp.array2d(dtype=wp.int32)  # [locked] row
+    lock_count: wp.array2d(dtype=wp.int32)  # [1] how many are
+    lock_matrix: wp.array2d(dtype=f64)  # [locked · modal + locked] responses with the bilateral rows holding
+    lock_factor: wp.array2d(dtype=f64)  # LDLᵀ of it, a little of the diagonal added
+    lock_rhs: wp.array2d(dtype=f64)  # [locked] accelerations, or velocities, to be taken off
+    lock_force: wp.array2d(dtype=f64)  # [locked] forces, or impulses
+    lock_step: wp.array2d(dtype=f64)  # [locked]
+    lock_couple: wp.array2d(dtype=f64)  # [locked · bilaterals + bilateral] responses of the bilateral rows to it
+    lock_share: wp.array2d(dtype=f64)  # [locked · bilaterals + bilateral] what the bilateral rows give for a unit of it
+    lock_column: wp.array2d(dtype=f64)  # [bilateral]
+    at_rest: wp.array2d(dtype=wp.int32)  # [row] 1: it may lock or let go at this instant; 2: a limit that is struck
+    watch_start: wp.array2d(dtype=f64)  # [row] how far from a change of mode, at the near end of a search
+    watch_end: wp.array2d(dtype=f64)  # [row] and at its far end
+    crossing: wp.array2d(dtype=wp.int32)  # [row] 1: it changes its mode somewhere in the search
+    watch_try: wp.array2d(dtype=f64)  # [row] and in between
     # measure
     energy: wp.array2d(dtype=f64)  # kinetic, potential, elastic [J]
     report: wp.array2d(dtype=f64)  # see measure.REPORT
@@ -189,7 +207,7 @@ def coordinate_blocks(n: Counts) -> Iterable[Block]:
 
 def row_blocks(n: Counts) -> Iterable[Block]:
     """Warm starts and books of the slots."""
-    books = (Block(name, n.slots, "slot") for name in ("work", "loss", "viscous_loss"))
+    books = (Block(name, n.slots, "slot") for name in ("work", "loss", "viscous_loss", "mode"))
     return (Block("impulse", n.rows, "slot"), *books)
 
 
@@ -254,7 +272,7 @@ class Layout:
         return [name for name in self.rows if name.startswith(f"{method.name}.")]
 
 
-REPORT_ROWS = 15
+REPORT_ROWS = 16
 
 
 def work_shapes(n: Counts) -> dict[str, int]:
@@ -286,6 +304,11 @@ def work_shapes(n: Counts) -> dict[str, int]:
         "feedback",
         "push",
         "solved",
+        "at_rest",
+        "watch_start",
+        "watch_end",
+        "watch_try",
+        "crossing",
     )
     return (
         dict.fromkeys((*per_body, *kept), n.bodies)
@@ -304,9 +327,14 @@ def work_shapes(n: Counts) -> dict[str, int]:
         }
         | {"frozen": 2 * n.row_entries + n.envelope if n.solvables > n.bilaterals else 0}
         | {"loop_start": n.loop_freedoms}
-        | {"q_start": n.coordinates, "v_start": n.dofs, "k_q": STAGES * n.coordinates, "k_v": STAGES * n.dofs}
-        | {"k_book": STAGES * ledger_size(n.slots, n.loads)}
+        | {"q_start": n.coordinates, "v_start": n.dofs}
+        | {"k_q": (STAGES + 1) * n.coordinates, "k_v": (STAGES + 1) * n.dofs}
+        | {"k_book": (STAGES + 1) * ledger_size(n.slots, n.loads)}
         | {"sticking": n.frictions, "stick_matrix": n.frictions**2, "stick_rhs": n.frictions}
+        | {"lock_matrix": n.modal**2, "lock_factor": n.modal**2, "lock_share": n.modal * n.bilaterals}
+        | {"lock_couple": n.modal * n.bilaterals}
+        | dict.fromkeys(("locked", "lock_rhs", "lock_force", "lock_step"), n.modal)
+        | {"lock_count": 1, "lock_column": n.bilaterals if n.modal else 0}
         | {"energy": 3, "report": REPORT_ROWS}
     )
 

@@ -49,7 +49,7 @@ try:
 except ImportError:  # Windows, where a file that is open for writing cannot be replaced anyway
     fcntl = None  # type: ignore[assignment]
 
-VERSION = 3
+VERSION = 4
 FIRST_LINE = b"impulsar journal %d\n"
 FRAME = struct.Struct("<II")
 SIZE = struct.Struct("<I")

@@ -35,7 +35,20 @@ def from_2(data: Data) -> Data:
     return data
 
 
-MIGRATIONS: dict[int, Callable[[Data], Data]] = {1: from_1, 2: from_2}  # by version: to the next one
+def from_3(data: Data) -> Data:
+    """A record of version 3, whose `direct` left friction and limits to impulses."""
+    if data.get("method") == "direct" and isinstance(data.get("options", {}), dict):
+        data = data | {"options": {"modes": False} | data.get("options", {})}
+    return {key: _each_from_3(value) for key, value in data.items()}
+
+
+def _each_from_3(value: Any) -> Any:
+    if isinstance(value, dict):
+        return from_3(value)
+    return [_each_from_3(item) for item in value] if isinstance(value, list) else value
+
+
+MIGRATIONS: dict[int, Callable[[Data], Data]] = {1: from_1, 2: from_2, 3: from_3}  # by version: to the next one
 
 
 def rename_shared(records: list[Data]) -> list[Data]:

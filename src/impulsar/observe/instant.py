@@ -89,6 +89,8 @@ def instant_kernel(
     list_rows(m, x, w)
     kinematics(m, s, x, ZERO, w)
     follow_loops(m, s, x, w)
+    for r in range(m.slot_kind.shape[0]):
+        s.mode[r, w] = ZERO  # found anew below, whatever the method
     unsmooth = find_modes(m, s, x, mode, w)
     choose_feedback(m, s, x, t, False, w)
     if lag[0] != 0:

@@ -30,7 +30,7 @@ from ..world.world import World
 from . import messages as ms
 
 MOST_HULLS = 1024  # kept, some 30 kB each
-FEATURES = ("friction", "viscous", "stiffness", "damping", "rest")  # that one number gives
+FEATURES = ("friction", "static_friction", "viscous", "stiffness", "damping", "rest")  # that one number gives
 KINDS = {Box: "box", Sphere: "sphere", Cylinder: "cylinder", Capsule: "capsule", ConvexHull: "hull"}
 
 

@@ -118,6 +118,11 @@ class StepReport:
         return self._count_row(measured.SUB_STEPS)
 
     @property
+    def mode_changes(self):
+        """Changes of mode that `direct` located: friction that sticks or lets go, limits that are met or left."""
+        return self._count_row(measured.MODE_CHANGES)
+
+    @property
     def rows(self):
         """Active rows in the last impulsive step."""
         return self._count_row(measured.ROWS)

@@ -296,7 +296,10 @@ def target_step(
 
 @wp.func
 def act(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], r: int, t: f64, w: int):
-    """Add the force of a compliant row at time t; returns it, its power, and what dampers and viscous friction take."""
+    """Add the force of a compliant row, or of friction that slides, at time t.
+
+    Returns it, its power, and what dampers and viscous friction take.
+    """
     kind = kind_of(x, r, w)
     force = ZERO
     power = ZERO
@@ -306,6 +309,8 @@ def act(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], 
         force, loss, viscous = compliant.act(m, s, x, r, w)
     elif hand.is_hand(kind):
         force, power, loss = hand.act(m, s, x, r, t, w)
+    elif friction.is_friction(kind):
+        force, power = friction.act(m, s, x, r, w)
     return force, power, loss, viscous
 
 

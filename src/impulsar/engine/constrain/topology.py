@@ -20,6 +20,7 @@ def list_rows(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], w: int):
     """The rows of a launch are its slots."""
     slots = m.slot_kind.shape[0]
     x.rows_missing[0, w] = int(0)
+    x.lock_count[0, w] = int(0)
     x.row_start[slots, w] = m.slot_row[slots]
     x.row_count[0, w] = slots
     if m.live_slots[0] == 0 and x.row_kind.shape[0] == slots:
@@ -31,6 +32,7 @@ def list_rows(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], w: int):
         x.row_bound_of[r, w] = int(-1)
         x.row_start[r, w] = m.slot_row[r]
         x.row_weight[r, w] = m.slot_weight[r]
+        x.at_rest[r, w] = int(0)
         for n in range(4):
             x.row_trees[4 * r + n, w] = m.slot_trees[r, n]
 

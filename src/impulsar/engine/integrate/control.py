@@ -19,11 +19,12 @@ from ..ledger import ledger_size, work_entry
 from ..spatial import ONE, ZERO, f64, normalize_rotation, quat, vec3
 from ..state import OF_SYSTEM, TILL_STIFFER, Block, StateArrays, WorkArrays, rows_of
 from ..system import SystemArrays
-from .pairs import E_AT, STAGES
+from .pairs import B_AT, D_AT, E_AT, STAGES
 
 KEPT = (  # between nominal steps
     Block("pair", 3),  # 1: the implicit pair is in use; evaluations of the other; steps until it may be tried
     Block("next_h", 1, lasts=TILL_STIFFER),  # sub-step to begin with, 0: none yet, < 0: too small to be taken [s]
+    Block("crowded", 1),  # nominal steps that friction and limits are still left to impulses
     Block("reach", 1, lasts=OF_SYSTEM),  # farthest that a slide has been from home [m]
 )
 Kept = rows_of(KEPT)
@@ -105,6 +106,39 @@ def set_stage(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArr
         for j in range(stage):
             sum_v += m.tableau[stage * STAGES + j] * x.k_v[j * n_v + k, w]
         s.v[k, w] = x.v_start[k, w] + h * sum_v
+    make_unit(m, s, w)
+
+
+@wp.func
+def dense_weight(m: wp.ref[SystemArrays], j: int, part: f64) -> f64:
+    """Of stage j in the state after a part of an explicit sub-step: b where the part is all of it."""
+    b = m.tableau[B_AT + j]
+    left = ONE - part
+    first = ZERO
+    if j == 0:
+        first = ONE
+    last = ZERO
+    if j == STAGES - 1:
+        last = ONE
+    curve = left * (first - b) + part * left * (b + b - first - last) + part * left * left * m.tableau[D_AT + j]
+    return part * (b + curve)
+
+
+@wp.func(inline=False)
+def set_within(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], part: f64, h: f64, w: int):
+    """Put the state after a part of an explicit sub-step h in place, from the derivatives of all its stages."""
+    n_q = s.q.shape[0]
+    n_v = s.v.shape[0]
+    for k in range(n_q):
+        s.q[k, w] = x.q_start[k, w]
+    for k in range(n_v):
+        s.v[k, w] = x.v_start[k, w]
+    for j in range(STAGES):
+        step = h * dense_weight(m, j, part)
+        for k in range(n_q):
+            s.q[k, w] = s.q[k, w] + step * x.k_q[j * n_q + k, w]
+        for k in range(n_v):
+            s.v[k, w] = s.v[k, w] + step * x.k_v[j * n_v + k, w]
     make_unit(m, s, w)
 
 

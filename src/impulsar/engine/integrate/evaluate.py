@@ -1,6 +1,8 @@
 """The instant: constrained accelerations of a state.
 
 v̇ = M⁻¹ (f + Jᵀ λ)      J v̇ + J̇ v = target's acceleration      λ by LDLᵀ of J M⁻¹ Jᵀ
+
+Friction that slides is among the forces f; friction that sticks and limits that are closed are rows (locked.py).
 """
 
 import warp as wp
@@ -21,16 +23,17 @@ from ..spatial import ONE, ZERO, f64, spatial, zero3
 from ..state import StateArrays, WorkArrays
 from ..system import SystemArrays
 from .control import keep_derivatives
+from .locked import apply_locked, hold_locked, open_locked
 
 CLOSE = wp.constant(wp.float64(1e-15))  # near a singular position a state so near to the joints is on them [m, rad]
 BACK_AT_ONCE = wp.constant(wp.float64(20.0))  # rate of a speed motor's way back to its target, per impulse step
 
 
-@wp.func
+@wp.func(inline=False)
 def evaluate(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], t: f64, stage: int, w: int) -> f64:
     """Constrained accelerations, multipliers and powers of the present state at time t, into a stage.
 
-    Returns the strength of the weakest row.
+    x.locked and x.at_rest say which rows hold beside the equations. Returns the strength of the weakest equation.
     """
     slots = m.slot_kind.shape[0]
     book = stage * ledger_size(slots, m.load_body.shape[0])
@@ -49,7 +52,10 @@ def evaluate(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArra
                 rounds = int(4)
         else:
             rounds = int(4)
-    if m.bilateral.shape[0] > 0:
+    modal = x.locked.shape[0] > 0
+    if modal:
+        open_locked(m, x, w)
+    if m.bilateral.shape[0] > 0 or modal:
         for i in range(m.bilateral.shape[0]):
             x.multiplier[i, w] = ZERO
             if x.solved[m.bilateral[i], w] != 0:
@@ -59,11 +65,17 @@ def evaluate(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArra
         while rounds < 5:
             if rounds > 0:
                 factor_bilateral(m, x, w)
+            if modal:
+                hold_locked(m, x, w)
             solve_bilateral(m, x, w)
             rounds += 1
             if saturate_motors(m, x, w) == 0:
                 rounds = 5
         apply_multipliers(m, x, x.qdd, w)
+        if modal:
+            apply_locked(m, x, x.qdd, w)
+            for k in range(x.lock_count[0, w]):
+                s.impulse[x.locked[k, w], w] = x.lock_force[k, w] * m.nominal_h[0]
         for i in range(m.bilateral.shape[0]):
             r = m.bilateral[i]
             if kinds.can_stick(x, r, w):

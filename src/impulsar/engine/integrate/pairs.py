@@ -6,7 +6,10 @@ IMPLICIT   Rang and Angermann 2005, ROS34PW2: a linearly implicit pair of order 
            keeps its order with any matrix in place of the Jacobian, and is L-stable with the right one.
 
 Each is stored row by row: 7 x 7 coefficients a, then b (the solution), e = b - b̂ (the error), c. The row
-after the stages of the implicit pair is b: the state at the end. Its matrix γ, 4 x 4, comes last.
+after the stages of the implicit pair is b: the state at the end. Its matrix γ, 4 x 4, comes next, and last the
+weights d of the explicit pair's state inside a step (Hairer, Nørsett and Wanner 1993, II.6): of order 4 there,
+
+    y(θ) = y₀ + θ (y₁ - y₀ + (1 - θ) (h k₁ - y₁ + y₀ + θ (2 (y₁ - y₀) - h k₁ - h k₇ + (1 - θ) h Σ d_j k_j)))
 """
 
 from collections.abc import Sequence
@@ -20,6 +23,7 @@ B_AT, E_AT, C_AT = STAGES * STAGES, STAGES * STAGES + STAGES, STAGES * STAGES + 
 EXPLICIT, IMPLICIT = 0, STAGES * STAGES + 3 * STAGES  # where each begins
 SOLVES = 4  # stages of the implicit pair
 GAMMA_AT = 2 * IMPLICIT
+D_AT = GAMMA_AT + SOLVES * SOLVES
 GAMMA = 0.435866521508459
 
 A = (
@@ -33,6 +37,15 @@ A = (
 )
 B = (*A[6], F(0))
 B_LOW = (F(5179, 57600), F(0), F(7571, 16695), F(393, 640), F(-92097, 339200), F(187, 2100), F(1, 40))
+D = (
+    F(-12715105075, 11282082432),
+    F(0),
+    F(87487479700, 32700410799),
+    F(-10690763975, 1880347072),
+    F(701980252875, 199316789632),
+    F(-1453857185, 822651844),
+    F(69997945, 29380423),
+)
 ROS_A = ((), (0.871733043016918,), (0.8445706001536942, -0.11299064236484185), (0.0, 0.0, 1.0))
 ROS_B = (0.24212380706095346, -1.2232505839045147, 1.545260255335102, GAMMA)
 ROS_B_LOW = (0.3781090314581937, -0.09604229221242318, 0.5, 0.2179332607542295)
@@ -49,7 +62,9 @@ def tableaux() -> np.ndarray:
     gamma = np.zeros((SOLVES, SOLVES))
     for i, row in enumerate(ROS_GAMMA):
         gamma[i, : len(row)] = row
-    return np.concatenate([_tableau(A, B, B_LOW), _tableau((*ROS_A, ROS_B), ROS_B, ROS_B_LOW), gamma.ravel()])
+    inside = [float(value) for value in D]
+    pairs = [_tableau(A, B, B_LOW), _tableau((*ROS_A, ROS_B), ROS_B, ROS_B_LOW)]
+    return np.concatenate([*pairs, gamma.ravel(), inside])
 
 
 def _tableau(a: Sequence, b: Sequence, b_low: Sequence) -> np.ndarray:

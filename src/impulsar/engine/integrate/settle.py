@@ -317,8 +317,11 @@ def exchange(
         elif (mode[r, w] == HELD or mode[r, w] == PUSHED) and not kinds.is_limit(x, r, w):
             size = group_force(s, x, r, w)
             bound = x.row_high[r, w]
+            most = bound
+            if kinds.can_stick(x, r, w):
+                most = friction.static_bound(m, r, w)
             new = mode[r, w]
-            if new == HELD and size > bound * (ONE + INSIDE):
+            if new == HELD and size > most * (ONE + INSIDE):
                 new = PUSHED
             elif new == PUSHED and size < bound * (ONE - INSIDE):
                 new = HELD

@@ -31,7 +31,20 @@ from .control import (
     work_error,
 )
 from .evaluate import CLOSE, choose_feedback, evaluate
+from .events import locate
 from .impulsive import TOUCH, impulsive_step, limits_passed, short_of_limits
+from .modes import (
+    MOST_EVENTS,
+    close_locked,
+    find_rest,
+    follow_slip,
+    has_modes,
+    let_go,
+    most_tries,
+    settle_modes,
+    start_watch,
+    watch,
+)
 from .pairs import C_AT, EXPLICIT, IMPLICIT, SOLVES, STAGES
 from .rosenbrock import factor_soft, finish_stage, implicit_error, set_implicit_stage
 
@@ -61,6 +74,8 @@ MIDST = wp.constant(wp.float64(0.55))  # of a sub-step: there, between far stage
 BETWEEN = wp.constant(wp.float64(0.15))  # of the way of such a sub-step no stage is nearer to the singular position
 TINY = wp.constant(wp.float64(1e-300))
 ROUNDING = wp.constant(wp.float64(1e-15))  # of positions [m, rad]
+TINY_STEP = wp.constant(wp.float64(1e-11))  # of a nominal step: a change of mode so near is here
+CROWDED = 5  # nominal steps that friction and limits are left to impulses where their changes crowd
 JUMP = wp.constant(wp.float64(1e-9))  # velocity error at the start of a step that is an impulse [m/s, rad/s]
 
 
@@ -132,6 +147,16 @@ class Progress:
     aimed: wp.int32  # 1: the sub-step was chosen to pass a singular position between its stages
     broken: wp.int32  # why the step cannot be taken; see measure
     kink: wp.int32  # 1: an input bends or jumps at t
+    crossed: f64  # part of the sub-step at which a stage saw a change of mode, 0: none
+    landing: f64  # size of a sub-step that ends at one, 0: none does [s]
+    events: wp.int32  # changes of mode in the nominal step
+    crowded: wp.int32  # nominal steps that friction and limits are left to impulses
+
+
+@wp.func
+def by_modes(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], p: Progress) -> bool:
+    """Whether friction and limits have modes now: not where they are left to impulses, nor with the implicit pair."""
+    return has_modes(m, x) and p.crowded == 0 and p.pair == EXPLICIT
 
 
 @wp.func
@@ -145,6 +170,7 @@ def begin(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], w: int) -> Progress:
         p.h = f64(0.1) * p.left
         p.fresh = int(1)
     p.mode = SMOOTH
+    p.crowded = int(s.method[Kept.crowded, w])
     p.pair = EXPLICIT
     choice = int(m.options[Option.pair])
     if m.solvable.shape[0] > m.bilateral.shape[0] and (choice == 2 or (choice == 0 and s.method[Kept.pair, w] > ZERO)):
@@ -157,6 +183,8 @@ def begin(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], w: int) -> Progress:
 @wp.func
 def wished_size(m: wp.ref[SystemArrays], p: Progress, w: int) -> f64:
     """Size of a smooth sub-step: what error control wishes, but not beyond a kink of the inputs or the end."""
+    if p.landing > ZERO:
+        return p.landing
     size = wp.min(p.h, p.left)
     end = p.t + p.left
     knot = next_knot(m, p.t, end, w)
@@ -277,6 +305,35 @@ def first_pair(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], pair: int, size: 
 
 
 @wp.func
+def note_strength(start: Progress, stage: int, weakest: f64) -> Progress:
+    """Of the weakest row in a stage."""
+    p = start
+    p.weakest = wp.min(p.weakest, weakest)
+    p.last = weakest
+    if stage == 0:
+        p.first = weakest
+    elif stage == 1:
+        p.second = weakest
+    elif stage == 2:
+        p.third = weakest
+    return p
+
+
+@wp.func
+def see_change(
+    m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], p: Progress, stage: int, w: int
+) -> f64:
+    """Part of the sub-step at which a stage saw a change of mode first, 0: none has yet, or it ends at one."""
+    if p.crossed > ZERO or p.landing > ZERO:
+        return p.crossed
+    if stage == 0:
+        start_watch(x, w)
+    elif watch(m, s, x, x.watch_end, w):
+        return m.tableau[p.pair + C_AT + stage]
+    return ZERO
+
+
+@wp.func
 def run_stages(
     m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], start: Progress, size: f64, w: int
 ) -> Progress:
@@ -287,8 +344,13 @@ def run_stages(
     """
     p = start
     p.weakest = ONE
+    p.crossed = ZERO
     stage = int(0)
     jumped = int(0)
+    tries = int(0)
+    modal = by_modes(m, x, p) and p.left > ZERO
+    if p.pair == IMPLICIT:
+        x.lock_count[0, w] = int(0)
     end = just_before(snap_to_knot(m, p.t + size, SNAP * m.nominal_h[0], w))  # what jumps there is of the next
     while stage < stages_of(p):
         if stage == 1:
@@ -303,19 +365,16 @@ def run_stages(
             at = end
         if stage == 0 and choose_feedback(m, s, x, at, p.ready == 0, w) > 0:
             p.ready = int(0)
+        if stage == 0 and modal:
+            if p.ready == 0 and not find_rest(m, s, x, w):
+                p.mode = MUST_BE_IMPULSIVE
+                return p
+            follow_slip(m, s, x, w)
         if stage > 0 or p.ready == 0:
             if p.left <= ZERO:  # what a motor gives without setting itself right
                 for r in range(x.push.shape[0]):
                     x.push[r, w] = ZERO
-            weakest = evaluate(m, s, x, at, stage, w)
-            p.weakest = wp.min(p.weakest, weakest)
-            p.last = weakest
-            if stage == 0:
-                p.first = weakest
-            elif stage == 1:
-                p.second = weakest
-            elif stage == 2:
-                p.third = weakest
+            p = note_strength(p, stage, evaluate(m, s, x, at, stage, w))
             if p.left <= ZERO:
                 return p
             p.evaluations += 1
@@ -332,9 +391,20 @@ def run_stages(
             jumped = int(1)
             if start_with_impulse(m, s, x, p.t, p.first, w) != 0:
                 continue
+        if modal:
+            if stage == 0 and p.ready == 0 and not settle_modes(m, s, x, w):
+                tries += 1
+                if tries <= most_tries(x):
+                    continue
+                p.mode = MUST_BE_IMPULSIVE
+                return p
+            p.crossed = see_change(m, s, x, p, stage, w)
         if p.fresh != 0:
             p.fresh = int(0)
             p.pair = first_pair(m, x, p.pair, size, w)
+            if modal and p.pair == IMPLICIT:
+                p.mode = MUST_BE_IMPULSIVE
+                return p
         if p.pair == IMPLICIT and stage < SOLVES:
             p.rate = wp.max(p.rate, finish_stage(m, s, x, stage, size, w))
         stage += 1
@@ -367,17 +437,32 @@ def take_smooth(
     allowed = ONE
     if p.coarse > ZERO:
         allowed = COARSEST / m.options[Option.rtol]
-    passed = limits_passed(m, s, x, w)
+    modal = by_modes(m, x, p)
+    passed = not modal and limits_passed(m, s, x, w)
     opened = bool(False)
+    if p.crossed > ZERO and error <= allowed:
+        p.landing = size * locate(m, s, x, p.t, size, p.crossed, w)
+        if p.landing > ZERO:
+            return_to_start(s, x, w)
+            refresh_geometry(m, s, x, w)
+            if p.landing <= TINY_STEP * m.nominal_h[0]:
+                p = change_modes(m, s, x, p, w)
+            return p
     if error <= allowed and not passed:
         off, left = close_joints(m, s, x, p.t + size, p.weakest, w)
         opened = not (left <= OPEN)
         if not opened:
+            if modal:
+                close_locked(m, s, x, w)
             if p.coarse > ZERO:
                 p.coarse = wp.max(p.coarse, error)
             if size >= HALF * p.h or error > HALF * allowed:
                 p.h = next_size(size, error / allowed, order)
-            return keep_step(m, s, x, p, size, off, w)
+            p = keep_step(m, s, x, p, size, off, w)
+            if p.landing > ZERO:
+                p = change_modes(m, s, x, p, w)
+            return p
+    p.landing = ZERO
     return_to_start(s, x, w)
     refresh_geometry(m, s, x, w)
     if opened:
@@ -394,6 +479,21 @@ def take_smooth(
         p.broken = UNDERFLOW
         if opened:
             p.broken = TORN
+    return p
+
+
+@wp.func
+def change_modes(
+    m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], start: Progress, w: int
+) -> Progress:
+    """At the end of a sub-step that ends at a change of mode: the next begins anew, by impulses if changes crowd."""
+    p = start
+    let_go(m, s, x, w)
+    p.landing = ZERO
+    p.ready = int(0)
+    p.events += 1
+    if p.events > MOST_EVENTS:
+        p.crowded = CROWDED
     return p
 
 

@@ -4,8 +4,9 @@
 
 is integrated by Dormand-Prince 5(4) inside the nominal step, to rtol and atol; after each sub-step positions and
 velocities are projected onto the constraints. Where a spring, damper or hand is so fast that stability, not error,
-sets the sub-step, a linearly implicit pair of order 3 takes over while that is less work. Where friction or limits
-act sub-steps are impulsive (see impulsive.py). Under a limit of work the rest of a nominal step is taken at a coarser
+sets the sub-step, a linearly implicit pair of order 3 takes over while that is less work. Friction and limits have
+modes that are locked inside a sub-step and changed where they end (see modes.py); where changes crowd sub-steps are
+impulsive (see impulsive.py). Under a limit of work the rest of a nominal step is taken at a coarser
 tolerance, by impulses only where stiffness is the cause, and the report says how coarse.
 
 Rows that others imply by construction are left out (start/redundancy.py), and so are those that do at this instant, a
@@ -31,6 +32,7 @@ from ..integrate.substeps import (
     MUST_BE_IMPULSIVE,
     SMOOTH,
     begin,
+    by_modes,
     change_pair,
     choose_pair,
     refresh_geometry,
@@ -41,7 +43,7 @@ from ..integrate.substeps import (
 )
 from ..options import Option
 from ..report import check_finite, report_substeps, report_velocities, start_report
-from ..spatial import ZERO, f64
+from ..spatial import ONE, ZERO, f64
 from ..state import Block, Counts, StateArrays, WorkArrays
 from ..system import SystemArrays
 from ..system.measured import BROKEN
@@ -62,6 +64,7 @@ class Direct(Method):
     substeps: int = 0  # so many impulsive sub-steps of equal size instead of error control
     epsilon: float = 1e-10  # largest impulse increment of an impulsive sub-step's last sweep [N s, N m s]
     impulse_step: float = 0.002  # largest impulsive sub-step [s]
+    modes: bool = True  # friction and limits have modes inside smooth sub-steps; else they are left to impulses
     pair: str = "auto"  # of smooth sub-steps: "explicit", "implicit", or the one that is less work
     redundancy: float = PLAY  # how far rows that others imply may be open [rad, or lengths over the mechanism's size]
     max_step: float = 1e9  # sub-steps are chosen inside the nominal step [s]
@@ -121,6 +124,7 @@ class Direct(Method):
             "epsilon": self.epsilon,
             "impulse_step": self.impulse_step,
             "fixed": 1.0 / self.substeps if self.substeps else 0.0,
+            "modes": float(self.modes),
             "pair": PAIRS.index(self.pair),
         }
 
@@ -137,7 +141,9 @@ def step(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays],
         if not impulsive:
             p = change_pair(m, s, spend(m, x, p, w), w)
             size = wished_size(m, p, w)
-            impulsive = p.stiff != 0 or p.mode == MUST_BE_IMPULSIVE or needs_impulses(m, s, x, p.t, size, w)
+            impulsive = p.stiff != 0 or p.mode == MUST_BE_IMPULSIVE
+            if not impulsive and not by_modes(m, x, p):
+                impulsive = needs_impulses(m, s, x, p.t, size, w)
         if impulsive:
             p = take_impulsive(m, s, x, p, is_last, w)
         else:
@@ -145,12 +151,13 @@ def step(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays],
     if p.broken != 0:
         x.report[BROKEN, w] = f64(p.broken)
         return
+    s.method[Kept.crowded, w] = wp.max(f64(p.crowded) - ONE, ZERO)
     s.method[Kept.next_h, w] = p.h
     if p.stiff != 0:
         s.method[Kept.next_h, w] = -RETRY * p.h
     elif m.options[Option.pair] == ZERO:
         s.method[Kept.next_h, w] = choose_pair(m, s, x, p, w)
-    report_substeps(x, p.sub_steps, p.evaluations, p.cut, p.coarse * m.options[Option.rtol], w)
+    report_substeps(x, p.sub_steps, p.evaluations, p.events, p.cut, p.coarse * m.options[Option.rtol], w)
     if is_last and p.mode == SMOOTH:  # accelerations and forces of the instant where the step ends
         p.ready = int(0)
         take_smooth(m, s, x, p, ZERO, w)

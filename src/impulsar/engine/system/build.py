@@ -36,7 +36,7 @@ from ..spatial import f64, mat33, quat, vec3
 from ..state import Counts
 from .arrays import ADD, ALONE, ELEMENTS, FOLLOW, HELD, JOINED, KEEP, LEVEL, ON_BALL, STORE, WHOLE, SystemArrays
 from .channels import Channels
-from .slots import BILATERAL, CLOSURE, COUPLING, FRICTION, HAND, IDLE, SOFT, Slot, SlotBuilder, SlotKey
+from .slots import BILATERAL, CLOSURE, COUPLING, FRICTION, HAND, IDLE, MODAL, SOFT, Slot, SlotBuilder, SlotKey
 from .tree import GROUND, Tree, scatter, span
 
 WITH_SLOTS = ("coupling", *ELEMENTS)
@@ -128,6 +128,7 @@ class System:
             spares=0,
             envelope=self._envelope_row[-1],
             frictions=sum(slot.kind == FRICTION for slot in self.slots) + extra_rows,
+            modal=sum(slot.kind in MODAL for slot in self.slots),
             springs=len(self.model.springs),
             hands=hands,
             loads=len(self.load_names),

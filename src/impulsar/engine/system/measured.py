@@ -15,4 +15,5 @@ SUB_STEPS = 10  # of an error-controlled method
 COARSE = 11  # tolerance of what was left of steps that the limit of work ended; infinity: by impulses
 IMBALANCE = 12  # of the books, of all energy that was turned over
 FASTEST = 13  # spin of a body at the end [rad/s]
+MODE_CHANGES = 15  # of friction and limits that were located
 ROWS_LEFT_OUT = 14  # most rows of a step for which there was no room

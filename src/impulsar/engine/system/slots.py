@@ -28,6 +28,7 @@ ELEMENT = 12  # and above: force elements of the table of parts, never rows; the
 HAS_ELEMENTS = int(any(entry.slot >= ELEMENT for entry in PARTS.values()))
 # What a direct solve may take: equations, motors while they are strong enough, friction while it sticks.
 BILATERAL = (CLOSURE, MOTOR_SPEED, MOTOR_POSITION, COUPLING, FRICTION)
+MODAL = (FRICTION, LIMIT_LOW, LIMIT_HIGH)  # what has modes
 SOFT = (COMPLIANCE, SPRING, HAND)  # what the linearly implicit pair takes with them
 MOTORS = (MOTOR_SPEED, MOTOR_POSITION, MOTOR_TORQUE)
 ROLES = {  # what the table of parts calls them
@@ -184,7 +185,8 @@ class SlotBuilder:
         if features.friction:
             for k, code in enumerate(group.freedoms):
                 size = cone_size(k, len(group.freedoms))
-                yield Slot(**self._at(joint, code), kind=FRICTION, group=size, a=features.friction)
+                where = self._at(joint, code)
+                yield Slot(**where, kind=FRICTION, group=size, a=features.friction, b=features.static_friction)
 
     def _limits(self, joint: Joint, group: Group, features: Features) -> Iterator[Slot]:
         code = TWIST if group.is_ball else group.freedoms[0]
