@@ -59,7 +59,7 @@ def slides(s: wp.ref[StateArrays], x: wp.ref[WorkArrays], first: int, w: int) ->
     return False
 
 
-@wp.func
+@wp.func(inline=False)
 def slip(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], r: int, w: int) -> f64:
     """Velocity of a row at the present twists [m/s, rad/s]."""
     return pair_velocity(x, own_pair(m, x, r, w), w)

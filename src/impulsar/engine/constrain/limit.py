@@ -40,7 +40,7 @@ def away(x: wp.ref[WorkArrays], r: int, w: int) -> f64:
     return ONE
 
 
-@wp.func
+@wp.func(inline=False)
 def gap(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], r: int, w: int) -> f64:
     """How far the limit is [m, rad]; negative where it is passed."""
     return away(x, r, w) * (own_coordinate(m, s, x, r, w) - bound(m, r, w))
@@ -84,7 +84,7 @@ def pair(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], r: int, w: int) -> Pair
     return freedom
 
 
-@wp.func
+@wp.func(inline=False)
 def speed(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], r: int, w: int) -> f64:
     """How fast the freedom goes away from the limit, at the present twists."""
     return pair_velocity(x, pair(m, x, r, w), w)

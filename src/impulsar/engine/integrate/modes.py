@@ -52,7 +52,7 @@ def is_first(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], r: int, w: int) -> 
     return kinds.can_stick(x, r, w) and x.row_group[r, w] > 0 and friction.bound(m, r, w) > ZERO
 
 
-@wp.func
+@wp.func(inline=False)
 def group_force(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], first: int, w: int) -> f64:
     """Size of the force of the rows that begin at `first`, of the last evaluation [N, N m]."""
     square = ZERO
@@ -62,7 +62,7 @@ def group_force(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkA
     return wp.sqrt(square)
 
 
-@wp.func
+@wp.func(inline=False)
 def set_direction(
     m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], first: int, speed: f64, w: int
 ):
@@ -115,7 +115,7 @@ def find_rest(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArr
     return True
 
 
-@wp.func
+@wp.func(inline=False)
 def row_acceleration(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], r: int, w: int) -> f64:
     """Of a row that is locked or at rest, at the accelerations of the last evaluation [m/s², rad/s²]."""
     return row_velocity(m, x, x.qdd, r, w) + x.row_bias[r, w]
