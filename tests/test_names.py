@@ -23,7 +23,13 @@ OPTIONS = {
     "load": {"body": "arm", "force": (0.0, 0.0, 1.0)},
     "probe": {"body": "arm", "at": (1.0, 0.0, 0.0)},
     "coupling": {"joint_a": "hinge", "joint_b": "elbow", "ratio": 2.0},
+    "material": {"friction": 0.5},
+    "material_pair": {"a": "steel", "b": "ice", "friction": 0.1},
+    "obstacle": {"shape": im.Box((1.0, 1.0, 0.1)), "position": (0.0, 0.0, -3.0)},
+    "no_contact": {"a": "arm", "b": "ground"},
 }
+OTHERS = [kind for kind in KINDS if kind not in ("body", "joint")]
+NAMED = [kind for kind in KINDS if kind not in ("material_pair", "no_contact")]  # others are called "a/b" by themselves
 # words that are no names, and what the refusal calls wrong
 NO_NAMES = {
     "empty": "",
@@ -50,12 +56,15 @@ def arms(**changes) -> im.Model:
     model.body("rod", mass=1.0, inertia=I3, position=(1.5, 0.0, 0.0))
     model.joint("hinge", "revolute", "ground", "arm", at=(0, 0, 0), axis=(0, 1, 0))
     model.joint("elbow", "revolute", "arm", "rod", at=(1, 0, 0), axis=(0, 1, 0))
-    for kind in ("spring", "load", "probe", "coupling"):
-        getattr(model, kind)(f"the {kind}", **OPTIONS[kind])
+    for kind in OTHERS:
+        options = OPTIONS[kind] | (
+            {"a": "wood"} if kind == "material_pair" else {}
+        )  # of two materials there is one pair
+        getattr(model, kind)(name=f"the {kind}", **options)
     return model
 
 
-TAKEN = {"body": "arm", "joint": "hinge", **{kind: f"the {kind}" for kind in ("spring", "load", "probe", "coupling")}}
+TAKEN = {"body": "arm", "joint": "hinge", **{kind: f"the {kind}" for kind in OTHERS}}
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -65,10 +74,10 @@ def test_no_two_parts_share_a_name(kind, other):
     whose tables were written to by hand."""
     name = TAKEN[other]
     with pytest.raises(ModelError, match=f"'{name}': the name is taken by a {other}"):
-        getattr(arms(), kind)(name, **OPTIONS[kind])
+        getattr(arms(), kind)(name=name, **OPTIONS[kind])
 
     model = arms()
-    part = getattr(model, kind)("new", **OPTIONS[kind])
+    part = getattr(model, kind)(name="new", **OPTIONS[kind])
     if kind != other:
         del getattr(model, KINDS[kind])["new"]
         part.name = name
@@ -125,7 +134,7 @@ def test_a_hand_without_a_name_gets_one_that_is_free():
 def test_reserved_names(kind, name):
     """The world's own, and the entries of the energy books that are of no part."""
     with pytest.raises(ModelError, match=f"{kind} '{name}': the name is reserved"):
-        getattr(arms(), kind)(name, **OPTIONS[kind])
+        getattr(arms(), kind)(name=name, **OPTIONS[kind])
     with pytest.raises(edits.EditError, match=f"hand '{name}': the name is reserved"):
         im.World(arms()).grab("arm", name=name)
 
@@ -135,9 +144,9 @@ def test_reserved_names(kind, name):
 def test_the_coordinates_of_a_joint_are_its_own(kind, suffix):
     """ "hinge.angle.friction" is of the joint 'hinge', whatever type it is changed to; nothing else is called that."""
     with pytest.raises(ModelError, match="coordinate of joint 'hinge'"):
-        getattr(arms(), kind)(f"hinge.{suffix}", **OPTIONS[kind])
+        getattr(arms(), kind)(name=f"hinge.{suffix}", **OPTIONS[kind])
     model = arms()
-    getattr(model, kind)(f"later.{suffix}", **OPTIONS[kind])
+    getattr(model, kind)(name=f"later.{suffix}", **OPTIONS[kind])
     with pytest.raises(ModelError, match=f"joint 'later': the name is the start of {kind} 'later.{suffix}'"):
         model.joint("later", **OPTIONS["joint"])
     model.couplings = {name: part for name, part in model.couplings.items() if "." in name}
@@ -161,10 +170,9 @@ def test_words_that_are_no_names(kind, name):
     elif kind == "live load":
         calls = [lambda: world.apply(edits.ApplyLoad(name, "arm"))]
     else:
-        calls = [
-            lambda: getattr(arms(), kind)(name, **OPTIONS[kind]),
-            lambda: world.add(kind, name, **OPTIONS[kind]),
-        ]
+        calls = [lambda: world.add(kind, name, **OPTIONS[kind])]
+        if name is not None or kind in NAMED:
+            calls.append(lambda: getattr(arms(), kind)(name=name, **OPTIONS[kind]))
     for call in calls:
         with pytest.raises(ModelError, match=r"name|hand is") as caught:
             call()

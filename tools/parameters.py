@@ -21,6 +21,8 @@ def table() -> str:
             slide, angle = (parameter.unit.format(unit=u, force=f) for u, f in (("m", "N"), ("rad", "N m")))
             unit = slide if slide == angle else f"{slide}, {angle}"
             value = parameter.rule.expected + (" or inf" if parameter.rule.may_be_infinite else "")
+            value += f", at least `{parameter.at_least}`" if parameter.at_least else ""
+            value += ", or None: not given" if parameter.optional else ""
             if parameter.inputs is not None:
                 value = "3 numbers, a profile or a callable of time"
             elif parameter.name == "inertia":

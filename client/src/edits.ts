@@ -67,6 +67,7 @@ export interface Box {
   shape: "box";
   offset?: [number, number, number];
   orientation?: [number, number, number, number];
+  material?: string | null;
   size: [number, number, number];
 }
 
@@ -77,6 +78,7 @@ export interface Sphere {
   shape: "sphere";
   offset?: [number, number, number];
   orientation?: [number, number, number, number];
+  material?: string | null;
   radius: Real;
 }
 
@@ -87,6 +89,7 @@ export interface Cylinder {
   shape: "cylinder";
   offset?: [number, number, number];
   orientation?: [number, number, number, number];
+  material?: string | null;
   radius: Real;
   length: Real;
 }
@@ -98,6 +101,7 @@ export interface Capsule {
   shape: "capsule";
   offset?: [number, number, number];
   orientation?: [number, number, number, number];
+  material?: string | null;
   radius: Real;
   length: Real;
 }
@@ -109,6 +113,7 @@ export interface ConvexHull {
   shape: "convex-hull";
   offset?: [number, number, number];
   orientation?: [number, number, number, number];
+  material?: string | null;
   points: [number, number, number][];
 }
 
@@ -128,6 +133,7 @@ export interface BodyOptions {
   angular_velocity?: [number, number, number];
   shape?: Shape | Shape[] | null;
   density?: Real | null;
+  material?: string | null;
 }
 
 export interface JointOptions {
@@ -150,6 +156,7 @@ export interface JointOptions {
   rest?: Real | Record<string, Real>;
   pitch?: Real | null;
   loop?: boolean | null;
+  contact?: boolean;
 }
 
 export interface SpringOptions {
@@ -183,6 +190,36 @@ export interface CouplingOptions {
   group_b?: string | null;
 }
 
+export interface MaterialOptions {
+  friction: Real;
+  static?: Real | null;
+  restitution?: Real;
+  rolling?: Real;
+  spinning?: Real;
+}
+
+export interface MaterialPairOptions {
+  a: string;
+  b: string;
+  friction?: Real | null;
+  static?: Real | null;
+  restitution?: Real | null;
+  rolling?: Real | null;
+  spinning?: Real | null;
+}
+
+export interface ObstacleOptions {
+  shape: Shape;
+  position?: [number, number, number];
+  orientation?: [number, number, number, number];
+  material?: string | null;
+}
+
+export interface NoContactOptions {
+  a: string;
+  b: string;
+}
+
 /** Keyword arguments of the calls of `Model`, by kind of part. */
 export interface Options {
   body: BodyOptions;
@@ -191,6 +228,10 @@ export interface Options {
   load: LoadOptions;
   probe: ProbeOptions;
   coupling: CouplingOptions;
+  material: MaterialOptions;
+  material_pair: MaterialPairOptions;
+  obstacle: ObstacleOptions;
+  no_contact: NoContactOptions;
 }
 
 /**
@@ -253,6 +294,16 @@ export interface SetParameter {
 }
 
 /**
+ * Give a body or an obstacle, or one of its shapes, another material; None: its body's, or none.
+ */
+export interface SetMaterial {
+  edit: "SetMaterial";
+  part: string;
+  material: string | null;
+  shape?: number | null;
+}
+
+/**
  * Change the nominal step [s].
  */
 export interface SetStep {
@@ -293,7 +344,7 @@ export interface ChangeJoint {
 }
 
 /**
- * Add a part: kind "body", "joint", "spring", "load", "probe" or "coupling", and its keyword arguments.
+ * Add a part of a kind of `author.parts.PARTS` ("body", "joint", "material", ...), and its keyword arguments.
  */
 export interface AddPart<K extends keyof Options> {
   edit: "Add";
@@ -364,6 +415,7 @@ export type Edit =
   | ApplyLoad
   | RemoveLoad
   | SetParameter
+  | SetMaterial
   | SetStep
   | Drive
   | SetMotor

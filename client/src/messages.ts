@@ -11,6 +11,7 @@ export interface Parameter {
   unit: string;
   path: string | null;
   set_by: "SetParameter" | "ChangeJoint" | "none";
+  optional: boolean;
 }
 
 /**

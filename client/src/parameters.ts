@@ -17,6 +17,8 @@ export function formOf(parameter: Parameter, label: string): Form {
   if (Array.isArray(value) && Array.isArray(value[0])) return tensorForm(value as number[][], read);
   if (Array.isArray(value))
     return { texts: value.map(textOf), names: ["x", "y", "z"], read: (texts) => texts.map(read) };
+  if (parameter.optional)
+    return { texts: [textOf(value)], names: [""], read: ([typed]) => (typed ? read(typed) : null) };
   const text = value === null ? "inf" : textOf(value); // JSON has no infinity
   return { texts: [text], names: [""], read: ([typed]) => read(typed) };
 }

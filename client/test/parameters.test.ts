@@ -3,8 +3,8 @@ import { test } from "node:test";
 import type { Parameter } from "../src/messages";
 import { formOf } from "../src/parameters";
 
-const form = (name: string, value: unknown) =>
-  formOf({ name, value, unit: "", path: null, set_by: "SetParameter" } satisfies Parameter, name);
+const form = (name: string, value: unknown, optional = false) =>
+  formOf({ name, value, unit: "", path: null, set_by: "SetParameter", optional } satisfies Parameter, name);
 
 test("every shape of parameter comes back as it was", () => {
   for (const [name, value] of [
@@ -28,6 +28,14 @@ test("every shape of parameter comes back as it was", () => {
     const expected = value && typeof value === "object" && "twist" in value && !value.twist ? { swing: 0.5 } : value;
     assert.deepEqual(read(texts), expected, name);
   }
+});
+
+test("what is not given is an empty field, and an empty field takes it away", () => {
+  assert.deepEqual(form("static", null, true).texts, [""]);
+  const { texts, read } = form("static", 0.5, true);
+  assert.equal(read(texts), 0.5);
+  assert.equal(read([""]), null);
+  assert.throws(() => read(["x"]));
 });
 
 test("a diagonal tensor has three fields and is sent as three values", () => {

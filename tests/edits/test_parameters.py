@@ -36,6 +36,8 @@ def everything() -> im.Model:
     model.load("push", "arm", force=(1, 0, 0), torque=(0, 0.1, 0), at=(0.5, 0, 0))
     model.probe("tip", "arm", at=(1, 0, 0))
     model.coupling("gear", "rail", "pivot", ratio=0.5, group_a="angle")
+    model.material("felt", friction=0.4, static=0.6, restitution=0.2, rolling=1e-3, spinning=2e-3)
+    model.material_pair("felt", "steel", friction=0.3, static=0.5, restitution=0.1, rolling=3e-3, spinning=4e-3)
     return model
 
 

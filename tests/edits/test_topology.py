@@ -581,3 +581,11 @@ def test_random_edits_and_invalid_ones():
 def test_memory_does_not_grow():
     """Two minutes of motion with an edit every second; the hour is `impulsar validate edit-memory`."""
     assert edit_cases.long_run(90, warm=45) < 10.0
+
+
+def test_a_body_keeps_its_mass_in_every_world_where_its_shape_is_set():
+    """Masses that differ from world to world stay, although the edit builds anew."""
+    world = im.World(im.scene("four-bar"), dt=0.005, worlds=2)
+    world.set("crank.mass", np.array([1.0, 2.0]))
+    world.set("crank.shape", im.Sphere(0.01))
+    assert world.system.parameter("mass")[world.system.body_index["crank"]].tolist() == [1.0, 2.0]

@@ -38,6 +38,7 @@ SHOWN = {
     "ApplyLoad": edits.ApplyLoad("push", "link1", force=(im.Harmonic(1.0, 2.0, 0.1), 0.0, 1.0), frame="body"),
     "RemoveLoad": edits.RemoveLoad("push"),
     "SetParameter": edits.SetParameter("link1.mass", np.array([0.1, 0.2])),
+    "SetMaterial": edits.SetMaterial("link1", "steel", 0),
     "SetStep": edits.SetStep(1e-3),
     "Drive": edits.Drive("hinge1", im.Table((0.0, 1.0), (0.0, 2.0)), "angle"),
     "SetMotor": edits.SetMotor("hinge1", im.Motor(torque=1.0, max_torque=2.0)),

@@ -18,7 +18,7 @@ from typing import Any
 
 from impulsar.author.errors import ModelError
 from impulsar.author.model import Model
-from impulsar.author.parts import Motor
+from impulsar.author.parts import PARTS, Motor
 from impulsar.author.profiles import Harmonic, Ramp, Table
 from impulsar.author.shapes import Box, ConvexHull
 from impulsar.edits import Edit, EditError
@@ -33,6 +33,7 @@ BUILT_EVERY = 50  # of the models that are accepted one is built into a world
 NAMES = ("link1", "link2", "link3", "hinge1", "hinge2", "spring", "ground", "hand", "wind", "")
 WORDS: tuple[str, ...] = (
     *("revolute", "spherical", "fixed", "world", "body", "joint", "load", "probe", "coupling", "link1.mass", "angle"),
+    *("material", "material_pair", "obstacle", "no_contact", "steel", "steel.friction", "link1.material"),
     *("authored", "direct", "simgc", "inf", "spring.stiffness", "model.gravity", "position"),
 )
 
@@ -49,6 +50,10 @@ def everything() -> Model:
     model.coupling("gear", "hinge1", "hinge2", ratio=-2.0)
     model.load("push", stone, force=(Harmonic(1.0, 3.0), 0.0, Table((0.0, 1.0), (0.0, 2.0))), frame="body")
     model.probe("tip", "link3", at=(0.15, 0, 0))
+    model.material("felt", friction=0.4, static=0.6)
+    model.material_pair("felt", "steel", restitution=0.1)
+    model.obstacle("floor", Box((9.0, 9.0, 1.0), material="felt"), position=(0, 0, -3), material="wood")
+    model.no_contact("stone", "floor")
     model.at(1.0, edit_from_json({"edit": "Grab", "hand": "hand", "body": "link3"}))
     return model
 
@@ -161,8 +166,13 @@ def fuzz_edits(runs: int) -> int:
     likely = dict.fromkeys(("hand", "body", "joint", "name"), st.sampled_from(NAMES))
     likely |= dict.fromkeys(("at", "target", "force", "torque"), points)
     likely |= dict.fromkeys(("stiffness", "damping", "value", "dt"), sizes) | {"paused": st.booleans()}
-    likely |= {"kind": st.sampled_from(("body", "joint", "spring", "load", "probe")), "motor": st.none()}
-    likely |= {"path": st.sampled_from(("link1.mass", "spring.stiffness", "hinge1.viscous", "model.gravity"))}
+    likely |= {"kind": st.sampled_from(tuple(PARTS)), "motor": st.none(), "part": st.sampled_from(NAMES)}
+    likely |= {"material": st.sampled_from(("steel", "felt", None)), "shape": st.sampled_from((None, 0, 1))}
+    options |= {"a": st.sampled_from((*NAMES, "steel")), "b": st.sampled_from((*NAMES, "ice"))}
+    options |= {"static": sizes, "material": st.sampled_from(("steel", "felt"))}
+    options |= {"shape": st.just({"shape": "sphere", "radius": 1.0})}
+    paths = ("link1.mass", "spring.stiffness", "hinge1.viscous", "model.gravity", "steel.friction")
+    likely |= {"path": st.sampled_from(paths)}
     likely |= {"method": st.sampled_from(("direct", "x")), "frames": st.sampled_from(("present", "authored"))}
     likely |= dict.fromkeys(("changes", "options"), st.fixed_dictionaries({}, optional=options))
     likely |= {"bodies": st.dictionaries(st.sampled_from(NAMES), st.fixed_dictionaries({}, optional=options))}

@@ -111,6 +111,10 @@ def arms() -> Model:
     model.spring("coil", "ground", "rod", (0, 0, 1), (2, 0, 0), stiffness=1.0)
     model.load("wind", "rod", force=(0, 0, 0.1))
     model.probe("tip", "rod", at=(2, 0, 0))
+    model.material("felt", friction=0.4, static=0.6)
+    model.material_pair("felt", "wood", friction=0.3)
+    model.obstacle("floor", Box((9, 9, 1)), position=(0, 0, -5), material="felt")
+    model.no_contact("rod", "floor")
     model.dt, model.duration = 0.01, 0.1
     return model
 
@@ -184,7 +188,7 @@ def plain_calls() -> dict[str, Call]:
         "Ramp": (Ramp, {"start": 0.0, "end": 1.0, "t0": 0.0, "t1": 1.0}),
         "Harmonic": (Harmonic, {"amplitude": 1.0, "omega": 2.0, "phase": 0.0, "mean": 0.0}),
         "Table": (Table, {"times": (0.0, 1.0), "values": (0.0, 2.0)}),
-        "Box": (Box, {"size": (1, 1, 1), "offset": (0, 0, 0), "orientation": (0, 0, 0, 1)}),
+        "Box": (Box, {"size": (1, 1, 1), "offset": (0, 0, 0), "orientation": (0, 0, 0, 1), "material": "steel"}),
         "Sphere": (Sphere, {"radius": 1.0}),
         "Cylinder": (Cylinder, {"radius": 1.0, "length": 1.0}),
         "Capsule": (Capsule, {"radius": 1.0, "length": 1.0}),
@@ -206,10 +210,10 @@ def model_calls() -> dict[str, Call]:
     P = {"at": (1, 0, 0), "axis": (0, 1, 0)}
     on_model: dict[str, dict[str, Any]] = {
         "body": {"name": "b", "mass": 1.0, "inertia": I3, "position": (0, 0, 1), "orientation": (0, 0, 0, 1)}
-        | {"velocity": (0, 0, 0), "angular_velocity": (0, 0, 0), "shape": Box((1, 1, 1))},
+        | {"velocity": (0, 0, 0), "angular_velocity": (0, 0, 0), "shape": Box((1, 1, 1)), "material": "steel"},
         "joint": {"name": "j", "type": "revolute", "first": "arm", "second": "rod", **P, "limits": (-1, 1)}
         | dict.fromkeys(("limit_restitution", "friction", "viscous", "stiffness", "damping", "rest"), 0.1)
-        | {"motor": Motor(torque=1.0), "loop": None},
+        | {"motor": Motor(torque=1.0), "loop": None, "contact": True},
         "coupling": {"name": "c", "joint_a": "hinge", "joint_b": "elbow", "ratio": 2.0, "group_a": "angle"},
         "spring": {"name": "s", "first": "arm", "second": "rod", "at_a": (0, 0, 0), "at_b": (2, 0, 0)}
         | {"stiffness": 1.0, "damping": 0.1, "free_length": 1.0},
@@ -222,6 +226,12 @@ def model_calls() -> dict[str, Call]:
             "frame": "world",
         },
         "probe": {"name": "p", "body": "arm", "at": (1, 0, 0)},
+        "material": {"name": "m", "friction": 0.5, "static": 0.6, "restitution": 0.1, "rolling": 0.0, "spinning": 0.0},
+        "material_pair": {"a": "steel", "b": "felt", "friction": 0.5, "static": 0.6, "name": "m"}
+        | {"restitution": 0.1, "rolling": 0.0, "spinning": 0.0},
+        "obstacle": {"name": "o", "shape": Box((1, 1, 1)), "position": (0, 0, -3), "orientation": (0, 0, 0, 1)}
+        | {"material": "steel"},
+        "no_contact": {"a": "arm", "b": "floor", "name": "n"},
         "at": {"time": 1.0, "edit": edits.Pause()},
         "copy": {"parts": True},
         "check": {"meeting": True},
@@ -363,6 +373,7 @@ GOOD_EDITS: dict[str, dict[str, Any]] = {
     "SetParameter": {"path": "arm.mass", "value": 2.0},
     "SetStep": {"dt": 0.01},
     "Drive": {"joint": "hinge", "value": 0.1, "group": "angle"},
+    "SetMaterial": {"part": "arm", "material": "felt", "shape": None},
     "SetMotor": {"joint": "hinge", "motor": Motor(torque=0.2), "group": "angle"},
     "ChangeJoint": {"joint": "elbow", "changes": {"type": "spherical"}, "frames": "present"},
     "Add": {"kind": "probe", "name": "p", "options": {"body": "arm", "at": (0, 0, 0)}},

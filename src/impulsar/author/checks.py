@@ -98,6 +98,13 @@ def flag(owner: str, what: str, value: object) -> bool:
     return bool(value)
 
 
+def name_or_none(owner: str, what: str, value: object) -> str | None:
+    """`value` as the name of a part, or None."""
+    if value is None or (isinstance(value, str) and value):
+        return value
+    raise ModelError(f"{owner}: {what} is {show(value)}, expected a name or None")
+
+
 def sequence(owner: str, what: str, value: object) -> list:
     """The items of a tuple, list or array."""
     if not isinstance(value, tuple | list | np.ndarray) or not np.ndim(value if isinstance(value, np.ndarray) else [0]):

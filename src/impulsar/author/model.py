@@ -1,4 +1,4 @@
-"""What a user authors: bodies, joints, springs, loads, probes and couplings, one part at a time.
+"""What a user authors: bodies, joints, springs, loads, probes, couplings, materials, obstacles, one part at a time.
 
 Points and axes in the calls of `Model` are world coordinates at the authored pose; the parts store
 them in the frames of their bodies. A body's frame B has its origin at the centre of mass; ground's
@@ -6,7 +6,7 @@ frame is the world W. Symbols of a joint as in `joints`: F on its first body P, 
 """
 
 import copy
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from difflib import get_close_matches
 from itertools import islice
 from typing import Any
@@ -23,7 +23,11 @@ from impulsar.author.parts import (
     Coupling,
     Joint,
     Load,
+    Material,
+    MaterialPair,
     Motor,
+    NoContact,
+    Obstacle,
     Probe,
     Spring,
     check_name,
@@ -33,6 +37,7 @@ from impulsar.author.profiles import Value
 from impulsar.author.rotations import unit_quaternion
 from impulsar.author.shapes import Shape, inertia_tensor, shape_list, uniform_solid
 
+from .materials import COMMON, pair_of
 from .placing import Frame, checked_frame, frame_gap, make_features, place_frames
 
 KINDS = {name: kind.plural for name, kind in PARTS.items()}  # of parts, and where a model keeps them
@@ -59,6 +64,10 @@ class Model:
         self.loads: dict[str, Load] = {}
         self.probes: dict[str, Probe] = {}
         self.couplings: dict[str, Coupling] = {}
+        self.materials: dict[str, Material] = {}  # declared; others are in materials.COMMON
+        self.material_pairs: dict[str, MaterialPair] = {}
+        self.obstacles: dict[str, Obstacle] = {}
+        self.no_contacts: dict[str, NoContact] = {}
         for where in KINDS.values():
             vars(self).setdefault(where, {})
         self.script: list[tuple[float, object]] = []
@@ -96,15 +105,18 @@ class Model:
         angular_velocity: Vector = (0.0, 0.0, 0.0),
         shape: Shape | Sequence[Shape] | None = None,
         density: float | None = None,
+        material: Material | str | None = None,
     ) -> Body:
         """Add a rigid body: mass [kg] and inertia [kg m²], or shape and density [kg/m³], or shape and mass.
 
         `inertia` is three principal values or a 3x3 tensor about the centre of mass, body axes.
         `position` [m] is that of the centre of mass: where the shapes give the inertia, their offsets
-        are taken anew from their centroid. Velocities [m/s, rad/s] are in world axes.
+        are taken anew from their centroid. Velocities [m/s, rad/s] are in world axes. Shapes touch that
+        have a material, their own or this `material`.
         """
         owner = self.claim("body", name)
         shapes = shape_list(owner, shape)
+        self.check_materials(owner, shapes)
         if inertia is None:
             mass, tensor, shapes = uniform_solid(owner, mass, shapes, density)
         elif density is not None:
@@ -120,6 +132,7 @@ class Model:
             vector(owner, "velocity", velocity, "m/s"),
             vector(owner, "angular_velocity", angular_velocity, "rad/s"),
             shapes,
+            None if material is None else self.find_material(owner, material).name,
         )
         self.bodies[name] = body
         return body
@@ -147,6 +160,7 @@ class Model:
         rest: float | dict[str, float] = 0.0,
         pitch: float | None = None,
         loop: bool | None = None,
+        contact: bool = False,
     ) -> Joint:
         """Join `second` to `first` by a type of the catalogue.
 
@@ -158,6 +172,7 @@ class Model:
         A feature is a plain value where the type has one group, else a dict by group name:
         `friction={"slide": 1.0, "angle": 0.01}`. Limits are (lower, upper) [m, rad], of a ball
         {"swing": half angle, "twist": (lower, upper)}. Units of the others: see `Features`.
+        The two bodies do not touch unless `contact` is True.
         """
         owner = self.claim("joint", name)
         kind = joint_type_of(owner, type)
@@ -184,7 +199,7 @@ class Model:
             "rest": rest,
         }
         features = make_features(owner, kind, given)
-        joint = Joint(name, type, P.name, C.name, *F, *M, length, pitch, loop, features)
+        joint = Joint(name, type, P.name, C.name, *F, *M, length, pitch, loop, features, contact)
         joint.check()
         self.joints[name] = joint
         return joint
@@ -257,6 +272,81 @@ class Model:
         self.probes[name] = probe
         return probe
 
+    def material(
+        self,
+        name: str,
+        friction: float,
+        static: float | None = None,
+        restitution: float = 0.0,
+        rolling: float = 0.0,
+        spinning: float = 0.0,
+    ) -> Material:
+        """Declare a material by what it is like against itself: sliding friction, static friction (at least that,
+        by default the same), restitution from 0 to 1; rolling and spinning friction as lever arms [m].
+
+        One of `materials.COMMON` need not be declared; if it is, this one holds.
+        """
+        self.claim("material", name)
+        material = Material(name, friction, static, restitution, rolling, spinning)
+        material.check()
+        self.materials[name] = material
+        return material
+
+    def material_pair(
+        self,
+        a: Material | str,
+        b: Material | str,
+        friction: float | None = None,
+        static: float | None = None,
+        restitution: float | None = None,
+        rolling: float | None = None,
+        spinning: float | None = None,
+        name: str | None = None,
+    ) -> MaterialPair:
+        """Say what two materials are like against each other, in whichever order; may be one and itself.
+
+        What is not given stays as the rule has it: geometric means, of restitution the smaller. The pair is called
+        "a/b", in the order of the alphabet, unless it has a `name`.
+        """
+        first, second = (self.find_material("material_pair", material).name for material in (a, b))
+        name = "/".join(sorted((first, second))) if name is None else name
+        self.claim("material_pair", name)
+        pair = MaterialPair(name, first, second, friction, static, restitution, rolling, spinning)
+        pair.check()
+        _check_pair(pair, pair_of(self, first, second))
+        self.material_pairs[name] = pair
+        return pair
+
+    def obstacle(
+        self,
+        name: str,
+        shape: Shape,
+        position: Vector = (0.0, 0.0, 0.0),
+        orientation: Vector = (0.0, 0.0, 0.0, 1.0),
+        material: Material | str | None = None,
+    ) -> Obstacle:
+        """Add a shape of the ground at `position` [m] and `orientation` (xyzw); without a material, its own or
+        the shape's, it is a picture."""
+        owner = self.claim("obstacle", name)
+        own = None if material is None else self.find_material(owner, material).name
+        obstacle = Obstacle(name, shape, position, orientation, own)  # type: ignore[arg-type]
+        obstacle.check()
+        self.check_materials(owner, obstacle.shapes)
+        self.obstacles[name] = obstacle
+        return obstacle
+
+    def no_contact(self, a: Body | Obstacle | str, b: Body | Obstacle | str, name: str | None = None) -> NoContact:
+        """Have two bodies or obstacles not touch; "ground" is the ground with all obstacles. It is called "a/b", in
+        the order of the alphabet, unless it has a `name`."""
+        first, second = (self.find_solid("no_contact", part).name for part in (a, b))
+        name = "/".join(sorted((first, second))) if name is None else name
+        self.claim("no_contact", name)
+        part = NoContact(name, first, second)
+        part.check()
+        self._check_movable(part)
+        self.no_contacts[name] = part
+        return part
+
     def check(self, meeting: bool = True) -> None:
         """Raise `ModelError` at the first mistake of the whole model; the builder calls it.
 
@@ -280,11 +370,16 @@ class Model:
                 if taken:
                     raise ModelError(f"{kind} '{name}': the name is {taken}; choose another")
                 seen[name] = kind
+        find: dict[str, Callable] = {"body": self.find_body, "joint": self._joint}
+        find |= {"material": self.find_material, "body or obstacle": self.find_solid}
         for kind, entry in PARTS.items():
             for part in getattr(self, entry.plural).values():
                 for reference, target in entry.refers.items():
-                    find = self.find_body if target == "body" else self._joint
-                    find(f"{kind} '{part.name}'", getattr(part, reference))
+                    name = getattr(part, reference)
+                    if name is not None or reference != "material":  # without a material it is a picture
+                        find[target](f"{kind} '{part.name}'", name)
+                self.check_materials(f"{kind} '{part.name}'", getattr(part, "shapes", ()))
+        self.check_materials("body 'ground'", shape_list("body 'ground'", self.ground.shapes))
         for joint in self.joints.values():
             self.pair(f"joint '{joint.name}'", joint.first, joint.second)
             if meeting:
@@ -297,6 +392,11 @@ class Model:
             owner = f"coupling '{coupling.name}'"
             _single(owner, self._joint(owner, coupling.joint_a), coupling.group_a)
             _single(owner, self._joint(owner, coupling.joint_b), coupling.group_b)
+        pairs: dict[frozenset[str], MaterialPair] = {}
+        for pair in self.material_pairs.values():
+            _check_pair(pair, pairs.setdefault(frozenset((pair.a, pair.b)), pair))
+        for part in self.no_contacts.values():
+            self._check_movable(part)
 
     def kind_of(self, name: str) -> str | None:
         """The kind of the part of a name; names are unique over all kinds."""
@@ -358,6 +458,40 @@ class Model:
             raise ModelError(f"{owner}: no body named {show(body)}; {closest(body, known)}")
         return known[body]
 
+    def find_solid(self, owner: str, part: Body | Obstacle | str) -> Body | Obstacle:
+        """A body or obstacle by name, ground too."""
+        name = part.name if isinstance(part, Obstacle) else part
+        if isinstance(name, str) and name in self.obstacles:
+            return self.obstacles[name]
+        if isinstance(name, Body) or (isinstance(name, str) and (name == "ground" or name in self.bodies)):
+            return self.find_body(owner, name)
+        known = ["ground", *self.bodies, *self.obstacles]
+        raise ModelError(f"{owner}: no body or obstacle named {show(name)}; {closest(name, known)}")
+
+    def find_material(self, owner: str, material: Material | str) -> Material:
+        """A material by name, declared or else common."""
+        name = material.name if isinstance(material, Material) else material
+        found = self.materials.get(name) or COMMON.get(name) if isinstance(name, str) else None
+        if found is None:
+            guess = _guess(name, [*COMMON, *self.materials])
+            raise ModelError(
+                f"{owner}: no material named {show(name)}; {guess}declared by model.material are: "
+                f"{_listed(self.materials)}; common ones are: {', '.join(COMMON)}"
+            )
+        return found
+
+    def check_materials(self, owner: str, shapes: Iterable[Shape]) -> None:
+        """Raise `ModelError` at the first shape whose material there is not."""
+        for shape in shapes:
+            if shape.material is not None:
+                self.find_material(owner, shape.material)
+
+    def _check_movable(self, part: NoContact) -> None:
+        if all(name == "ground" or name in self.obstacles for name in (part.a, part.b)):
+            raise ModelError(
+                f"no_contact '{part.name}': neither '{part.a}' nor '{part.b}' moves, so they do not touch; remove it"
+            )
+
     def _moving(self, owner: str, body: Body | str) -> Body:
         target = self.find_body(owner, body)
         if target is self.ground:
@@ -400,13 +534,29 @@ class Model:
 
 def closest(name: object, known: Iterable) -> str:
     """A hint at the name that may be meant; bounded in time and length, whatever names there are."""
-    name = name if isinstance(name, str) else show(name)
     names = [str(other) for other in islice(known, MOST_NAMES + 1)]
-    close = get_close_matches(str(name)[:100], [other for other in names if len(other) <= 100], n=1)
-    if close:
-        return f"did you mean '{close[0]}'?"
-    listed = ", ".join(other[:60] for other in names[:MOST_LISTED]) or "none"
-    return f"known are: {listed}{', ...' if len(names) > MOST_LISTED else ''}"
+    return _guess(name, names).strip() or f"known are: {_listed(names)}"
+
+
+def _guess(name: object, known: Iterable[str]) -> str:
+    """The name that may be meant, as a question and a blank; empty where none is near."""
+    name = name if isinstance(name, str) else show(name)
+    names = [other for other in islice(known, MOST_NAMES + 1) if len(other) <= 100]
+    close = get_close_matches(name[:100], names, n=1)
+    return f"did you mean '{close[0]}'? " if close else ""
+
+
+def _listed(names: Iterable[str]) -> str:
+    found = [name[:60] for name in islice(names, MOST_LISTED + 1)]
+    return ", ".join(found[:MOST_LISTED] + ["..."] * (len(found) > MOST_LISTED)) or "none"
+
+
+def _check_pair(pair: MaterialPair, other: MaterialPair | None) -> None:
+    """Raise `ModelError` if another pair is of the same materials."""
+    if other is not None and other is not pair:
+        raise ModelError(
+            f"material_pair '{pair.name}': '{other.name}' has '{pair.a}' and '{pair.b}' already; change that one"
+        )
 
 
 def _single(owner: str, joint: Joint, group: str | None) -> str:

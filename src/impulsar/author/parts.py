@@ -13,7 +13,18 @@ from typing import Any
 
 import numpy as np
 
-from impulsar.author.checks import TINY, not_negative, number, ordered_pair, positive, show, vector, weight
+from impulsar.author.checks import (
+    TINY,
+    flag,
+    name_or_none,
+    not_negative,
+    number,
+    ordered_pair,
+    positive,
+    show,
+    vector,
+    weight,
+)
 from impulsar.author.errors import ModelError
 from impulsar.author.joints import CATALOGUE, Group, JointType
 from impulsar.author.profiles import Value, scalar_profiles
@@ -53,6 +64,7 @@ class Body:
     velocity: np.ndarray = field(default_factory=lambda: np.zeros(3))  # v_WB [m/s]
     angular_velocity: np.ndarray = field(default_factory=lambda: np.zeros(3))  # w_WB, world axes [rad/s]
     shapes: list[Shape] = field(default_factory=list)
+    material: str | None = None  # of the shapes that have none of their own
 
     def check(self) -> None:
         """Raise `ModelError` at the first wrong field; make arrays of sequences."""
@@ -64,6 +76,7 @@ class Body:
         self.velocity = vector(owner, "velocity", self.velocity, "m/s")
         self.angular_velocity = vector(owner, "angular_velocity", self.angular_velocity, "rad/s")
         self.shapes = shape_list(owner, self.shapes)
+        self.material = name_or_none(owner, "material", self.material)
 
     def point(self, p_WQ: np.ndarray) -> np.ndarray:
         """p_BQ [m] of a world point at the authored pose."""
@@ -192,6 +205,7 @@ class Joint:
     pitch: float | None = None  # of a screw joint [m/rad]
     loop: bool | None = None  # True: the author cuts the loop here; None: the builder chooses
     features: dict[str, Features] = field(default_factory=dict)  # by group, one for every group
+    contact: bool = False  # True: the two bodies may touch all the same
 
     @property
     def kind(self) -> JointType:
@@ -216,6 +230,7 @@ class Joint:
             self.pitch = number(owner, "pitch", self.pitch, expected, lambda x: x != 0 and math.isfinite(x))
         if not (self.loop is None or isinstance(self.loop, bool)):
             raise ModelError(f"{owner}: loop is {show(self.loop)}, expected True, False or None")
+        self.contact = flag(owner, "contact", self.contact)
         names = [group.name for group in self.kind.groups]
         if sorted(self.features) != sorted(names):
             got = ", ".join(self.features) or "none"
@@ -307,6 +322,100 @@ class Coupling:
             raise ModelError(f"{owner}: couples {self.group_a} of '{self.joint_a}' to itself; give another")
 
 
+@dataclass(eq=False)
+class Material:
+    """What a surface is like against one of its kind: Coulomb friction and impact, dimensionless; rolling and
+    spinning friction as lever arms of the normal force [m]."""
+
+    name: str
+    friction: float  # while it slides
+    static: float | None = None  # while it sticks, at least `friction`; None: as `friction`
+    restitution: float = 0.0  # speed after an impact over that before
+    rolling: float = 0.0  # [m]
+    spinning: float = 0.0  # [m]
+
+    def check(self) -> None:
+        """Raise `ModelError` at the first wrong field."""
+        owner = f"material '{check_name('material', self.name)}'"
+        self.friction = not_negative(owner, "friction", self.friction, "1")
+        _check_surface(owner, self)
+
+
+@dataclass(eq=False)
+class MaterialPair:
+    """What two materials are like against each other, where that is not the rule; None: as the rule says."""
+
+    name: str
+    a: str
+    b: str
+    friction: float | None = None
+    static: float | None = None  # only with `friction`, at least that; None: as `friction`
+    restitution: float | None = None
+    rolling: float | None = None  # [m]
+    spinning: float | None = None  # [m]
+
+    def check(self) -> None:
+        """Raise `ModelError` at the first wrong field."""
+        owner = f"material_pair '{check_name('material_pair', self.name)}'"
+        if self.friction is None and self.static is not None:
+            raise ModelError(f"{owner}: static is {show(self.static)}, but friction is None; give friction too")
+        if self.friction is not None:
+            self.friction = not_negative(owner, "friction", self.friction, "1")
+        _check_surface(owner, self)
+
+
+def _check_surface(owner: str, part: Material | MaterialPair) -> None:
+    if part.static is not None:
+        expected = f"a number of at least friction, {show(part.friction)}"
+        part.static = number(owner, "static", part.static, expected, lambda x: part.friction <= x < math.inf)  # type: ignore[operator]
+    if part.restitution is not None:
+        fraction, is_fraction = "a number from 0 to 1", lambda x: 0 <= x <= 1
+        part.restitution = number(owner, "restitution", part.restitution, fraction, is_fraction)
+    for what in ("rolling", "spinning"):
+        if getattr(part, what) is not None:
+            setattr(part, what, not_negative(owner, what, getattr(part, what), "m"))
+
+
+@dataclass(eq=False)
+class Obstacle:
+    """A shape of the ground. Its frame O has the shape's offset and orientation in it."""
+
+    name: str
+    shape: Shape
+    position: np.ndarray = field(default_factory=lambda: np.zeros(3))  # p_WO [m]
+    orientation: np.ndarray = field(default_factory=lambda: np.array([0.0, 0.0, 0.0, 1.0]))  # q_WO, unit, xyzw
+    material: str | None = None  # if the shape has none of its own
+
+    def check(self) -> None:
+        """Raise `ModelError` at the first wrong field; make arrays of sequences."""
+        owner = f"obstacle '{check_name('obstacle', self.name)}'"
+        if not isinstance(self.shape, Shape):
+            raise ModelError(f"{owner}: shape is {show(self.shape)}, expected a shape such as Box(size)")
+        self.position = vector(owner, "position", self.position, "m")
+        self.orientation = unit_quaternion(owner, "orientation", self.orientation)
+        self.material = name_or_none(owner, "material", self.material)
+
+    @property
+    def shapes(self) -> list[Shape]:
+        """Its shape, as a body has several."""
+        return [self.shape]
+
+
+@dataclass(eq=False)
+class NoContact:
+    """Two that do not touch: bodies, obstacles, or "ground" with all its obstacles."""
+
+    name: str
+    a: str
+    b: str
+
+    def check(self) -> None:
+        """Raise `ModelError` at a wrong field."""
+        owner = f"no_contact '{check_name('no_contact', self.name)}'"
+        if self.a == self.b:
+            raise ModelError(f"{owner}: is of '{self.a}' and itself, which do not touch anyway; give two")
+
+
 def joint_type_of(owner: str, type: object) -> JointType:
     if not isinstance(type, str) or type not in CATALOGUE:
         close = get_close_matches(type[:100] if isinstance(type, str) else "", list(CATALOGUE), n=1)
@@ -333,6 +442,7 @@ NOT_NEGATIVE = Rule(">= 0", lambda x: x >= 0)
 BOUND = Rule(">= 0", lambda x: x >= 0, may_be_infinite=True)
 FRACTION = Rule("a number from 0 to 1", lambda x: (x >= 0) & (x <= 1))
 NOT_ZERO = Rule("a number other than 0", lambda x: np.abs(x) >= TINY)
+NOT_GIVEN = -1.0  # of an optional parameter in arrays; what is given is >= 0
 
 
 @dataclass(frozen=True)
@@ -345,6 +455,8 @@ class Parameter:
     slots: tuple[str, ...] = ()  # kinds of slots that have the letter, see engine/system/slots.py
     rule: Rule = FINITE
     inputs: tuple[int, int] | None = None  # of a value that may be a profile: its first and last input + 1
+    optional: bool = False  # it may be None, "not given", which arrays hold as NOT_GIVEN
+    at_least: str = ""  # parameter of the same part that it is not below, and is given with
 
 
 @dataclass(frozen=True)
@@ -363,12 +475,22 @@ class PartKind:
 
     cls: type
     plural: str  # attribute of Model, and key of scene files
-    refers: Mapping[str, str] = field(default_factory=dict)  # field: kind of part it names; goes where that goes
+    refers: Mapping[str, str] = field(default_factory=dict)  # field: kind of part it names, "body or obstacle"
     parameters: tuple[Parameter, ...] = ()
     points: tuple[Point, ...] = ()
     arrays: tuple[str, ...] = ()  # further arrays that have a row for each part
     slot: int = -1  # code of the slot that each part has, -1: it has none; see engine/system/slots.py
     drawn: bool = True  # whether clients are told of it as a part; what acts is told apart
+
+    @property
+    def numbers(self) -> tuple[Parameter, ...]:
+        """Parameters that have arrays with a row for each part."""
+        return tuple(own for own in self.parameters if own.array and not own.slots)
+
+    def goes_with(self, part: Any, lost: set[tuple[str, str]]) -> bool:
+        """Whether a part names one of those that are lost (kind, name), and goes where that goes."""
+        named = [(kind, getattr(part, what)) for what, kinds in self.refers.items() for kind in kinds.split(" or ")]
+        return not lost.isdisjoint(named)
 
     def parameter(self, name: str) -> Parameter | None:
         """A parameter by name."""
@@ -386,10 +508,29 @@ SOFTNESS = (
     Parameter("rest", "{unit}", "slot_c", ("compliance",)),
     Parameter("viscous", "{force} s/{unit}", "slot_d", ("compliance",), NOT_NEGATIVE),
 )
+
+
+def _surface(array: str, optional: tuple[str, ...]) -> tuple[Parameter, ...]:
+    """The parameters of a material or of a pair of them."""
+    units = {"friction": "1", "static": "1", "restitution": "1", "rolling": "m", "spinning": "m"}
+    return tuple(
+        Parameter(
+            name,
+            unit,
+            f"{array}_{name}",
+            rule=FRACTION if name == "restitution" else NOT_NEGATIVE,
+            optional=name in optional,
+            at_least="friction" if name == "static" else "",
+        )
+        for name, unit in units.items()
+    )
+
+
 PARTS: dict[str, PartKind] = {
     "body": PartKind(
         Body,
         "bodies",
+        {"material": "material"},
         parameters=(Parameter("mass", "kg", "mass", rule=POSITIVE), Parameter("inertia", "kg m²", "inertia")),
     ),
     "joint": PartKind(
@@ -436,6 +577,15 @@ PARTS: dict[str, PartKind] = {
         (Parameter("ratio", "1", "slot_b", ("coupling",), NOT_ZERO),),
         slot=10,
     ),
+    "material": PartKind(Material, "materials", parameters=_surface("material", ("static",))),
+    "material_pair": PartKind(
+        MaterialPair,
+        "material_pairs",
+        {"a": "material", "b": "material"},
+        _surface("pair", ("friction", "static", "restitution", "rolling", "spinning")),
+    ),
+    "obstacle": PartKind(Obstacle, "obstacles", {"material": "material"}),
+    "no_contact": PartKind(NoContact, "no_contacts", {"a": "body or obstacle", "b": "body or obstacle"}),
 }
 
 

@@ -11,22 +11,27 @@ import numpy as np
 
 from impulsar.author.checks import LARGEST
 
-from .checks import TINY, Vector, as_objects, positive, sequence, show, vector, weight
+from .checks import TINY, Vector, as_objects, name_or_none, positive, sequence, show, vector, weight
 from .errors import ModelError
 from .rotations import rotation_matrix, unit_quaternion
 
 
 @dataclass(frozen=True, eq=False)
 class Shape:
-    """Where a shape's frame S lies in its body's frame B: `offset` [m], `orientation` (xyzw)."""
+    """Where a shape's frame S lies in its body's frame B: `offset` [m], `orientation` (xyzw).
+
+    With a `material` of its own, or of its body, it touches; without one it is a picture.
+    """
 
     offset: Vector = field(default=(0.0, 0.0, 0.0), kw_only=True)
     orientation: Vector = field(default=(0.0, 0.0, 0.0, 1.0), kw_only=True)
+    material: str | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         owner = type(self).__name__
         object.__setattr__(self, "offset", vector(owner, "offset", self.offset, "m"))
         object.__setattr__(self, "orientation", unit_quaternion(owner, "orientation", self.orientation))
+        name_or_none(owner, "material", self.material)
         self._check(owner)
 
     def _check(self, owner: str) -> None:

@@ -1,6 +1,6 @@
 """Edits: everything that changes a running world, as data applied between steps."""
 
-from . import drag, hands, loads, motors, parameters, parts, states, topology  # noqa: F401  they register handlers
+from . import drag, hands, loads, materials, motors, parameters, parts, states, topology  # noqa: F401  they register handlers
 from .data import (
     Add,
     ApplyLoad,
@@ -15,6 +15,7 @@ from .data import (
     Remove,
     RemoveLoad,
     Reset,
+    SetMaterial,
     SetMethod,
     SetMotor,
     SetParameter,
@@ -46,6 +47,7 @@ __all__ = [
     "Remove",
     "RemoveLoad",
     "Reset",
+    "SetMaterial",
     "SetMethod",
     "SetMotor",
     "SetParameter",

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..author.parts import PARTS, Joint
+from ..author.parts import PARTS, Body, Joint
 from ..author.rotations import conjugate, multiply_all, rotate_all
 from ..engine.freedoms import code_coordinates, code_counts_turns, measure_coordinates
 from ..engine.start.consistent import refresh
@@ -198,13 +198,19 @@ def brings_springs(old: System, new: System, slots: tuple[np.ndarray, np.ndarray
 
 
 def kept_parts(old: System, new: System) -> dict[tuple[str, str], None]:
-    """Parts that are the same objects in both models, by kind and name, in the order of the new one."""
+    """Parts that did not change, by kind and name, in the order of the new model: the same objects, or bodies of
+    the same mass and inertia."""
     return {
         (kind, name): None
         for kind, entry in PARTS.items()
         for name, part in getattr(new.model, entry.plural).items()
-        if getattr(old.model, entry.plural).get(name) is part
+        if _is_kept(getattr(old.model, entry.plural).get(name), part)
     }
+
+
+def _is_kept(old: Any, part: Any) -> bool:
+    alike = isinstance(old, Body) and isinstance(part, Body) and old.mass is part.mass and old.inertia is part.inertia
+    return old is part or alike
 
 
 def copy_rows(old: System, new: System, name: str, index: np.ndarray) -> None:

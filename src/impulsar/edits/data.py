@@ -72,6 +72,15 @@ class SetParameter(Edit):
 
 
 @dataclass(frozen=True)
+class SetMaterial(Edit):
+    """Give a body or an obstacle, or one of its shapes, another material; None: its body's, or none."""
+
+    part: str
+    material: str | None
+    shape: int | None = None  # number of the shape, from 0
+
+
+@dataclass(frozen=True)
 class SetStep(Edit):
     """Change the nominal step [s]."""
 
@@ -110,7 +119,7 @@ class ChangeJoint(Edit):
 
 @dataclass(frozen=True)
 class Add(Edit):
-    """Add a part: kind "body", "joint", "spring", "load", "probe" or "coupling", and its keyword arguments."""
+    """Add a part of a kind of `author.parts.PARTS` ("body", "joint", "material", ...), and its keyword arguments."""
 
     kind: str
     name: str

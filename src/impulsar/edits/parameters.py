@@ -1,7 +1,7 @@
 """Parameters of parts, by the table of part kinds: an edit writes arrays and model in one place.
 
 A path is "part.parameter", of one group of a joint "joint.group.parameter", of the model "model.gravity". A value
-is one for all worlds, or one for each; the model holds that of the first, or the largest where the first has none.
+is one for all worlds, or one for each; the model holds that of the first, of a feature the largest where that is 0.
 """
 
 from dataclasses import dataclass, replace
@@ -11,14 +11,15 @@ import numpy as np
 
 from ..author.checks import TINY, show
 from ..author.model import KINDS, Model
-from ..author.parts import PARTS, Joint, Parameter, changed, value_of
+from ..author.parts import NOT_GIVEN, PARTS, Joint, Parameter, changed, value_of
 from ..author.profiles import scalar_profiles
 from ..author.shapes import inertia_tensor, shape_list
 from ..engine.system import System
 from ..engine.system.slots import LIMIT_HIGH, LIMIT_LOW, MOTORS
 from . import loads
-from .data import ChangeJoint, SetParameter, SetState
+from .data import ChangeJoint, SetMaterial, SetParameter, SetState
 from .inputs import joined, look_again, profiles_of
+from .materials import declare_common, set_material
 from .refusal import EditError, known
 from .registry import Answer, Desk, Plan, carries_out
 from .states import POSE, set_state
@@ -48,6 +49,8 @@ class Target:
 def set_parameter(edit: SetParameter, desk: Desk) -> Answer | Plan:
     """Set a parameter: in the arrays, or where the part was built without it by building it anew."""
     system = desk.bench.system
+    if (plan := declare_common(edit, desk)) is not None:
+        return plan
     target = find(system, edit.path)
     if target is None:
         return _plan(edit, desk)
@@ -57,6 +60,7 @@ def set_parameter(edit: SetParameter, desk: Desk) -> Answer | Plan:
     value = checked(edit, parameter, system.width(array), system.counts.worlds)
     if parameter.name in ("lower", "upper"):
         _check_limits(system, edit, target, value)
+    _check_order(system, edit, target, value)
     before = system.parameter(array)[target.rows[0]]
     before = before[0] if len(before) == 1 or (before == before[0]).all() else before
     if parameter.rule.may_be_infinite:
@@ -65,9 +69,9 @@ def set_parameter(edit: SetParameter, desk: Desk) -> Answer | Plan:
     for row in target.rows:
         replaced |= system.set_parameter(array, row, value)
     width = len(system.width(array))
-    system.model = noted(system.model, target, first_of(value, width))
+    system.model = noted(system.model, target, first_of(value, width, bool(parameter.slots)))
     look_again(desk.bench)
-    inverse = SetParameter(edit.path, float(before) if before.ndim == 0 else before)
+    inverse = SetParameter(edit.path, given(parameter, float(before)) if before.ndim == 0 else before)
     return Answer(f"'{edit.path}' is set", replaced, inverse=inverse)
 
 
@@ -159,6 +163,8 @@ def _target(system: System, kind: str, name: str, parameter: Parameter, groups: 
 def checked(edit: SetParameter, parameter: Parameter, width: tuple, worlds: int) -> np.ndarray:
     """The value of a parameter, of one or of every world, as a model would take it."""
     rule = parameter.rule
+    if edit.value is None and parameter.optional:
+        return np.array(NOT_GIVEN)
     try:
         value = np.asarray(edit.value, float)
     except (TypeError, ValueError) as error:
@@ -196,10 +202,31 @@ def _check_limits(system: System, edit: SetParameter, target: Target, value: np.
                     raise EditError(f"'{edit.path}': {show(edit.value)} is beyond the other limit {show(bound)}")
 
 
-def first_of(value: np.ndarray, width: int) -> Any:
-    """Of a value with so many dimensions that of the first world, or the largest where that has none."""
+def _check_order(system: System, edit: SetParameter, target: Target, value: np.ndarray) -> None:
+    """Refuse a parameter below the one that it is at least, or without it."""
+    for upper in PARTS[target.kind].parameters if target.kind in PARTS else ():
+        if not upper.at_least or target.parameter.name not in (upper.name, upper.at_least):
+            continue
+        lower = PARTS[target.kind].parameter(upper.at_least)
+        assert lower is not None
+        low, high = (
+            value if own is target.parameter else system.parameter(own.array)[target.rows[0]] for own in (lower, upper)
+        )
+        if ((high >= 0) & ((low < 0) | (high < low))).any():
+            rule = f"{upper.name} is at least {lower.name}, and given with it"
+            raise EditError(f"'{edit.path}': {show(edit.value)}, but {rule}; set the other one first")
+
+
+def given(parameter: Parameter, value: Any) -> Any:
+    """A value of an array as a model has it: None where it is not given."""
+    return None if parameter.optional and value < 0 else value
+
+
+def first_of(value: np.ndarray, width: int, is_feature: bool = False) -> Any:
+    """Of a value with so many dimensions that of the first world; of a feature, which a model must have for a row to
+    be there, the largest where the first is none."""
     if value.ndim > width:
-        value = value[0] if width or value[0] != 0.0 else value[np.abs(value).argmax()]
+        value = value[np.abs(value).argmax()] if is_feature and not width and value[0] == 0.0 else value[0]
     return np.array(value) if width else float(value) if abs(value) < UNLIMITED else np.inf
 
 
@@ -210,6 +237,7 @@ def noted(model: Model, target: Target, value: Any) -> Model:
         new.gravity = value
         return new
     part = getattr(model, KINDS[target.kind])[target.name]
+    value = given(target.parameter, value)
     return model.having(target.kind, changed(part, target.parameter.name, value, target.groups))
 
 
@@ -239,7 +267,7 @@ def _read_row(model: Model, system: System, target: Target, row: int, values: np
     part = getattr(model, KINDS[target.kind])[target.name]
     groups = (part.group_of(system.slots[row].code).name,) if target.kind == "joint" else ()
     was = value_of(part, target.parameter.name, groups)
-    value = first_of(values, np.ndim(was))
+    value = given(target.parameter, first_of(values, np.ndim(was), bool(target.parameter.slots)))
     return model if np.array_equal(value, was) else noted(model, replace(target, groups=groups), value)
 
 
@@ -269,8 +297,17 @@ def _plan(edit: SetParameter, desk: Desk) -> Plan:
         return replace(set_state(SetState({name: {what: edit.value}}), desk), text=text)
     if name in model.bodies and what in ("shape", "shapes"):
         body = replace(model.bodies[name], shapes=shape_list(f"body '{name}'", edit.value))
+        model.check_materials(f"body '{name}'", body.shapes)
         inverse = SetParameter(edit.path, tuple(model.bodies[name].shapes))
         return Plan(model.having("body", body), text, inverse)
+    if name in (model.bodies | model.obstacles) and what == "material":
+        return replace(set_material(SetMaterial(name, edit.value), desk), text=text)  # type: ignore[arg-type]
+    if name in model.obstacles and what in ("shape", "position", "orientation"):
+        obstacle = replace(model.obstacles[name], **{what: edit.value})  # type: ignore[arg-type]
+        obstacle.check()
+        model.check_materials(f"obstacle '{name}'", obstacle.shapes)
+        inverse = SetParameter(edit.path, getattr(model.obstacles[name], what))
+        return Plan(model.having("obstacle", obstacle), text, inverse)
     found = (name, None) if name in model.joints else group_of(model, name)
     changes = {} if found is None else _as_change(edit, model.joints[found[0]], found[1], what)
     if found is None or not changes:
@@ -290,7 +327,7 @@ def _unknown(edit: SetParameter, desk: Desk, name: str, what: str) -> EditError:
 
 def _as_change(edit: SetParameter, joint: Joint, group: str | None, what: str) -> dict[str, Any]:
     """A joint's parameter as keyword arguments of `Model.joint`; empty where it has none of that name."""
-    if what in GEOMETRY or what == "loop":
+    if what in (*GEOMETRY, "loop", "contact"):
         return {what: edit.value}
     groups = [own for own in joint.kind.groups if group in (None, own.name)]
     value = edit.value

@@ -18,6 +18,7 @@ from ..observe.bench import Bench
 from .carry import JointPlace, Places
 from .data import Add, Edit, Remove
 from .inputs import claim
+from .materials import refuse_used
 from .refusal import EditError, known
 from .registry import Desk, Plan, carries_out
 from .topology import joint_features, options_of
@@ -47,7 +48,7 @@ def add_part(edit: Add, desk: Desk) -> Plan:
             body = copy.copy(model.bodies[name])
             body.position, body.orientation = places.p_WB[name][0].copy(), places.q_WB[name][0].copy()
             posed.bodies[name] = body
-    part = getattr(posed, kind)(edit.name, **options)
+    part = getattr(posed, kind)(name=edit.name, **options)
     part.check()
     plan = Plan(model.having(kind, part), f"{owner} is added", Remove(kind, edit.name))
     if kind == "body":
@@ -87,13 +88,15 @@ def remove_part(edit: Remove, desk: Desk) -> Plan:
     part = known(f"edit of a {kind}", kind, edit.name, getattr(model, KINDS[kind]))
     if kind == "body" and len(model.bodies) == 1:
         raise EditError(f"body '{part.name}': is the last one; a world needs a body")
+    if kind == "material":
+        refuse_used(model, part.name)
     new = model.copy()
     del getattr(new, KINDS[kind])[part.name]
-    lost, gone = {(kind, part.name)}, []
+    lost, gone = {(kind, part.name)} if kind != "material" else set(), []
     for other, entry in PARTS.items():  # a kind comes after those it refers to
         parts = getattr(new, entry.plural)
         for name, own in list(parts.items()):
-            if any((target, getattr(own, field)) in lost for field, target in entry.refers.items()):
+            if entry.goes_with(own, lost):
                 del parts[name]
                 lost.add((other, name))
                 gone.append(f"{other} '{name}'")
@@ -109,7 +112,7 @@ def _put_back(kind: str, part: Any, bench: Bench) -> Edit | None:
     """The edit that adds a part again where it is now."""
     places = Places.of(bench)
     if kind == "joint":
-        options = {name: getattr(part, name) for name in ("type", "first", "second", "pitch", "loop")}
+        options = {name: getattr(part, name) for name in ("type", "first", "second", "pitch", "loop", "contact")}
         options |= joint_features(part)
         options |= {"frame_a": (part.p_PF, part.q_PF), "frame_b": (part.p_CM, part.q_CM)}
         return None if part.type == "distance" else Add(kind, part.name, options)
@@ -117,7 +120,7 @@ def _put_back(kind: str, part: Any, bench: Bench) -> Edit | None:
         V = places.twist[part.name][0]
         pose = {"position": places.p_WB[part.name][0], "orientation": places.q_WB[part.name][0]}
         motion = {"velocity": V[3:], "angular_velocity": V[:3]}
-        own = {"mass": part.mass, "inertia": part.inertia, "shape": part.shapes or None}
+        own = {"mass": part.mass, "inertia": part.inertia, "shape": part.shapes or None, "material": part.material}
         return Add(kind, part.name, own | pose | motion)
     points = {point.field: point for point in PARTS[kind].points}
     options = {entry.name: getattr(part, entry.name) for entry in fields(part) if entry.name not in ("name", *points)}

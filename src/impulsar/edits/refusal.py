@@ -10,7 +10,7 @@ import numpy as np
 from ..author.checks import LARGEST, is_number, show
 from ..author.errors import ModelError
 from ..author.model import closest
-from ..author.parts import Body, Joint, Motor
+from ..author.parts import Body, Joint, Material, Motor, Obstacle
 from ..author.profiles import Harmonic, Ramp, Table
 from ..author.shapes import Shape
 
@@ -64,7 +64,7 @@ def _check(edit: Any, what: str, value: Any, depth: int, left: list[int]) -> Non
         for name, item in vars(value).items():
             if item is not None:
                 _check(edit, f"{what} {name}", item, depth - 1, left)
-    elif not isinstance(value, Body | Joint):  # each stands for its name
+    elif not isinstance(value, Body | Joint | Material | Obstacle):  # each stands for its name
         raise EditError(f"{type(edit).__name__}: {what} is {_short(value)}, expected data: numbers, text, profiles")
 
 

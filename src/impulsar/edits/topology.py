@@ -80,6 +80,7 @@ def change_joint(edit: ChangeJoint, desk: Desk) -> Plan:
         pitch=pitch,
         length=old.length if kind.name == "distance" else None,
         loop=changes.get("loop", old.loop),
+        contact=changes.get("contact", old.contact),
         features=features,
     )
     joints: dict[str, JointPlace] = {}
@@ -283,7 +284,7 @@ def joint_pose(joint: Joint, coordinates: dict[int, np.ndarray], n: int) -> tupl
 
 def _undo_change(old: Joint, new: Joint, remade: bool) -> Edit:
     """The change back: to the old frames where the old joint fits into the new one, else at the present pose."""
-    back: dict[str, Any] = {name: getattr(old, name) for name in ("type", "first", "second", "loop")}
+    back: dict[str, Any] = {name: getattr(old, name) for name in ("type", "first", "second", "loop", "contact")}
     back |= joint_features(old)
     if old.pitch is not None:
         back["pitch"] = old.pitch

@@ -14,8 +14,9 @@ import numpy as np
 from ..author.checks import is_number
 from ..author.errors import FileError, ModelError
 from ..author.joints import CATALOGUE
+from ..author.materials import COMMON
 from ..author.model import Model
-from ..author.parts import PARTS, Body, Features, Joint, Motor
+from ..author.parts import PARTS, Body, Features, Joint, Material, Motor, Obstacle
 from ..author.profiles import Harmonic, Ramp, Sample, Table, Value
 from ..author.shapes import Box, Capsule, ConvexHull, Cylinder, Shape, Sphere
 from ..edits import data as edits
@@ -148,7 +149,7 @@ class MotorKind(Kind):
 
 class Free(Kind):
     """Anything that a keyword argument may be: nothing, a text, a number, a tuple, values by name, a motor,
-    a shape, a profile; a body or joint stands for its name."""
+    a shape, a profile; a body, joint, material or obstacle stands for its name."""
 
     def write(self, value: Any, place: str, callables: Callables = REFUSED) -> Any:
         return self._write(value, place, callables, DEEPEST)
@@ -158,7 +159,7 @@ class Free(Kind):
             raise FileError(f"{place}: is nested more than {DEEPEST} deep; flatten it")
         if value is None or isinstance(value, bool | np.bool_):
             return None if value is None else bool(value)
-        if isinstance(value, str | Body | Joint):
+        if isinstance(value, str | Body | Joint | Material | Obstacle):
             return TEXT.write(value if isinstance(value, str) else value.name, place)
         if isinstance(value, Motor):
             return MOTOR.write(value, place, callables)
@@ -391,7 +392,9 @@ def _items(data: dict[str, Any], name: str) -> list:
 
 def _check(model: Model) -> None:
     """Names that are referred to, then the model's own checks, with the place of what is wrong."""
-    known: dict[str, Any] = {"body": {"ground", *model.bodies}, "joint": model.joints}
+    bodies = {"ground", *model.bodies}
+    known: dict[str, Any] = {"body": bodies, "joint": model.joints, "body or obstacle": bodies | set(model.obstacles)}
+    known["material"] = {None, *COMMON, *model.materials}
     for kind in PARTS.values():
         for i, part in enumerate(getattr(model, kind.plural).values()):
             for name, target in kind.refers.items():

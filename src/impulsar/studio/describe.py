@@ -240,7 +240,7 @@ def _element(world: World, name: str) -> ms.Element:
     return ms.Element(
         name=name,
         kind=kind,
-        refers={field: getattr(item, field) for field in entry.refers},
+        refers={field: name for field in entry.refers if (name := getattr(item, field)) is not None},
         points=[ms.Point(body=getattr(item, at.body), at=_list(getattr(item, at.field))) for at in entry.points],
         parameters=_parameters(kind, item),
     )
@@ -275,9 +275,10 @@ def _parameter(owner: str, parameter: model_parts.Parameter, value: Any, group: 
     units = {} if group is None else {"unit": group.unit, "force": group.force_unit}
     return ms.Parameter(
         name=parameter.name,
-        value=float(value) if np.ndim(value) == 0 else np.asarray(value).tolist(),
+        value=None if value is None else float(value) if np.ndim(value) == 0 else np.asarray(value).tolist(),
         unit=parameter.unit.format(**units),
         path=f"{owner}.{parameter.name}",
+        optional=parameter.optional,
     )
 
 

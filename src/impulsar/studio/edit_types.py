@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from ..author.model import KINDS, Model
-from ..author.parts import Body, Joint, Motor
+from ..author.parts import PARTS, Body, Joint, Material, Motor, Obstacle
 from ..author.profiles import Value
 from ..author.shapes import Shape
 from ..edits.states import POSE
@@ -44,6 +44,8 @@ ARGUMENTS: dict[typing.Any, str] = {
     type(None): "null",
     Body: "string",
     Joint: "string",
+    Material: "string",
+    Obstacle: "string",
     Motor: "Motor",
     Shape: "Shape",
     Value: "Value",
@@ -84,7 +86,7 @@ def edit_types() -> str:
     for kind in (PROFILE, SHAPE):
         parts += [_interface(record) for record in _records(kind)] + [_union(kind)]
     parts += [_options(kind) for kind in KINDS]
-    lines = "\n".join(f"  {kind}: {kind.capitalize()}Options;" for kind in KINDS)
+    lines = "\n".join(f"  {kind}: {PARTS[kind].cls.__name__}Options;" for kind in KINDS)
     about = "/** Keyword arguments of the calls of `Model`, by kind of part. */"
     parts.append(f"{about}\nexport interface Options {{\n{lines}\n}}")
     parts += [_interface(record) for record in _records(EDIT)] + [_union(EDIT)]
@@ -123,10 +125,12 @@ def _options(kind: str) -> str:
     call = getattr(Model, kind)
     hints = typing.get_type_hints(call)
     lines = []
-    for name, parameter in list(inspect.signature(call).parameters.items())[2:]:
+    for name, parameter in inspect.signature(call).parameters.items():
+        if name in ("self", "name"):
+            continue
         mark = "" if parameter.default is parameter.empty else "?"
         lines.append(f"  {name}{mark}: {_argument(hints[name], name)};")
-    return f"export interface {kind.capitalize()}Options {{\n" + "\n".join(lines) + "\n}"
+    return f"export interface {PARTS[kind].cls.__name__}Options {{\n" + "\n".join(lines) + "\n}"
 
 
 def _argument(hint: typing.Any, name: str) -> str:

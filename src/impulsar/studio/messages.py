@@ -120,6 +120,7 @@ class Parameter:
     unit: str = ""
     path: str | None = None
     set_by: Literal["SetParameter", "ChangeJoint", "none"] = "SetParameter"
+    optional: bool = False  # null is "not given", and may be set
 
 
 @dataclass(frozen=True, kw_only=True)

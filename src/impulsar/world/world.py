@@ -14,6 +14,7 @@ from .. import edits
 from ..author.checks import flag, show
 from ..author.errors import ModelError, StepError
 from ..author.model import Model
+from ..author.touching import touching_pairs
 from ..edits.fit import fit_kernel
 from ..engine.device import announce_compilation, check_device, load_kernels
 from ..engine.freedoms import coordinates_kernel
@@ -93,6 +94,11 @@ class World:
         self.runner = Runner(model, options, coordinates, dt, worlds, device, clamps, script, self._carry_out)
         self.runner.strict = strict
         self._editor, self._digest = Editor(self.runner), Digest(self.runner)
+        if touching_pairs(model):
+            warnings.warn(
+                f"model '{model.name}': its shapes have materials, but contact is not simulated yet: nothing touches",
+                stacklevel=2,
+            )
         if self.start_change:
             told = ", ".join(f"{body} by {change:.3g}" for body, change in self.start_change.items())
             warnings.warn(f"model '{model.name}': start velocities changed to fit the joints: {told} m/s", stacklevel=2)

@@ -9,6 +9,7 @@ import warp as wp
 
 from ...author.parts import PARTS
 from ..spatial import f64, mat33, quat, vec3
+from .numbers import NUMBERED
 
 ELEMENTS = tuple(kind for kind, entry in PARTS.items() if entry.slot >= 0 and "body" in entry.refers.values())
 
@@ -22,7 +23,8 @@ HELD, ALONE, LEVEL, JOINED, ON_BALL, WHOLE = -1, 0, 1, 2, 3, 4
 
 
 def with_elements(cls: type) -> type:
-    """A struct that has the arrays of all elements of the table of parts: bodies, points and numbers."""
+    """A struct that has the arrays of all elements of the table of parts: bodies, points and numbers; and the numbers
+    of other parts, 0 x 0 where a model has none."""
     declared = cls.__annotations__
     for kind in ELEMENTS:
         entry = PARTS[kind]
@@ -30,6 +32,8 @@ def with_elements(cls: type) -> type:
         points = {point.array: wp.array2d(dtype=vec3) for point in entry.points}
         numbers = {own.array: wp.array2d(dtype=f64) for own in entry.parameters if not own.slots}
         declared |= {name: own for name, own in (bodies | points | numbers).items() if name not in declared}
+    for kind in NUMBERED:
+        declared |= {own.array: wp.array2d(dtype=f64) for own in PARTS[kind].numbers}
     return cls
 
 

@@ -26,6 +26,7 @@ from ...author.joints import (
     TURN_X,
     TURN_Z,
 )
+from ...author.materials import materials_in_use
 from ...author.model import KINDS, Model
 from ...author.parts import PARTS, Joint
 from ...author.profiles import Scalar, scalar_profiles
@@ -36,6 +37,7 @@ from ..spatial import f64, mat33, quat, vec3
 from ..state import Counts
 from .arrays import ADD, ALONE, ELEMENTS, FOLLOW, HELD, JOINED, KEEP, LEVEL, ON_BALL, STORE, WHOLE, SystemArrays
 from .channels import Channels
+from .numbers import numbers_of
 from .slots import BILATERAL, CLOSURE, COUPLING, FRICTION, HAND, IDLE, MODAL, SOFT, Slot, SlotBuilder, SlotKey
 from .tree import GROUND, Tree, scatter, span
 
@@ -76,6 +78,7 @@ class System:
         self.body_index = {name: i for i, name in enumerate(self.tree.bodies)}
         self.joints: list[Joint] = [*self.tree.carriers, *self.tree.loops]
         self.joint_index = {joint.name: i for i, joint in enumerate(self.joints)}
+        self.material_index = {name: i for i, name in enumerate(materials_in_use(model))}
         self.arrays = SystemArrays()
         self._worlds = worlds
         self._bases: dict[str, wp.array] = {}  # what stride-0 views look at
@@ -151,6 +154,7 @@ class System:
         self._write_slots()
         self._write_couplings()
         self._write_elements()
+        self._write_numbers()
         self._write_hands(self._hand_channel)
         self._write_loads(self._load_channel)
         self.channels = Channels(channels, self._worlds, device, self.channel_owner)
@@ -388,7 +392,7 @@ class System:
     @cached_property
     def _indices(self) -> dict[str, dict[str, int]]:
         order = {kind: {name: i for i, name in enumerate(getattr(self.built, where))} for kind, where in KINDS.items()}
-        return order | {"body": self.body_index, "joint": self.joint_index}
+        return order | {"body": self.body_index, "joint": self.joint_index, "material": self.material_index}
 
     @cached_property
     def slots_of(self) -> dict[str, list[int]]:
@@ -581,6 +585,15 @@ class System:
             for own in entry.parameters:
                 if not own.slots:
                     self._shared(f64, **{own.array: [getattr(part, own.name) for part in parts]})
+
+    def _write_numbers(self) -> None:
+        """Numbers of materials and their pairs; where a model has none they are no parameters."""
+        none = wp.empty((0, self._worlds), dtype=f64, device=self.device)
+        for array, values in numbers_of(self.model).items():
+            if values:
+                self._shared(f64, **{array: values})
+            else:
+                setattr(self.arrays, array, none)
 
     def _write_hands(self, channel: int) -> None:
         n = self.counts.hands
