@@ -120,6 +120,51 @@ class Capsule(Shape):
 
 
 @dataclass(frozen=True, eq=False)
+class Cone(Shape):
+    """A cone along z of base `radius` and `length` [m], its base at -length/2 and its tip at +length/2."""
+
+    radius: float
+    length: float
+
+    @property
+    def volume(self) -> float:
+        return math.pi * self.radius**2 * self.length / 3
+
+    @property
+    def center(self) -> np.ndarray:
+        return np.array([0.0, 0.0, -self.length / 4])
+
+    def unit_inertia(self) -> np.ndarray:
+        across = 3 / 20 * self.radius**2 + 3 / 80 * self.length**2
+        return np.diag([across, across, 0.3 * self.radius**2])
+
+
+@dataclass(frozen=True, eq=False)
+class Surface(Shape):
+    """A shape without volume or mass, which only the ground can have."""
+
+    def _no_mass(self) -> ModelError:
+        name = type(self).__name__
+        return ModelError(f"{name}: is a surface of the ground and has no volume, mass or inertia; give a solid shape")
+
+    @property
+    def volume(self) -> float:
+        raise self._no_mass()
+
+    @property
+    def center(self) -> np.ndarray:
+        raise self._no_mass()
+
+    def unit_inertia(self) -> np.ndarray:
+        raise self._no_mass()
+
+
+@dataclass(frozen=True, eq=False)
+class Plane(Surface):
+    """The half space below the plane z = 0 of its frame; what it carries is on the side of +z."""
+
+
+@dataclass(frozen=True, eq=False)
 class ConvexHull(Shape):
     """The convex hull of `points` (n, 3) [m]."""
 
