@@ -64,8 +64,12 @@ class CollideScratch:
     R_WS: wp.array2d(dtype=mat33)
     low: wp.array2d(dtype=vec3)  # bounds, half a margin beyond the shape [m]
     high: wp.array2d(dtype=vec3)
+    beyond: wp.array2d(dtype=f64)  # [1] half the margin [m]
     order: wp.array2d(dtype=wp.int32)  # shapes by their lower bounds along the sweep's axis; kept between calls
-    # pairs that may touch, ascending
+    # pairs that may touch: as swept, how many each shape is the first of, and ascending
+    swept_first: wp.array2d(dtype=wp.int32)
+    swept_second: wp.array2d(dtype=wp.int32)
+    pairs_of: wp.array2d(dtype=wp.int32)  # [shape + 1]
     pair_first: wp.array2d(dtype=wp.int32)
     pair_second: wp.array2d(dtype=wp.int32)
     pair_count: wp.array2d(dtype=wp.int32)  # [1]
@@ -78,7 +82,10 @@ class CollideScratch:
     side: wp.array2d(dtype=wp.int32)  # whose surface that is: 0 the first shape's, 1 the second's
     normal: wp.array2d(dtype=vec3)  # from the first to the second
     gap: wp.array2d(dtype=f64)  # < 0: they overlap [m]
-    impulse: wp.array2d(dtype=vec3)  # carried over from the contact it was before [N s]
+    in_first: wp.array2d(dtype=vec3)  # the point in both shapes' frames [m]
+    in_second: wp.array2d(dtype=vec3)
+    was: wp.array2d(dtype=wp.int32)  # its number in the call before, -1: new
+    impulse: wp.array2d(dtype=vec3)  # carried over from then [N s]
     mode: wp.array2d(dtype=wp.int32)
     count: wp.array2d(dtype=wp.int32)  # [1]
     missed: wp.array2d(dtype=wp.int32)  # [1] contacts that found no room

@@ -2,9 +2,11 @@
 
 import warp as wp
 
-from ..spatial import f64, quat, rotation_matrix, vec3, zero3
+from ..spatial import ONE, ZERO, f64, quat, rotation_matrix, vec3, zero3
 from .arrays import CollideScratch, ShapeArrays
+from .broad import find_pairs
 from .cores import core_of
+from .matching import in_shape, keep_contacts, match_contacts
 from .pairs import Separation, collide_convex, separate
 
 
@@ -26,6 +28,25 @@ def place_shape(
         reach[k] = wp.abs(R[k, 0]) * half[0] + wp.abs(R[k, 1]) * half[1] + wp.abs(R[k, 2]) * half[2] + beyond
     x.low[shape, w] = middle - reach
     x.high[shape, w] = middle + reach
+
+
+@wp.func
+def place_shapes(
+    m: wp.ref[ShapeArrays],
+    x: wp.ref[CollideScratch],
+    p_WB: wp.array2d(dtype=vec3),
+    q_WB: wp.array2d(dtype=quat),
+    margin: f64,
+    w: int,
+):
+    """Poses and bounds of all shapes from the poses of the bodies [body, world]."""
+    for shape in range(m.kind.shape[0]):
+        body = m.body[shape]
+        if body >= 0:
+            place_shape(m, x, shape, p_WB[body, w], q_WB[body, w], margin, w)
+        else:
+            place_shape(m, x, shape, zero3(), quat(ZERO, ZERO, ZERO, ONE), margin, w)
+    x.beyond[0, w] = margin / f64(2.0)
 
 
 @wp.func
@@ -84,3 +105,76 @@ def pair_distance(m: wp.ref[ShapeArrays], x: wp.ref[CollideScratch], first: int,
     s.on_first += origin
     s.on_second += origin
     return s
+
+
+@wp.func
+def put_contact(x: wp.ref[CollideScratch], at: int, a: int, b: int, k: int, w: int):
+    """Contact k of a pair into place `at`."""
+    p = x.out_point[k, w]
+    x.first[at, w] = a
+    x.second[at, w] = b
+    x.feature[at, w] = k
+    x.point[at, w] = p
+    x.side[at, w] = x.out_side[k, w]
+    x.normal[at, w] = x.out_normal[k, w]
+    x.gap[at, w] = x.out_gap[k, w]
+    x.in_first[at, w] = in_shape(x, a, p, w)
+    x.in_second[at, w] = in_shape(x, b, p, w)
+
+
+@wp.func
+def move_contact(x: wp.ref[CollideScratch], source: int, to: int, w: int):
+    x.first[to, w] = x.first[source, w]
+    x.second[to, w] = x.second[source, w]
+    x.feature[to, w] = x.feature[source, w]
+    x.point[to, w] = x.point[source, w]
+    x.side[to, w] = x.side[source, w]
+    x.normal[to, w] = x.normal[source, w]
+    x.gap[to, w] = x.gap[source, w]
+    x.in_first[to, w] = x.in_first[source, w]
+    x.in_second[to, w] = x.in_second[source, w]
+
+
+@wp.func(inline=False)
+def make_room(x: wp.ref[CollideScratch], gap: f64, w: int) -> int:
+    """Where a contact goes that finds no room: the end, after the shallowest has gone; -1 where it is that itself."""
+    x.missed[0, w] = x.missed[0, w] + 1
+    last = x.gap.shape[0] - 1
+    if last < 0:
+        return -1
+    worst = int(0)
+    for i in range(1, last + 1):
+        if x.gap[i, w] > x.gap[worst, w]:
+            worst = i
+    if x.gap[worst, w] <= gap:
+        return -1
+    for i in range(worst, last):
+        move_contact(x, i + 1, i, w)
+    return last
+
+
+@wp.func(inline=False)
+def find_contacts(m: wp.ref[ShapeArrays], x: wp.ref[CollideScratch], margin: f64, w: int):
+    """All contacts of shapes that are placed, with gaps below the margin [m], matched to those before.
+
+    They are in the order of pairs, and in a pair of features. Where there is no room the deepest stay, and `missed`
+    counts the others.
+    """
+    keep_contacts(x, w)
+    find_pairs(m, x, w)
+    x.missed[0, w] = 0
+    count = int(0)
+    for i in range(x.pair_count[0, w]):
+        a = x.pair_first[i, w]
+        b = x.pair_second[i, w]
+        found = collide_pair(m, x, a, b, margin, w)
+        for k in range(found):
+            at = count
+            if count < x.gap.shape[0]:
+                count += 1
+            else:
+                at = make_room(x, x.out_gap[k, w], w)
+            if at >= 0:
+                put_contact(x, at, a, b, k, w)
+    x.count[0, w] = count
+    match_contacts(m, x, w)

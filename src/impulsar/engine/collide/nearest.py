@@ -1,8 +1,8 @@
 """Nearest points by closed forms: point and solid, segment and segment, parallel cylinders.
 
-A point and a solid: the signed distance (< 0 inside), the outward normal and the nearest point of the surface, all along
-the solid's axes. Where the nearest point is not unique (centres, axes, edges) the first by a fixed order is taken, so
-that every pose has an answer.
+A point and a solid: the signed distance (< 0 inside), the outward normal and the nearest point of the surface, all
+along the solid's axes. Where the nearest point is not unique (centres, axes, edges) the first by a fixed order is
+taken, so that every pose has an answer.
 """
 
 import warp as wp

@@ -157,11 +157,12 @@ def collide_scratch(m: ShapeArrays, worlds: int, pairs: int, contacts: int, devi
     room = 2 * largest_face(m) + 4
     sizes = {
         **dict.fromkeys(("p_WS", "R_WS", "low", "high", "order"), shapes),
-        **dict.fromkeys(("pair_first", "pair_second"), pairs),
-        **dict.fromkeys(("pair_count", "pairs_missed", "count", "missed", "old_count"), 1),
+        **dict.fromkeys(("pair_first", "pair_second", "swept_first", "swept_second"), pairs),
+        **dict.fromkeys(("pair_count", "pairs_missed", "count", "missed", "old_count", "beyond"), 1),
         **dict.fromkeys(("out_point", "out_normal", "out_gap", "out_side"), OUT),
         **dict.fromkeys(("candidate", "candidate_normal", "candidate_gap", "candidate_side"), room),
         **dict.fromkeys(("difference", "on_first"), EPA_POINTS),
+        "pairs_of": shapes + 1,
         "polygon": 3 * room,
         "weight": 8,
         "epa_corner": 3 * EPA_FACES,
