@@ -11,9 +11,9 @@ from ..spatial import f64, mat33, quat, vec3
 PLANE, SPHERE, CAPSULE, BOX, CYLINDER, CONE, HULL, MESH, FIELD, TRIANGLE = range(10)
 """Kinds of shapes. The last is a triangle of a mesh or a height field, never a shape of its own."""
 
-SIMPLEX = 8  # rows of the points that GJK keeps
 EPA_POINTS = 256
 EPA_FACES = 512
+CANDIDATES = 256  # contacts of a shape and a terrain before they are thinned out
 RING = 16  # corners of the polygon that stands for a circle
 OUT = 32  # contacts of a pair at most: 4, and 4 for each of 8 planes of a terrain
 
@@ -42,13 +42,14 @@ class ShapeArrays:
     face_start: wp.array(dtype=wp.int32)  # [face + 1] into face_corner
     face_corner: wp.array(dtype=wp.int32)  # vertices of faces, anticlockwise from outside
     fan_start: wp.array(dtype=wp.int32)  # [vertex + 1] into fan_face
-    fan_face: wp.array(dtype=wp.int32)  # faces about a vertex
+    fan_face: wp.array(dtype=wp.int32)  # faces about a vertex of a hull, neighbours of a vertex of a mesh
     triangle_corner: wp.array(dtype=wp.int32)  # [3 · triangle + k] vertices
     triangle_opposite: wp.array(dtype=wp.int32)  # [3 · triangle + k] the far vertex across edge k, k + 1; -1: none
     node_low: wp.array(dtype=vec3)  # [node] boxes of a tree over triangles, in the order of a walk
     node_high: wp.array(dtype=vec3)
     node_next: wp.array(dtype=wp.int32)  # where the walk goes on when a box is missed
-    node_triangle: wp.array(dtype=wp.int32)  # -1: others follow
+    node_triangle: wp.array(dtype=wp.int32)  # its first triangle
+    node_count: wp.array(dtype=wp.int32)  # and how many; 0: nodes below it follow
     heights: wp.array(dtype=f64)  # of fields, x by x [m]
     # pairs
     excluded: wp.array(dtype=wp.int64)  # first · shapes + second, first < second, ascending
@@ -108,6 +109,7 @@ class CollideScratch:
     candidate_normal: wp.array2d(dtype=vec3)
     candidate_gap: wp.array2d(dtype=f64)
     candidate_side: wp.array2d(dtype=wp.int32)
+    candidate_group: wp.array2d(dtype=wp.int32)
     difference: wp.array2d(dtype=vec3)  # [EPA_POINTS] points of the first shape less points of the second
     on_first: wp.array2d(dtype=vec3)  # and those of the first
     weight: wp.array2d(dtype=f64)  # [4] of a simplex's corners in its nearest point

@@ -17,6 +17,7 @@ FIRST = wp.constant(wp.float64(1e-3))  # by how much the second shape's face mus
 ON_WALL = wp.constant(wp.float64(1e-9))  # of the size: so far beyond a wall a corner stays
 DEEPER = wp.constant(wp.float64(1e-10))  # of the size
 SAME_PLACE = wp.constant(wp.float64(1e-3))  # of the size: two points are one
+CLEARLY = wp.constant(wp.float64(1.000001))  # times as far or as large: more than round-off
 ALONG = wp.constant(wp.float64(1e-8))  # squared sine of the angle of two lines that touch all along
 
 
@@ -79,6 +80,7 @@ def add_candidate(
                 x.candidate_side[i, w] = side
             return count
     if count >= x.candidate.shape[0]:
+        x.missed[0, w] = x.missed[0, w] + 1
         return count
     x.candidate[count, w] = p
     x.candidate_normal[count, w] = normal
@@ -210,23 +212,23 @@ def emit(x: wp.ref[CollideScratch], found: int, candidate: int, normal: vec3, w:
 
 
 @wp.func(inline=False)
-def reduce(x: wp.ref[CollideScratch], count: int, normal: vec3, size: f64, have: int, w: int) -> int:
-    """Write at most four of the candidates behind `have` contacts, in the order in which they were found."""
-    found = have
-    if count <= 4:
-        for i in range(count):
-            found = emit(x, found, i, normal, w)
-        return found
-    one = int(0)
-    for i in range(1, count):
-        if x.candidate_gap[i, w] < x.candidate_gap[one, w] - DEEPER * size:
-            one = i
+def mark_four(x: wp.ref[CollideScratch], count: int, group: int, normal: vec3, size: f64, w: int):
+    """Leave at most four candidates in a group: the others' group is -2."""
+    one = int(-1)
+    members = int(0)
+    for i in range(count):
+        if x.candidate_group[i, w] == group:
+            members += 1
+            if one < 0 or x.candidate_gap[i, w] < x.candidate_gap[wp.max(one, 0), w] - DEEPER * size:
+                one = i
+    if members <= 4:
+        return
     p = x.candidate[one, w]
     two = one
     most = ZERO
     for i in range(count):
         far = wp.length_sq(x.candidate[i, w] - p)
-        if far > most * f64(1.000001):
+        if x.candidate_group[i, w] == group and far > most * CLEARLY:
             most = far
             two = i
     along = x.candidate[two, w] - p
@@ -235,22 +237,36 @@ def reduce(x: wp.ref[CollideScratch], count: int, normal: vec3, size: f64, have:
     high = SAME_PLACE * size * wp.length(along)
     low = -high
     for i in range(count):
-        area = wp.dot(wp.cross(along, x.candidate[i, w] - p), normal)
-        if area > high * f64(1.000001):
-            high = area
-            three = i
-        if area < low * f64(1.000001):
-            low = area
-            four = i
+        if x.candidate_group[i, w] == group:
+            area = wp.dot(wp.cross(along, x.candidate[i, w] - p), normal)
+            if area > high * CLEARLY:
+                high = area
+                three = i
+            if area < low * CLEARLY:
+                low = area
+                four = i
     for i in range(count):
-        if i == one or i == two or i == three or i == four:
+        if x.candidate_group[i, w] == group and i != one and i != two and i != three and i != four:
+            x.candidate_group[i, w] = -2
+
+
+@wp.func
+def reduce(x: wp.ref[CollideScratch], count: int, normal: vec3, size: f64, w: int) -> int:
+    """Write at most four of the candidates as contacts, in the order in which they were found; their number."""
+    for i in range(count):
+        x.candidate_group[i, w] = 0
+    mark_four(x, count, 0, normal, size, w)
+    found = int(0)
+    for i in range(count):
+        if x.candidate_group[i, w] == 0:
             found = emit(x, found, i, normal, w)
     return found
 
 
 @wp.func
-def deepest(x: wp.ref[CollideScratch], count: int, w: int) -> f64:
+def deepest(x: wp.ref[CollideScratch], start: int, end: int, w: int) -> f64:
+    """The least gap of the candidates from start to end [m]."""
     least = INFINITY
-    for i in range(count):
+    for i in range(start, end):
         least = wp.min(least, x.candidate_gap[i, w])
     return least

@@ -4,10 +4,11 @@ import warp as wp
 
 from ..spatial import ONE, ZERO, f64, quat, rotation_matrix, vec3, zero3
 from .arrays import CollideScratch, ShapeArrays
-from .broad import find_pairs
+from .broad import find_pairs, is_surface
 from .cores import core_of
 from .matching import in_shape, keep_contacts, match_contacts
 from .pairs import Separation, collide_convex, separate
+from .terrain import collide_terrain, terrain_distance
 
 
 @wp.func
@@ -73,9 +74,14 @@ def collide_pair(
         a = second
         b = first
     origin = x.p_WS[b, w]
-    A = core_of(m, x, a, origin, w)
-    B = core_of(m, x, b, origin, w)
-    found = collide_convex(m, x, A, B, margin, pair_size(m, a, b), w)
+    found = int(0)
+    if is_surface(m.kind[b]):
+        origin = x.p_WS[a, w]
+        found = collide_terrain(m, x, a, b, origin, margin, w)
+    else:
+        A = core_of(m, x, a, origin, w)
+        B = core_of(m, x, b, origin, w)
+        found = collide_convex(m, x, A, B, margin, pair_size(m, a, b), w)
     for k in range(found):
         x.out_point[k, w] = x.out_point[k, w] + origin
         if swapped:
@@ -94,9 +100,14 @@ def pair_distance(m: wp.ref[ShapeArrays], x: wp.ref[CollideScratch], first: int,
         a = second
         b = first
     origin = x.p_WS[b, w]
-    A = core_of(m, x, a, origin, w)
-    B = core_of(m, x, b, origin, w)
-    s = separate(m, x, A, B, pair_size(m, a, b), w)
+    s = Separation()
+    if is_surface(m.kind[b]):
+        origin = x.p_WS[a, w]
+        s = terrain_distance(m, x, a, b, origin, w)
+    else:
+        A = core_of(m, x, a, origin, w)
+        B = core_of(m, x, b, origin, w)
+        s = separate(m, x, A, B, pair_size(m, a, b), w)
     if swapped:
         p = s.on_first
         s.on_first = s.on_second

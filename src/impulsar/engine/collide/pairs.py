@@ -200,13 +200,13 @@ def on_plane(
         far = wp.dot(p - A.p, n)
         if far - B.radius < margin:
             count = add_candidate(x, count, p - far * n, n, far - B.radius, 0, size, w)
-    return reduce(x, count, n, size, 0, w)
+    return reduce(x, count, n, size, w)
 
 
 @wp.func
 def add_nearest(x: wp.ref[CollideScratch], count: int, s: wp.ref[Separation], side: int, size: f64, w: int) -> int:
     """The nearest points as a candidate, where it is deeper than all others."""
-    if s.gap < deepest(x, count, w) - LEAST_DEEPER * size:
+    if s.gap < deepest(x, 0, count, w) - LEAST_DEEPER * size:
         p = s.on_first
         if side == 1:
             p = s.on_second
@@ -235,11 +235,11 @@ def box_box(
         p, q = crossing_edges(A, B, normal, which)
         if side == 1:
             p = q
-        if gap < deepest(x, count, w) - LEAST_DEEPER * size:
+        if gap < deepest(x, 0, count, w) - LEAST_DEEPER * size:
             count = add_candidate(x, count, p, normal, gap, side, size, w)
-    elif deepest(x, count, w) > gap + LEAST_DEEPER * size:
+    elif deepest(x, 0, count, w) > gap + LEAST_DEEPER * size:
         return -1
-    return reduce(x, count, normal, size, 0, w)
+    return reduce(x, count, normal, size, w)
 
 
 @wp.func(inline=False)
@@ -267,4 +267,4 @@ def collide_convex(
     if A.kind != SPHERE:
         count, side = gather(m, x, A, B, s.normal, margin, size, 0, w)
     count = add_nearest(x, count, s, side, size, w)
-    return reduce(x, count, s.normal, size, 0, w)
+    return reduce(x, count, s.normal, size, w)

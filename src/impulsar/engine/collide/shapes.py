@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import warp as wp
@@ -9,12 +10,15 @@ import warp as wp
 from ...author import shapes as authored
 from .arrays import (
     BOX,
+    CANDIDATES,
     CAPSULE,
     CONE,
     CYLINDER,
     EPA_FACES,
     EPA_POINTS,
+    FIELD,
     HULL,
+    MESH,
     OUT,
     PLANE,
     RING,
@@ -24,6 +28,7 @@ from .arrays import (
 )
 
 COPLANAR = 1e-9  # of a hull's size: triangles are one face
+LEAF = 4  # triangles of a node that has none below it
 INFINITE = 1e9  # half extents of a plane's bounds [m]
 
 
@@ -39,6 +44,10 @@ class Solid:
     vertices: np.ndarray = field(default_factory=lambda: np.zeros((0, 3)))
     faces: list[list[int]] = field(default_factory=list)
     normals: np.ndarray = field(default_factory=lambda: np.zeros((0, 3)))
+    triangles: np.ndarray = field(default_factory=lambda: np.zeros((0, 3), int))
+    opposite: np.ndarray = field(default_factory=lambda: np.zeros((0, 3), int))
+    nodes: list[tuple] = field(default_factory=list)  # low, high, next, first triangle, how many
+    heights: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
 
 
 def solid(shape: authored.Shape) -> Solid:
@@ -61,6 +70,10 @@ def solid(shape: authored.Shape) -> Solid:
         return _hull(np.asarray(shape.points))
     if isinstance(shape, authored.Plane):
         return Solid(PLANE, np.zeros(3), half=np.full(3, INFINITE))
+    if isinstance(shape, authored.Mesh):
+        return _mesh(np.asarray(shape.vertices), np.asarray(shape.triangles))
+    if isinstance(shape, authored.HeightField):
+        return _field(np.asarray(shape.heights), np.asarray(shape.size))
     raise TypeError(f"shape {type(shape).__name__} cannot touch")
 
 
@@ -99,6 +112,89 @@ def _hull(points: np.ndarray) -> Solid:
     )
 
 
+def _mesh(vertices: np.ndarray, triangles: np.ndarray) -> Solid:
+    """Triangles in the order of a tree of boxes over them, and the far corner across each edge."""
+    corners = vertices[triangles]
+    low, high = corners.min(axis=1), corners.max(axis=1)
+    nodes: list[tuple] = []
+    order: list[int] = []
+
+    def grow(some: np.ndarray) -> None:
+        """A node of some triangles, and those below it, in the order of a walk."""
+        here = len(nodes)
+        bounds = low[some].min(axis=0), high[some].max(axis=0)
+        if len(some) <= LEAF:
+            nodes.append((*bounds, here + 1, len(order), len(some)))
+            order.extend(some.tolist())
+            return
+        nodes.append(())
+        middles = (low[some] + high[some]) / 2
+        axis = int(np.ptp(middles, axis=0).argmax())
+        by = some[np.argsort(middles[:, axis], kind="stable")]
+        grow(by[: len(by) // 2])
+        grow(by[len(by) // 2 :])
+        nodes[here] = (*bounds, len(nodes), 0, 0)
+
+    grow(np.arange(len(triangles)))
+    triangles = triangles[order]
+    across = {(int(t[k]), int(t[(k + 1) % 3])): int(t[(k + 2) % 3]) for t in triangles for k in range(3)}
+    opposite = [[across.get((int(t[(k + 1) % 3]), int(t[k])), -1) for k in range(3)] for t in triangles]
+    least, most = vertices.min(axis=0), vertices.max(axis=0)
+    return Solid(
+        MESH,
+        np.zeros(3),
+        middle=(least + most) / 2,
+        half=(most - least) / 2,
+        vertices=vertices,
+        triangles=triangles,
+        opposite=np.array(opposite),
+        nodes=nodes,
+    )
+
+
+def _field(heights: np.ndarray, size: np.ndarray) -> Solid:
+    """A grid that is solid below, as deep as it is wide."""
+    low, high = float(heights.min()) - float(size.max()), float(heights.max())
+    half = np.array([*(size / 2), (high - low) / 2])
+    return Solid(
+        FIELD, np.array([*(size / 2), 0.0]), middle=np.array([0, 0, (low + high) / 2]), half=half, heights=heights
+    )
+
+
+def _set_terrains(m: ShapeArrays, solids: Sequence[Solid], starts: np.ndarray, device: str) -> None:
+    """Triangles, trees and grids; a mesh's nodes are its parts, and a field's heights begin at its start."""
+    integers: dict[str, Any] = {"dtype": wp.int32, "device": device}
+    vectors: dict[str, Any] = {"dtype": wp.vec3d, "device": device}
+    corners: list[np.ndarray] = [np.zeros(0, int)]
+    opposite: list[np.ndarray] = [np.zeros(0, int)]
+    nodes: list[tuple] = []
+    heights: list[np.ndarray] = [np.zeros(0)]
+    grid = np.zeros((len(solids), 2), int)
+    part_start, part_count, start = m.part_start.numpy(), m.part_count.numpy(), m.start.numpy()
+    triangles = points = 0
+    for k, s in enumerate(solids):
+        if s.kind == MESH:
+            part_start[k], part_count[k], first = len(nodes), len(s.nodes), len(nodes)
+            nodes += [(low, high, skip + first, at + triangles, n) for low, high, skip, at, n in s.nodes]
+            corners.append(s.triangles.ravel() + starts[k])
+            opposite.append(np.where(s.opposite < 0, -1, s.opposite + starts[k]).ravel())
+            triangles += len(s.triangles)
+        if s.kind == FIELD:
+            start[k], grid[k] = points, s.heights.shape
+            heights.append(s.heights.ravel())
+            points += s.heights.size
+    m.part_start, m.part_count, m.start = (wp.array(each, **integers) for each in (part_start, part_count, start))
+    m.grid = wp.array(grid.ravel(), **integers)
+    m.triangle_corner = wp.array(np.concatenate(corners), **integers)
+    m.triangle_opposite = wp.array(np.concatenate(opposite), **integers)
+    m.node_low = wp.array(_rows([node[0] for node in nodes], 3), **vectors)
+    m.node_high = wp.array(_rows([node[1] for node in nodes], 3), **vectors)
+    m.node_next = wp.array([node[2] for node in nodes], **integers)
+    m.node_triangle = wp.array([node[3] for node in nodes], **integers)
+    m.node_count = wp.array([node[4] for node in nodes], **integers)
+    m.heights = wp.array(np.concatenate(heights), dtype=wp.float64, device=device)
+
+
 def shape_arrays(
     placed: Sequence[tuple[int, authored.Shape]],
     excluded: Iterable[tuple[int, int]] = (),
@@ -107,9 +203,9 @@ def shape_arrays(
     """Arrays of shapes given with their bodies (-1: the ground), without the pairs of shapes that are excluded."""
     solids = [solid(shape) for _, shape in placed]
     m = ShapeArrays()
-    integers = dict(dtype=wp.int32, device=device)
-    numbers = dict(dtype=wp.float64, device=device)
-    vectors = dict(dtype=wp.vec3d, device=device)
+    integers: dict[str, Any] = {"dtype": wp.int32, "device": device}
+    numbers: dict[str, Any] = {"dtype": wp.float64, "device": device}
+    vectors: dict[str, Any] = {"dtype": wp.vec3d, "device": device}
     m.kind = wp.array([s.kind for s in solids], **integers)
     m.body = wp.array([body for body, _ in placed], **integers)
     m.p_BS = wp.array(_rows([shape.offset for _, shape in placed], 3), **vectors)
@@ -133,8 +229,12 @@ def shape_arrays(
     for k, face in enumerate(faces):
         for v in face:
             about[v].append(k)
+    for s, start in zip(solids, starts, strict=False):
+        for i, j in sorted({(int(t[k]), int(t[n])) for t in s.triangles for k in range(3) for n in range(3) if n != k}):
+            about[int(start) + i].append(int(start) + j)
     m.fan_start = wp.array(np.cumsum([0, *map(len, about)]), **integers)
     m.fan_face = wp.array([k for fan in about for k in fan], **integers)
+    _set_terrains(m, solids, starts, device)
     pairs = sorted(min(a, b) * len(placed) + max(a, b) for a, b in excluded)
     m.excluded = wp.array(np.array(pairs, np.int64), dtype=wp.int64, device=device)
     m.sweep_axis = wp.array([0], **integers)
@@ -155,12 +255,14 @@ def collide_scratch(m: ShapeArrays, worlds: int, pairs: int, contacts: int, devi
     """Room for so many pairs and contacts in each world."""
     shapes = len(m.kind)
     room = 2 * largest_face(m) + 4
+    most = max(room, CANDIDATES if len(m.node_count) or len(m.heights) else 0)
     sizes = {
         **dict.fromkeys(("p_WS", "R_WS", "low", "high", "order"), shapes),
         **dict.fromkeys(("pair_first", "pair_second", "swept_first", "swept_second"), pairs),
         **dict.fromkeys(("pair_count", "pairs_missed", "count", "missed", "old_count", "beyond"), 1),
         **dict.fromkeys(("out_point", "out_normal", "out_gap", "out_side"), OUT),
-        **dict.fromkeys(("candidate", "candidate_normal", "candidate_gap", "candidate_side"), room),
+        **dict.fromkeys(("candidate", "candidate_normal", "candidate_gap", "candidate_side"), most),
+        "candidate_group": most,
         **dict.fromkeys(("difference", "on_first"), EPA_POINTS),
         "pairs_of": shapes + 1,
         "polygon": 3 * room,
