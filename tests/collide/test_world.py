@@ -177,11 +177,13 @@ def test_roller_lies_on_its_line(floor, roller, device):
     if floor == "hull":
         floor = ConvexHull(np.array(list(itertools.product((-0.5, 0.5), repeat=3))))
     scene = Scene([floor, roller], [-1, 0], device=device)
-    scene.find([(0, 0, 0.6)], [(0, math.sqrt(0.5), 0, math.sqrt(0.5))])
-    assert len(scene.gap) == 2
-    np.testing.assert_allclose(sorted(scene.point[:, 0]), (-0.15, 0.15), atol=1e-9)
-    np.testing.assert_allclose(scene.point[:, 1:], [(0, 0.5)] * 2, atol=1e-8)
-    np.testing.assert_allclose(scene.gap, 0, atol=1e-9)
+    for gap in (-1e-3, -1e-10, 0.0, 1e-10, 1e-3):
+        scene.find([(0, 0, 0.6 + gap)], [(0, math.sqrt(0.5), 0, math.sqrt(0.5))])
+        assert len(scene.gap) == 2
+        np.testing.assert_allclose(sorted(scene.point[:, 0]), (-0.15, 0.15), atol=1e-12)
+        np.testing.assert_allclose(scene.point[:, 1:], [(0, 0.5)] * 2, atol=1e-12)
+        np.testing.assert_allclose(scene.normal, [(0, 0, 1)] * 2, atol=1e-12)
+        np.testing.assert_allclose(scene.gap, gap, atol=1e-14)
 
 
 def test_rollers_side_by_side(device):

@@ -6,7 +6,7 @@ ascending. A plane's bounds are endless, so that it meets all others, and those 
 
 import warp as wp
 
-from ..spatial import ZERO, column
+from ..spatial import ZERO, column, vec3
 from .arrays import FIELD, MESH, PLANE, CollideScratch, ShapeArrays
 
 
@@ -48,13 +48,18 @@ def is_beyond(m: wp.ref[ShapeArrays], x: wp.ref[CollideScratch], plane: int, sha
 
 
 @wp.func
+def bounds_meet(low: vec3, high: vec3, other_low: vec3, other_high: vec3) -> bool:
+    for k in range(3):
+        if low[k] > other_high[k] or other_low[k] > high[k]:
+            return False
+    return True
+
+
+@wp.func(inline=False)
 def may_touch(m: wp.ref[ShapeArrays], x: wp.ref[CollideScratch], a: int, b: int, w: int) -> bool:
-    """Of shapes a < b whose bounds meet along the sweep's axis."""
+    """Of shapes a < b whose bounds meet."""
     if m.body[a] == m.body[b] or (is_surface(m.kind[a]) and is_surface(m.kind[b])):
         return False
-    for k in range(3):
-        if x.low[a, w][k] > x.high[b, w][k] or x.low[b, w][k] > x.high[a, w][k]:
-            return False
     if m.kind[a] == PLANE and is_beyond(m, x, a, b, w):
         return False
     if m.kind[b] == PLANE and is_beyond(m, x, b, a, w):
@@ -127,14 +132,17 @@ def find_pairs(m: wp.ref[ShapeArrays], x: wp.ref[CollideScratch], w: int):
     count = int(0)
     for i in range(shapes):
         shape = x.order[i, w]
-        end = x.high[shape, w][axis]
+        low = x.low[shape, w]
+        high = x.high[shape, w]
         for j in range(i + 1, shapes):
             other = x.order[j, w]
-            if x.low[other, w][axis] > end:
+            start = x.low[other, w]
+            if start[axis] > high[axis]:
                 break
-            a = wp.min(shape, other)
-            b = wp.max(shape, other)
-            if may_touch(m, x, a, b, w):
-                count = note_pair(x, count, a, b, w)
+            if bounds_meet(low, high, start, x.high[other, w]):
+                a = wp.min(shape, other)
+                b = wp.max(shape, other)
+                if may_touch(m, x, a, b, w):
+                    count = note_pair(x, count, a, b, w)
     order_pairs(m, x, count, w)
     x.pair_count[0, w] = count

@@ -7,7 +7,7 @@ one of them in the direction in which d leans.
 
 import warp as wp
 
-from ..spatial import ONE, TWO_PI, ZERO, f64, mat33, vec3, zero3
+from ..spatial import ONE, TWO_PI, ZERO, axis_of, f64, mat33, vec3, zero3
 from .arrays import BOX, CAPSULE, CONE, CYLINDER, HULL, RING, SPHERE, TRIANGLE, CollideScratch, ShapeArrays
 
 LEANING = wp.constant(wp.float64(1e-8))  # [rad] below it a cap lies flat, and its polygon stays with the body
@@ -72,6 +72,17 @@ def sign_of(x: f64) -> f64:
 
 
 @wp.func
+def largest_of(u: vec3) -> int:
+    """Axis along which u is longest."""
+    k = int(0)
+    if wp.abs(u[1]) > wp.abs(u[k]):
+        k = 1
+    if wp.abs(u[2]) > wp.abs(u[k]):
+        k = 2
+    return k
+
+
+@wp.func
 def perpendicular(n: vec3) -> vec3:
     """A unit vector across the unit vector n."""
     e = vec3(ONE, ZERO, ZERO)
@@ -130,6 +141,31 @@ def support(m: wp.ref[ShapeArrays], c: wp.ref[Core], d: vec3) -> vec3:
     return c.p + c.R * p
 
 
+@wp.func(inline=False)
+def facing_normal(m: wp.ref[ShapeArrays], c: wp.ref[Core], d: vec3) -> vec3:
+    """Normal of the face, cap or side of a core that faces d best; d itself where there is none."""
+    u = local(c, d)
+    n = u
+    if c.kind == BOX:
+        k = largest_of(u)
+        n = axis_of(k) * sign_of(u[k])
+    elif c.kind == HULL:
+        n = m.face_normal[facing_face(m, c, u)]
+    elif c.kind == CYLINDER or c.kind == CONE:
+        across = wp.sqrt(u[0] * u[0] + u[1] * u[1])
+        cap_normal = vec3(ZERO, ZERO, sign_of(u[2]))
+        side = vec3(u[0], u[1], ZERO)
+        if c.kind == CONE:
+            cap_normal = vec3(ZERO, ZERO, -ONE)
+            side = side * (c.size[2] + c.size[2]) + vec3(ZERO, ZERO, across * c.size[0])
+        if across > ZERO:
+            side = wp.normalize(side)
+        n = cap_normal
+        if wp.dot(side, u) > wp.dot(cap_normal, u):
+            n = side
+    return c.R * n
+
+
 @wp.func
 def put(x: wp.ref[CollideScratch], c: wp.ref[Core], at: int, p: vec3, w: int):
     x.polygon[at, w] = c.p + c.R * p
@@ -138,11 +174,7 @@ def put(x: wp.ref[CollideScratch], c: wp.ref[Core], at: int, p: vec3, w: int):
 @wp.func
 def box_face(x: wp.ref[CollideScratch], c: wp.ref[Core], u: vec3, at: int, w: int):
     """The face of a box that faces u best."""
-    k = int(0)
-    if wp.abs(u[1]) > wp.abs(u[k]):
-        k = 1
-    if wp.abs(u[2]) > wp.abs(u[k]):
-        k = 2
+    k = largest_of(u)
     side = sign_of(u[k])
     i = (k + 1) % 3
     j = (k + 2) % 3
@@ -165,9 +197,9 @@ def box_face(x: wp.ref[CollideScratch], c: wp.ref[Core], u: vec3, at: int, w: in
     return 4, c.R * normal
 
 
-@wp.func
-def hull_face(m: wp.ref[ShapeArrays], x: wp.ref[CollideScratch], c: wp.ref[Core], u: vec3, at: int, w: int):
-    """Of the faces about the farthest vertex that which faces u best."""
+@wp.func(inline=False)
+def facing_face(m: wp.ref[ShapeArrays], c: wp.ref[Core], u: vec3) -> int:
+    """Of a hull's faces about the farthest vertex that which faces u best."""
     vertex = hull_vertex(m, c.start, c.count, u)
     best = m.fan_face[m.fan_start[vertex]]
     most = f64(-2.0)
@@ -177,6 +209,13 @@ def hull_face(m: wp.ref[ShapeArrays], x: wp.ref[CollideScratch], c: wp.ref[Core]
         if far > most:
             most = far
             best = face
+    return best
+
+
+@wp.func
+def hull_face(m: wp.ref[ShapeArrays], x: wp.ref[CollideScratch], c: wp.ref[Core], u: vec3, at: int, w: int):
+    """The face of a hull that faces u best."""
+    best = facing_face(m, c, u)
     first = m.face_start[best]
     n = m.face_start[best + 1] - first
     for k in range(n):

@@ -40,17 +40,20 @@ def weigh(x: wp.ref[CollideScratch], i: int, a: f64, j: int, b: f64, k: int, c: 
 
 
 @wp.func(inline=False)
-def nearest_of_simplex(x: wp.ref[CollideScratch], n: int, w: int) -> vec3:
-    """The point of a simplex nearest to the origin, over all its corners, edges, faces and its inside; its weights."""
+def nearest_of_simplex(x: wp.ref[CollideScratch], first: int, n: int, w: int) -> vec3:
+    """The point of a simplex nearest to the origin, over its corners, edges, faces and its inside; its weights.
+
+    Only those are looked at whose last corner is `first` or a later one: n - 1 for what a new corner brings, 0 for all.
+    """
     best = INFINITY
     v = zero3()
-    for i in range(n):
+    for i in range(first, n):
         p = x.difference[i, w]
         if wp.dot(p, p) < best:
             best = wp.dot(p, p)
             v = p
             weigh(x, i, ONE, 0, ZERO, 0, ZERO, w)
-        for j in range(i + 1, n):
+        for j in range(i):
             e = x.difference[j, w] - p
             ee = wp.dot(e, e)
             if ee > ZERO:
@@ -60,7 +63,7 @@ def nearest_of_simplex(x: wp.ref[CollideScratch], n: int, w: int) -> vec3:
                     best = wp.dot(q, q)
                     v = q
                     weigh(x, i, ONE - t, j, t, 0, ZERO, w)
-            for k in range(j + 1, n):
+            for k in range(j):
                 f = x.difference[k, w] - p
                 normal = wp.cross(e, f)
                 nn = wp.dot(normal, normal)
@@ -142,7 +145,9 @@ def gjk(
         x.on_first[n, w] = a
         for i in range(4):
             x.weight[4 + i, w] = x.weight[i, w]
-        q = nearest_of_simplex(x, n + 1, w)
+        q = nearest_of_simplex(x, n, n + 1, w)
+        if wp.dot(q, q) >= vv:
+            q = nearest_of_simplex(x, 0, n + 1, w)
         if wp.dot(q, q) >= vv:
             for i in range(4):
                 x.weight[i, w] = x.weight[4 + i, w]

@@ -7,10 +7,10 @@ the manifold. The first shape is the one of the lower kind; callers turn the ans
 
 import warp as wp
 
-from ..spatial import INFINITY, ZERO, column, f64, vec3
+from ..spatial import INFINITY, ZERO, column, f64, vec3, zero3
 from .arrays import BOX, CAPSULE, CONE, CYLINDER, HULL, PLANE, SPHERE, TRIANGLE, CollideScratch, ShapeArrays
 from .clip import add_candidate, deepest, gather, reduce
-from .cores import Core, feature, perpendicular, support
+from .cores import Core, facing_normal, feature, is_round, perpendicular, sign_of, support
 from .epa import epa
 from .gjk import gjk, point_of_first, simplex_normal
 from .nearest import inside_hull, parallel_cylinders, point_solid, segment_segment
@@ -18,6 +18,7 @@ from .sat import crossing_edges, separating_axis
 
 AXES_PARALLEL = wp.constant(wp.float64(1e-16))  # squared sine
 MEET = wp.constant(wp.float64(1e-14))  # of the size: lines that meet
+SAME_GAP = wp.constant(wp.float64(2e-12))  # of the size
 UNSURE = wp.constant(wp.float64(2e-8))  # of the size: a depth that EPA has not found to its tolerance
 LEAST_DEEPER = wp.constant(wp.float64(1e-10))  # of the size
 
@@ -59,29 +60,51 @@ def overlap(m: wp.ref[ShapeArrays], A: wp.ref[Core], B: wp.ref[Core], n: vec3) -
 
 
 @wp.func(inline=False)
-def try_axes(
-    m: wp.ref[ShapeArrays], A: wp.ref[Core], B: wp.ref[Core], depth: f64, normal: vec3, first: vec3, slack: f64
+def sharpen(
+    m: wp.ref[ShapeArrays],
+    A: wp.ref[Core],
+    B: wp.ref[Core],
+    depth: f64,
+    normal: vec3,
+    first: vec3,
+    worse: f64,
+    axes: bool,
 ):
-    """The depth that EPA came near to, or that along an axis of either shape, where it is less.
+    """Overlap, normal and A's point along the direction in which round shapes really part, where one is known.
 
-    Round shapes of which several sides are equally near take EPA all its points; then the sides are such axes.
+    About its least the overlap is flat: GJK and EPA know it to their tolerance and its direction to the root of that.
+    Tried are the sides that face each other, the normal across both axes, and with `axes` those of both, which are
+    sides of shapes of which several are equally near. `worse` is the round-off by which one may be deeper.
     """
-    least = depth
-    n = normal
-    p = first
-    both = int(12)
-    for k in range(both):
-        axis = column(A.R, k % 3)
-        if k >= 6:
-            axis = column(B.R, k % 3)
-        if k % 6 >= 3:
-            axis = -axis
-        if overlap(m, A, B, axis) < least:
-            least = overlap(m, A, B, axis)
-            n = axis
-            # along a face the middle of B's extent stands for all
-            p = B.p + axis * wp.dot(support(m, A, axis) - B.p, axis)
-    return least, n, p, wp.max(slack - (depth - least), ZERO)
+    least = depth + worse
+    found = normal
+    count = int(3)
+    if axes:
+        count = 15
+    for k in range(count):
+        n = normal
+        if k == 0:
+            n = facing_normal(m, A, normal)
+        elif k == 1:
+            n = -facing_normal(m, B, -normal)
+        elif k == 2:
+            n = wp.cross(column(A.R, 2), column(B.R, 2))
+            if not is_revolved(A.kind) or not is_revolved(B.kind) or wp.length_sq(n) < AXES_PARALLEL:
+                continue
+            n = wp.normalize(n) * sign_of(wp.dot(n, normal))
+        else:
+            n = column(A.R, k % 3)
+            if k >= 9:
+                n = column(B.R, k % 3)
+            if k % 6 >= 3:
+                n = -n
+        far = overlap(m, A, B, n)
+        if far < least:
+            least = far
+            found = n
+    if wp.length_sq(found - normal) == ZERO:
+        return depth, normal, first
+    return least, found, first + found * wp.dot(support(m, A, found) - first, found)
 
 
 @wp.func(inline=False)
@@ -128,14 +151,24 @@ def between_cores(
 ) -> Separation:
     """GJK, and EPA where the cores overlap."""
     v, n, slack, steps = gjk(m, x, A, B, A.p - B.p, size, w)
+    depth = ZERO
+    normal = zero3()
+    first = zero3()
     if wp.dot(v, v) > ZERO:
         first = point_of_first(x, n, w)
         away, far = simplex_normal(x, A, B, v, n, size, w)
-        return separation(far, -away, first, A, B, slack, steps)
-    depth, out, first, slack, more = epa(m, x, A, B, n, size, w)
-    if slack > UNSURE * size:
-        depth, out, first, slack = try_axes(m, A, B, depth, out, first, slack)
-    return separation(-depth, out, first, A, B, slack, steps + more)
+        depth = -far
+        normal = -away
+    else:
+        depth, normal, first, slack, more = epa(m, x, A, B, n, size, w)
+        steps += more
+    if is_round(A.kind) or is_round(B.kind):
+        deep, out, p = sharpen(m, A, B, depth, normal, first, SAME_GAP * (size + wp.abs(depth)), slack > UNSURE * size)
+        slack = wp.max(slack - wp.max(depth - deep, ZERO), ZERO)
+        depth = deep
+        normal = out
+        first = p
+    return separation(-depth, normal, first, A, B, slack, steps)
 
 
 @wp.func(inline=False)
