@@ -1,6 +1,7 @@
 """Gaps, normals and nearest points of pairs of shapes."""
 
 import itertools
+import math
 
 import numpy as np
 import pytest
@@ -185,6 +186,69 @@ def test_same_place_and_one_inside_the_other(first, second, device):
         assert -found.gap[k] <= min(overlaps) + 1e-9
     deepest = [np.min(found.gaps[k, : found.count[k]]) for k in range(6)]
     np.testing.assert_allclose(deepest, found.gap, atol=1e-8)
+
+
+def grid_pairs(n, noise, rng, kinds):
+    """Shapes of few sizes on a grid, turned by eighths and quarters of a turn: flush, coplanar, coaxial, concentric."""
+    sizes = np.array([0.1, 0.2, 0.3, 0.4])
+    turns = np.array(
+        [(0, 0, 0, 1), (1, 0, 0, 1), (0, 1, 0, 1), (0, 0, 1, 0), (1, 1, 1, 1), (1, 0, 0, 1 + math.sqrt(2))]
+    )
+    makers = {
+        "box": lambda: Box(rng.choice(sizes, 3)),
+        "hull": lambda: ConvexHull(np.array(list(itertools.product((-0.5, 0.5), repeat=3))) * rng.choice(sizes, 3)),
+        "cylinder": lambda: Cylinder(rng.choice(sizes) / 2, rng.choice(sizes)),
+        "cone": lambda: Cone(rng.choice(sizes) / 2, rng.choice(sizes)),
+        "capsule": lambda: Capsule(rng.choice(sizes) / 2, rng.choice(sizes)),
+        "sphere": lambda: Sphere(rng.choice(sizes) / 2),
+    }
+    firsts, seconds = ([makers[rng.choice(kinds)]() for _ in range(n)] for _ in range(2))
+    p = rng.integers(-6, 7, (n, 2, 3)) * 0.05 * rng.integers(0, 2, (n, 2, 1)) + noise * rng.normal(size=(n, 2, 3))
+    q = turns[rng.integers(len(turns), size=(n, 2))] + noise * rng.normal(size=(n, 2, 4))
+    return firsts, seconds, p, q / np.linalg.norm(q, axis=2)[:, :, None]
+
+
+NOISES = (0.0, 1e-16, 1e-12, 1e-9, 1e-7, 1e-5, 1e-3)
+
+
+@pytest.mark.parametrize("noise", NOISES)
+def test_flush_shapes(noise, device):
+    """In and all but in degenerate poses the gap is what the supports along the normal leave, and contacts have it."""
+    sample = grid_pairs(500, noise, np.random.default_rng(11), ["box", "hull", "cylinder", "cone", "capsule", "sphere"])
+    found = Pairs(*sample, margin=0.01, device=device)
+    firsts, seconds, p, q = sample
+    for k, (a, b) in enumerate(zip(firsts, seconds, strict=True)):
+        n = found.normal[k]
+        between = n @ (support(b, p[k, 1], q[k, 1], -n) - support(a, p[k, 0], q[k, 0], n))
+        assert between == pytest.approx(found.gap[k], abs=1e-7)
+    near = found.gap < 0.01 - 1e-9
+    assert near.sum() > 100 and (found.count[near] > 0).all()
+    deepest = np.where(np.isnan(found.gaps), np.inf, found.gaps).min(axis=1)
+    np.testing.assert_allclose(deepest[near], found.gap[near], rtol=0, atol=1e-8)
+
+
+def least_overlap(a, b, p, q):
+    """Overlap of two boxes along the best of their 15 axes."""
+    A, B = rotation_matrix(q[0]), rotation_matrix(q[1])
+    axes = [*A.T, *B.T, *(np.cross(u, v) for u in A.T for v in B.T)]
+    overlaps = []
+    for axis in axes:
+        if np.linalg.norm(axis) > 1e-10:
+            n = axis / np.linalg.norm(axis)
+            overlaps.append(np.abs(n @ A) @ a / 2 + np.abs(n @ B) @ b / 2 - abs(n @ (p[1] - p[0])))
+    return min(overlaps)
+
+
+@pytest.mark.parametrize("noise", NOISES)
+def test_flush_boxes(noise, device):
+    """Boxes and hulls of their corners that overlap: the least over the 15 separating axes, by GJK and EPA."""
+    firsts, seconds, p, q = grid_pairs(300, noise, np.random.default_rng(12), ["box", "hull"])
+    found = Pairs(firsts, seconds, p, q, device=device)
+    edges = [np.ptp(s.points, axis=0) if isinstance(s, ConvexHull) else s.size for s in (*firsts, *seconds)]
+    depths = np.array([least_overlap(edges[k], edges[300 + k], p[k], q[k]) for k in range(300)])
+    deep = depths > 1e-12
+    assert deep.sum() > 100
+    np.testing.assert_allclose(-found.gap[deep], depths[deep], rtol=0, atol=1e-12)
 
 
 def test_a_plane_says_that_it_has_no_mass():

@@ -67,6 +67,8 @@ class CollideScratch:
     high: wp.array2d(dtype=vec3)
     beyond: wp.array2d(dtype=f64)  # [1] half the margin [m]
     order: wp.array2d(dtype=wp.int32)  # shapes by their lower bounds along the sweep's axis; kept between calls
+    sorted_low: wp.array2d(dtype=vec3)  # the bounds in that order
+    sorted_high: wp.array2d(dtype=vec3)
     # pairs that may touch: as swept, how many each shape is the first of, and ascending
     swept_first: wp.array2d(dtype=wp.int32)
     swept_second: wp.array2d(dtype=wp.int32)
@@ -116,4 +118,5 @@ class CollideScratch:
     epa_corner: wp.array2d(dtype=wp.int32)  # [3 · face + k]
     epa_normal: wp.array2d(dtype=vec3)  # [face]
     epa_distance: wp.array2d(dtype=f64)
+    epa_seen: wp.array2d(dtype=wp.int32)  # 1: goes
     epa_edge: wp.array2d(dtype=wp.int32)  # [2 · edge + k] rim of what was cut off

@@ -83,6 +83,9 @@ def sort_shapes(m: wp.ref[ShapeArrays], x: wp.ref[CollideScratch], w: int):
             x.order[j + 1, w] = other
             j -= 1
         x.order[j + 1, w] = shape
+    for i in range(m.kind.shape[0]):  # side by side, so that the sweep reads one after another
+        x.sorted_low[i, w] = x.low[x.order[i, w], w]
+        x.sorted_high[i, w] = x.high[x.order[i, w], w]
 
 
 @wp.func
@@ -131,17 +134,15 @@ def find_pairs(m: wp.ref[ShapeArrays], x: wp.ref[CollideScratch], w: int):
     x.pairs_missed[0, w] = 0
     count = int(0)
     for i in range(shapes):
-        shape = x.order[i, w]
-        low = x.low[shape, w]
-        high = x.high[shape, w]
+        low = x.sorted_low[i, w]
+        high = x.sorted_high[i, w]
         for j in range(i + 1, shapes):
-            other = x.order[j, w]
-            start = x.low[other, w]
+            start = x.sorted_low[j, w]
             if start[axis] > high[axis]:
                 break
-            if bounds_meet(low, high, start, x.high[other, w]):
-                a = wp.min(shape, other)
-                b = wp.max(shape, other)
+            if bounds_meet(low, high, start, x.sorted_high[j, w]):
+                a = wp.min(x.order[i, w], x.order[j, w])
+                b = wp.max(x.order[i, w], x.order[j, w])
                 if may_touch(m, x, a, b, w):
                     count = note_pair(x, count, a, b, w)
     order_pairs(m, x, count, w)

@@ -8,7 +8,7 @@ that plane. The four kept are the deepest, the one farthest from it, and the lar
 
 import warp as wp
 
-from ..spatial import INFINITY, ZERO, f64, vec3
+from ..spatial import INFINITY, ONE, ZERO, f64, vec3
 from .arrays import CollideScratch, ShapeArrays
 from .cores import Core, feature
 
@@ -50,7 +50,8 @@ def clip(x: wp.ref[CollideScratch], ref: int, corners: int, inc: int, count: int
             a_in = da >= -ON_WALL * size
             b_in = db >= -ON_WALL * size
             if a_in != b_in and found < room:
-                x.polygon[there + found, w] = a + (b - a) * (da / (da - db))
+                # both may be beyond the wall, one by less than counts
+                x.polygon[there + found, w] = a + (b - a) * wp.clamp(da / (da - db), ZERO, ONE)
                 found += 1
             if b_in and found < room:
                 x.polygon[there + found, w] = b

@@ -132,26 +132,102 @@ def note_edge(x: wp.ref[CollideScratch], edges: int, i: int, j: int, w: int) -> 
     return edges + 1
 
 
-@wp.func(inline=False)
-def cut_off(x: wp.ref[CollideScratch], faces: int, point: int, near: int, beyond: f64, w: int) -> int:
-    """Replace the faces that a new point sees by those to it; their number, or -1 where there is no room."""
-    s = x.difference[point, w]
+@wp.func
+def rim(x: wp.ref[CollideScratch], faces: int, w: int) -> int:
+    """Edges between the faces that were marked and the others; their number, or -1 where there is no room."""
     edges = int(0)
-    left = int(0)
     for k in range(faces):
-        i = x.epa_corner[3 * k, w]
-        j = x.epa_corner[3 * k + 1, w]
-        l = x.epa_corner[3 * k + 2, w]
-        if k == near or wp.dot(x.epa_normal[k, w], s) - x.epa_distance[k, w] > beyond:
+        if x.epa_seen[k, w] == 1:
             if edges + 3 > EPA_FACES:
                 return -1
+            i = x.epa_corner[3 * k, w]
+            j = x.epa_corner[3 * k + 1, w]
+            l = x.epa_corner[3 * k + 2, w]
             edges = note_edge(x, edges, i, j, w)
             edges = note_edge(x, edges, j, l, w)
             edges = note_edge(x, edges, l, i, w)
-        else:
-            x.epa_corner[3 * left, w] = i
-            x.epa_corner[3 * left + 1, w] = j
-            x.epa_corner[3 * left + 2, w] = l
+    return edges
+
+
+@wp.func
+def is_loop(x: wp.ref[CollideScratch], edges: int, w: int) -> bool:
+    """Whether the rim is one closed line, put into the order of its edges."""
+    if edges < 3:
+        return False
+    for k in range(edges - 1):
+        end = x.epa_edge[2 * k + 1, w]
+        next_ = int(-1)
+        for l in range(k + 1, edges):
+            if x.epa_edge[2 * l, w] == end:
+                next_ = l
+                break
+        if next_ < 0 or end == x.epa_edge[0, w]:
+            return False
+        i = x.epa_edge[2 * next_, w]
+        j = x.epa_edge[2 * next_ + 1, w]
+        x.epa_edge[2 * next_, w] = x.epa_edge[2 * k + 2, w]
+        x.epa_edge[2 * next_ + 1, w] = x.epa_edge[2 * k + 3, w]
+        x.epa_edge[2 * k + 2, w] = i
+        x.epa_edge[2 * k + 3, w] = j
+    return x.epa_edge[2 * edges - 1, w] == x.epa_edge[0, w]
+
+
+@wp.func
+def share_edge(x: wp.ref[CollideScratch], a: int, b: int, w: int) -> bool:
+    """Whether two faces have an edge in common: two corners."""
+    common = int(0)
+    for i in range(3):
+        for j in range(3):
+            if x.epa_corner[3 * a + i, w] == x.epa_corner[3 * b + j, w]:
+                common += 1
+    return common >= 2
+
+
+@wp.func(inline=False)
+def mark_connected(x: wp.ref[CollideScratch], faces: int, near: int, w: int):
+    """Of the faces marked 1 or 2 keep those that hang together with the nearest; 2 are those without area."""
+    for k in range(faces):
+        if x.epa_seen[k, w] == 1:
+            x.epa_seen[k, w] = 2
+    x.epa_seen[near, w] = 1
+    grown = int(1)
+    while grown == 1:
+        grown = int(0)
+        for k in range(faces):
+            if x.epa_seen[k, w] == 2:
+                for l in range(faces):
+                    if x.epa_seen[l, w] == 1 and share_edge(x, k, l, w):
+                        x.epa_seen[k, w] = 1
+                        grown = 1
+                        break
+
+
+@wp.func(inline=False)
+def cut_off(x: wp.ref[CollideScratch], faces: int, point: int, near: int, beyond: f64, w: int) -> int:
+    """Replace the faces that a new point sees by those to it; their number, or -1 where that cannot be done.
+
+    Round-off may leave patches that it sees apart from each other, and faces without area: where the rim is not one
+    closed line, only what hangs together with the nearest face goes.
+    """
+    s = x.difference[point, w]
+    for k in range(faces):
+        x.epa_seen[k, w] = 0
+        if k == near or wp.dot(x.epa_normal[k, w], s) - x.epa_distance[k, w] > beyond:
+            x.epa_seen[k, w] = 1
+        elif x.epa_distance[k, w] >= INFINITY:
+            x.epa_seen[k, w] = 2
+    edges = rim(x, faces, w)
+    if not is_loop(x, edges, w):
+        mark_connected(x, faces, near, w)
+        edges = rim(x, faces, w)
+        if not is_loop(x, edges, w):
+            return -1
+    left = int(0)
+    for k in range(faces):
+        if x.epa_seen[k, w] != 1:
+            x.epa_corner[3 * left, w] = x.epa_corner[3 * k, w]
+            x.epa_corner[3 * left + 1, w] = x.epa_corner[3 * k + 1, w]
+            x.epa_corner[3 * left + 2, w] = x.epa_corner[3 * k + 2, w]
             x.epa_normal[left, w] = x.epa_normal[k, w]
             x.epa_distance[left, w] = x.epa_distance[k, w]
             left += 1
@@ -220,9 +296,13 @@ def epa(m: wp.ref[ShapeArrays], x: wp.ref[CollideScratch], A: wp.ref[Core], B: w
         for k in range(at):
             if wp.length_sq(x.difference[k, w] - s) == ZERO:
                 known = 1
-        if far - lower <= enough or known == 1:
+        if far - lower <= enough:
             break
-        faces = cut_off(x, faces, at, near, VISIBLE * size, w)
-        if faces < 0:
-            break
+        more = int(-1)
+        if known == 0:
+            more = cut_off(x, faces, at, near, VISIBLE * size, w)
+        if more < 0:  # a sliver, whose normal means nothing
+            x.epa_distance[near, w] = INFINITY
+        else:
+            faces = more
     return upper, normal, point, wp.max(upper - lower, ZERO), steps

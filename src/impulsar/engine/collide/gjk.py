@@ -13,7 +13,7 @@ from .arrays import CollideScratch, ShapeArrays
 from .cores import Core, is_round, support
 
 DUALITY = wp.constant(wp.float64(1e-12))  # of v·v
-TOUCHING = wp.constant(wp.float64(1e-15))  # |v| of the pair's size below which cores touch
+TOUCHING = wp.constant(wp.float64(4e-15))  # |v| of the farthest points' lengths below which cores touch
 FLAT_TRIANGLE = wp.constant(wp.float64(1e-30))  # squared area of squared edges
 FLAT_TETRAHEDRON = wp.constant(wp.float64(1e-14))  # volume of edges
 NEAR = wp.constant(wp.float64(1e-3))  # |v| of the size below which a face's own normal is taken
@@ -106,9 +106,7 @@ def compact(x: wp.ref[CollideScratch], n: int, w: int) -> int:
 
 
 @wp.func(inline=False)
-def gjk(
-    m: wp.ref[ShapeArrays], x: wp.ref[CollideScratch], A: wp.ref[Core], B: wp.ref[Core], guess: vec3, size: f64, w: int
-):
+def gjk(m: wp.ref[ShapeArrays], x: wp.ref[CollideScratch], A: wp.ref[Core], B: wp.ref[Core], guess: vec3, w: int):
     """v, corners of its simplex, duality gap as a length, steps. Where |v| is 0 the cores overlap or touch.
 
     `guess` is a direction from B to A, such as the last one found.
@@ -117,23 +115,26 @@ def gjk(
     if wp.dot(v, v) == ZERO:
         v = vec3(ONE, ZERO, ZERO)
     a = support(m, A, -v)
-    v = a - support(m, B, v)
+    b = support(m, B, v)
+    farthest = wp.dot(a, a) + wp.dot(b, b)  # what round-off is of
+    v = a - b
     x.difference[0, w] = v
     x.on_first[0, w] = a
     set_weights(x, ONE, ZERO, ZERO, ZERO, w)
     n = int(1)
     slack = ZERO
     steps = int(0)
-    tiny = TOUCHING * TOUCHING * size * size
     for _ in range(STEPS):
         vv = wp.dot(v, v)
-        if vv <= tiny:
+        if vv <= TOUCHING * TOUCHING * farthest:
             v = zero3()
             slack = ZERO
             break
         steps += 1
         a = support(m, A, -v)
-        s = a - support(m, B, v)
+        b = support(m, B, v)
+        s = a - b
+        farthest = wp.max(farthest, wp.dot(a, a) + wp.dot(b, b))
         slack = (vv - wp.dot(v, s)) / wp.sqrt(vv)
         known = int(0)
         for i in range(n):
@@ -164,8 +165,14 @@ def gjk(
 @wp.func
 def simplex_normal(x: wp.ref[CollideScratch], A: wp.ref[Core], B: wp.ref[Core], v: vec3, n: int, size: f64, w: int):
     """Unit vector and length of v; of flat shapes that all but touch by the face it lies on, which keeps its digits."""
-    far = wp.length(v)
-    direction = v / far
+    across = v
+    if n == 2:  # v lies across its edge; rounded it is off along it
+        e = x.difference[1, w] - x.difference[0, w]
+        across = v - e * (wp.dot(v, e) / wp.dot(e, e))
+        if wp.dot(across, across) == ZERO:
+            across = v
+    far = wp.length(across)
+    direction = across / far
     if n == 3 and far < NEAR * size and not is_round(A.kind) and not is_round(B.kind):
         p = x.difference[0, w]
         normal = wp.cross(x.difference[1, w] - p, x.difference[2, w] - p)

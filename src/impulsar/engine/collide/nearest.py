@@ -12,7 +12,8 @@ from .arrays import BOX, CONE, CYLINDER, ShapeArrays
 from .cores import Core, local, perpendicular, sign_of
 
 NOWHERE = wp.constant(wp.float64(1e-150))  # [m] shorter is no direction
-PARALLEL = wp.constant(wp.float64(1e-12))  # squared sine of an angle
+NEARLY_PARALLEL = wp.constant(wp.float64(1e-6))  # squared sine of an angle
+PARALLEL = wp.constant(wp.float64(1e-14))  # of the length: parallel lines are equally far all along
 
 
 @wp.func
@@ -136,30 +137,58 @@ def point_solid(c: wp.ref[Core], q: vec3):
 
 
 @wp.func
+def on_segment(p: vec3, d: vec3, q: vec3) -> vec3:
+    """The point of the segment p ± d that is nearest to q."""
+    a = wp.dot(d, d)
+    if a == ZERO:
+        return p
+    return p + d * wp.clamp(wp.dot(q - p, d) / a, -ONE, ONE)
+
+
+@wp.func(inline=False)
 def segment_segment(p: vec3, d: vec3, q: vec3, e: vec3):
     """Nearest points of the segments p ± d and q ± e; of parallel ones in the middle of where they overlap."""
-    r = p - q
     a = wp.dot(d, d)
     b = wp.dot(d, e)
     c = wp.dot(e, e)
+    f = wp.dot(d, p - q)
+    g = wp.dot(e, p - q)
     det = a * c - b * b
-    f = wp.dot(d, r)
-    g = wp.dot(e, r)
-    s = ZERO
-    if det > PARALLEL * a * c:
+    if det > NEARLY_PARALLEL * a * c:
         s = wp.clamp((b * g - c * f) / det, -ONE, ONE)
-    elif a > ZERO and c > ZERO:
-        # q ± e on the first segment's own scale: middle of the common part, or the end that is nearer
+        on_second = on_segment(q, e, p + s * d)
+        return on_segment(p, d, on_second), on_second
+    # nearly parallel: the middle of what they have in common, or an end where that is nearer
+    s = ZERO
+    if a > ZERO:
         half = wp.abs(b) / a
         low = wp.max(-f / a - half, -ONE)
         high = wp.min(-f / a + half, ONE)
         s = wp.clamp((low + high) / TWO, -ONE, ONE)
-    t = ZERO
-    if c > ZERO:
-        t = wp.clamp((b * s + g) / c, -ONE, ONE)
-    if a > ZERO and det > PARALLEL * a * c:
-        s = wp.clamp((b * t - f) / a, -ONE, ONE)
-    return p + s * d, q + t * e
+    first = p + s * d
+    second = on_segment(q, e, first)
+    if a == ZERO or c == ZERO:
+        second = on_segment(q, e, p)
+        first = on_segment(p, d, second)
+    least = wp.length(second - first) - PARALLEL * wp.sqrt(a + c)
+    ends = int(5)
+    for k in range(ends):
+        on_first = p + d
+        if k == 1:
+            on_first = p - d
+        elif k == 4 and det > ZERO:  # where they cross
+            on_first = p + d * wp.clamp((b * g - c * f) / det, -ONE, ONE)
+        on_second = on_segment(q, e, on_first)
+        if k == 2 or k == 3:
+            on_second = q + e
+            if k == 3:
+                on_second = q - e
+            on_first = on_segment(p, d, on_second)
+        if wp.length(on_second - on_first) < least:
+            least = wp.length(on_second - on_first)
+            first = on_first
+            second = on_second
+    return first, second
 
 
 @wp.func

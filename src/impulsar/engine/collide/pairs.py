@@ -17,7 +17,8 @@ from .nearest import inside_hull, parallel_cylinders, point_solid, segment_segme
 from .sat import crossing_edges, separating_axis
 
 AXES_PARALLEL = wp.constant(wp.float64(1e-16))  # squared sine
-MEET = wp.constant(wp.float64(1e-14))  # of the size: lines that meet
+MEET = wp.constant(wp.float64(1e-9))  # of the size: lines that all but meet
+NO_LENGTH = wp.constant(wp.float64(1e-28))  # of the squared size
 SAME_GAP = wp.constant(wp.float64(2e-12))  # of the size
 UNSURE = wp.constant(wp.float64(2e-8))  # of the size: a depth that EPA has not found to its tolerance
 LEAST_DEEPER = wp.constant(wp.float64(1e-10))  # of the size
@@ -107,6 +108,26 @@ def sharpen(
     return least, found, first + found * wp.dot(support(m, A, found) - first, found)
 
 
+@wp.func
+def between_lines(d: vec3, e: vec3, apart: vec3, size: f64):
+    """Gap and normal of two segments along d and e whose nearest points are apart; all but touching they part across
+    both, as what is apart has no digits then."""
+    far = wp.length(apart)
+    if far > MEET * size:
+        return far, apart / far
+    normal = wp.cross(d, e)
+    if wp.length_sq(normal) > AXES_PARALLEL * wp.length_sq(d) * wp.length_sq(e):
+        normal = wp.normalize(normal)
+    else:
+        d = wp.normalize(d)
+        normal = apart - d * wp.dot(apart, d)
+        if wp.length_sq(normal) <= NO_LENGTH * size * size:
+            normal = perpendicular(d)
+        normal = wp.normalize(normal)
+    gap = wp.dot(apart, normal)
+    return wp.abs(gap), normal * sign_of(gap)
+
+
 @wp.func(inline=False)
 def coaxial(m: wp.ref[ShapeArrays], A: wp.ref[Core], B: wp.ref[Core]):
     """Overlap, normal and A's point of solids of revolution with parallel axes; the overlap is < 0 where they part.
@@ -150,7 +171,7 @@ def between_cores(
     m: wp.ref[ShapeArrays], x: wp.ref[CollideScratch], A: wp.ref[Core], B: wp.ref[Core], size: f64, w: int
 ) -> Separation:
     """GJK, and EPA where the cores overlap."""
-    v, n, slack, steps = gjk(m, x, A, B, A.p - B.p, size, w)
+    v, n, slack, steps = gjk(m, x, A, B, A.p - B.p, w)
     depth = ZERO
     normal = zero3()
     first = zero3()
@@ -192,15 +213,8 @@ def separate(
         d = column(A.R, 2) * A.size[2]
         e = column(B.R, 2) * B.size[2]
         p, q = segment_segment(A.p, d, B.p, e)
-        far = wp.length(q - p)
-        normal = wp.cross(d, e)  # cores that cross or touch part across both
-        if wp.length_sq(normal) > AXES_PARALLEL * wp.length_sq(d) * wp.length_sq(e):
-            normal = wp.normalize(normal)
-        else:
-            normal = perpendicular(column(A.R, 2))
-        if far > MEET * size:
-            normal = (q - p) / far
-        return separation(far, normal, p, A, B, ZERO, 0)
+        gap, normal = between_lines(d, e, q - p, size)
+        return separation(gap, normal, p, A, B, ZERO, 0)
     if A.kind == CYLINDER and B.kind == CYLINDER:
         axis = column(A.R, 2)
         if wp.length_sq(wp.cross(axis, column(B.R, 2))) < AXES_PARALLEL:
