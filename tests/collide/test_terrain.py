@@ -134,6 +134,20 @@ def test_a_field_and_its_triangles_are_one(device):
         np.testing.assert_allclose(sorted(a.gaps[k, : a.count[k]]), sorted(b.gaps[k, : b.count[k]]), atol=1e-8)
 
 
+@pytest.mark.parametrize("x", [-0.149, -0.11, -0.05, -0.01])
+def test_a_cliff_does_not_push_what_stands_on_it(x, device):
+    """A box on a plateau, up to its edge and beyond, 1e-5 deep: only upwards, by that much."""
+    heights = np.zeros((21, 11))
+    heights[11:] = -0.5
+    for terrain in (HeightField(heights, (2, 1)), field_mesh(heights, (2, 1))):
+        scene = Scene([Box((0.2, 0.2, 0.2)), terrain], [0, -1], margin=1e-3, device=device)
+        scene.find([(x, 0.03, 0.1 - 1e-5)], [STILL])
+        assert 2 <= len(scene.gap) <= 4
+        np.testing.assert_allclose(scene.gap, -1e-5, atol=1e-12)
+        np.testing.assert_allclose(scene.normal, [(0, 0, -1)] * len(scene.gap), atol=1e-9)
+        assert np.ptp(scene.point[:, 0]) == pytest.approx(min(0.2, 0.1 - x), abs=1e-3)
+
+
 def test_what_has_sunk_into_a_field_comes_up(device):
     """A ball whose middle is below the surface is as deep as its lowest point."""
     scene = Scene([Sphere(0.1), HeightField(np.zeros((5, 5)), (2, 2))], [0, -1], device=device)

@@ -1,7 +1,7 @@
 """Manifolds: two features clipped against each other, in one plane, reduced to four points.
 
 Everything is measured along the contact's normal n, which separates the shapes best. The reference is the face that n
-leaves most squarely; the other feature is cut off (Sutherland, Hodgman 1974) at the walls that rise along n from the
+leaves most squarely; the other feature is cut off (Sutherland 1974) at the walls that rise along n from the
 reference's edges, and each corner left has the gap to the reference's plane along n. All points of a manifold lie in
 that plane. The four kept are the deepest, the one farthest from it, and the largest areas on either side.
 """

@@ -1,4 +1,4 @@
-"""GJK: the point nearest to the origin of the difference of two cores (Gilbert, Johnson, Keerthi 1988).
+"""GJK: the point nearest to the origin of the difference of two cores (Gilbert 1988).
 
 The difference holds a - b for all points of both; its nearest point v is what separates them, and the origin lies
 inside where they overlap. A simplex of up to 4 of its points is kept in `difference` and `on_first`. It ends on three

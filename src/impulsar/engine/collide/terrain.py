@@ -4,15 +4,15 @@ A triangle is met like any convex shape; t is its outward normal, u the directio
 must lie between the normals of both its faces: with m and m' the directions in which this face and the next one end
 there, u·m >= 0 and u·m' >= 0; at a corner u must lead away from all its edges. Else this is one inside a flat or hollow
 surface, and u is t: then only what lies over the triangle itself touches it. A mesh is met from outside: triangles
-whose plane has the shape's middle behind it are left out. A height field is solid below, so that what has sunk in
-comes up again.
+whose plane has the shape's middle behind it are left out. A height field is solid below: what has sunk in meets the
+triangle above its middle, and comes up again.
 
 Contacts with (nearly) one normal are one manifold of at most four points.
 """
 
 import warp as wp
 
-from ..spatial import INFINITY, ONE, ZERO, f64, vec3, zero3
+from ..spatial import INFINITY, ONE, ZERO, column, f64, vec3, zero3
 from .arrays import MESH, SPHERE, CollideScratch, ShapeArrays
 from .clip import add_candidate, deepest, emit, gather, mark_four
 from .cores import Core, core_of, support, triangle_core
@@ -207,6 +207,15 @@ def is_allowed(m: wp.ref[ShapeArrays], T: wp.ref[Core], f: wp.ref[Facet], t: vec
     return False
 
 
+@wp.func
+def is_below(f: wp.ref[Facet], terrain: wp.ref[Core], middle: vec3) -> bool:
+    """Whether a triangle of a height field is the one below or above the middle of what has sunk in."""
+    if f.nx == 0:
+        return False
+    foot = weights_in(f, column(terrain.R, 2), middle)
+    return wp.min(foot[0], wp.min(foot[1], foot[2])) >= -WITHIN
+
+
 @wp.func(inline=False)
 def meet_facet(
     m: wp.ref[ShapeArrays],
@@ -225,7 +234,7 @@ def meet_facet(
     behind = wp.dot(middle - f.a, t) < ZERO
     lowest = support(m, A, -t)
     height = wp.dot(lowest - f.a, t) - A.radius
-    if height >= margin or (behind and f.nx == 0):
+    if height >= margin or (behind and not is_below(f, terrain, middle)):
         return have
     T = triangle_core(f.a, f.b, f.c)
     normal = -t
