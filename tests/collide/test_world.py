@@ -186,6 +186,20 @@ def test_roller_lies_on_its_line(floor, roller, device):
         np.testing.assert_allclose(scene.gap, gap, atol=1e-14)
 
 
+def test_roller_on_an_edge(device):
+    """A cylinder across the edge of a box, both turned: the normal is across both to round-off, the gap exact."""
+    up = (math.sin(math.pi / 8), 0, 0, math.cos(math.pi / 8))  # the edge along x is on top
+    q = np.array([0, math.sqrt(0.5), 0, math.sqrt(0.5)])  # the axis along x, then turned by 60° about z
+    c, s = math.cos(math.pi / 6), math.sin(math.pi / 6)
+    q = (c * q[0] - s * q[1], c * q[1] + s * q[0], s * q[3] + c * q[2], c * q[3] - s * q[2])
+    for gap in (-1e-3, -1e-9, 1e-9, 1e-3):
+        scene = Scene([Box((0.4, 0.2, 0.2)), Cylinder(0.1, 0.4)], margin=0.002, device=device)
+        scene.find([(0, 0, 0), (0.01, 0.01, 0.1 * math.sqrt(2) + 0.1 + gap)], [up, q])
+        deepest = np.argmin(scene.gap)
+        np.testing.assert_allclose(scene.normal[deepest], (0, 0, 1), atol=1e-9)
+        assert scene.gap[deepest] == pytest.approx(gap, abs=1e-14)
+
+
 def test_rollers_side_by_side(device):
     """Parallel cylinders touch along what they have in common."""
     scene = Scene([Cylinder(0.1, 0.3), Cylinder(0.05, 0.3)], device=device)

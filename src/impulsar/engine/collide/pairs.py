@@ -74,30 +74,33 @@ def sharpen(
     """Overlap, normal and A's point along the direction in which round shapes really part, where one is known.
 
     About its least the overlap is flat: GJK and EPA know it to their tolerance and its direction to the root of that.
-    Tried are the sides that face each other, the normal across both axes, and with `axes` those of both, which are
-    sides of shapes of which several are equally near. `worse` is the round-off by which one may be deeper.
+    Tried are the sides that face each other, the normals across both axes or an edge of a box and an axis, and with
+    `axes` those of both, which are sides of shapes of which several are equally near. `worse` is the round-off by
+    which one may be deeper.
     """
     least = depth + worse
     found = normal
-    count = int(3)
+    count = int(5)
     if axes:
-        count = 15
+        count = 17
     for k in range(count):
         n = normal
         if k == 0:
             n = facing_normal(m, A, normal)
         elif k == 1:
             n = -facing_normal(m, B, -normal)
-        elif k == 2:
-            n = wp.cross(column(A.R, 2), column(B.R, 2))
-            if not is_revolved(A.kind) or not is_revolved(B.kind) or wp.length_sq(n) < AXES_PARALLEL:
+        elif k < 5:
+            n = wp.cross(column(A.R, k - 2), column(B.R, 2))
+            if not (A.kind == BOX or (is_revolved(A.kind) and k == 4)) or not is_revolved(B.kind):
+                continue
+            if wp.length_sq(n) < AXES_PARALLEL:
                 continue
             n = wp.normalize(n) * sign_of(wp.dot(n, normal))
         else:
             n = column(A.R, k % 3)
-            if k >= 9:
+            if k >= 11:
                 n = column(B.R, k % 3)
-            if k % 6 >= 3:
+            if k % 2 == 0:
                 n = -n
         far = overlap(m, A, B, n)
         if far < least:
