@@ -5,13 +5,14 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from impulsar.author.checks import LARGEST
 
-from .checks import TINY, Vector, as_objects, name_or_none, positive, sequence, show, vector, weight
+from .checks import TINY, Vector, as_objects, flag, name_or_none, positive, sequence, show, vector, weight, whole
 from .errors import ModelError
 from .rotations import rotation_matrix, unit_quaternion
 
@@ -125,6 +126,51 @@ class Capsule(Shape):
 
 
 @dataclass(frozen=True, eq=False)
+class Cone(Shape):
+    """A cone along z of base `radius` and `length` [m], its base at -length/2 and its tip at +length/2."""
+
+    radius: float
+    length: float
+
+    @property
+    def volume(self) -> float:
+        return math.pi * self.radius**2 * self.length / 3
+
+    @property
+    def center(self) -> np.ndarray:
+        return np.array([0.0, 0.0, -self.length / 4])
+
+    def unit_inertia(self) -> np.ndarray:
+        across = 3 / 20 * self.radius**2 + 3 / 80 * self.length**2
+        return np.diag([across, across, 0.3 * self.radius**2])
+
+
+@dataclass(frozen=True, eq=False)
+class Surface(Shape):
+    """A shape without volume or mass, which only the ground can have."""
+
+    def _no_mass(self) -> ModelError:
+        name = type(self).__name__
+        return ModelError(f"{name}: is a surface of the ground and has no volume, mass or inertia; give a solid shape")
+
+    @property
+    def volume(self) -> float:
+        raise self._no_mass()
+
+    @property
+    def center(self) -> np.ndarray:
+        raise self._no_mass()
+
+    def unit_inertia(self) -> np.ndarray:
+        raise self._no_mass()
+
+
+@dataclass(frozen=True, eq=False)
+class Plane(Surface):
+    """The half space below the plane z = 0 of its frame; what it carries is on the side of +z."""
+
+
+@dataclass(frozen=True, eq=False)
 class ConvexHull(Shape):
     """The convex hull of `points` (n, 3) [m]."""
 
@@ -170,6 +216,99 @@ class ConvexHull(Shape):
     def unit_inertia(self) -> np.ndarray:
         second = self._moments[2]
         return np.trace(second) * np.eye(3) - second
+
+
+@dataclass(frozen=True, eq=False)
+class Mesh(Surface):
+    """A surface of `triangles` (n, 3), indices of `vertices` (m, 3) [m], anticlockwise seen from outside.
+
+    It encloses a solid, or with `open` it is a terrain that things touch from the side that its triangles face.
+    """
+
+    vertices: np.ndarray | Sequence[Vector]
+    triangles: np.ndarray | Sequence[Sequence[int]]
+    open: bool = field(default=False, kw_only=True)
+
+    def _check(self, owner: str) -> None:
+        rows = sequence(owner, "vertices", self.vertices)
+        vertices = np.array([vector(owner, f"vertices[{i}]", row, "m") for i, row in enumerate(rows)]).reshape(-1, 3)
+        corners = [
+            [whole(owner, f"triangles[{i}]", corner, 0, len(rows) - 1) for corner in sequence(owner, "triangles", row)]
+            for i, row in enumerate(sequence(owner, "triangles", self.triangles))
+        ]
+        wrong = [i for i, triangle in enumerate(corners) if len(triangle) != 3]
+        if wrong or not corners:
+            told = f"triangles[{wrong[0]}] has {len(corners[wrong[0]])} corners" if wrong else "has no triangles"
+            raise ModelError(f"{owner}: {told}, expected 3 indices of vertices each")
+        object.__setattr__(self, "vertices", vertices)
+        object.__setattr__(self, "triangles", np.array(corners))
+        object.__setattr__(self, "open", flag(owner, "open", self.open))
+        check_surface(owner, vertices, np.array(corners), self.open)
+
+    @classmethod
+    def load(cls, path: str | Path, *, scale: float = 1.0, **placed: Any) -> "Mesh":
+        """A mesh file (STL, OBJ, PLY, GLB, ...) by `trimesh`, times `scale`; vertices in one place are one."""
+        from .meshes import read_triangles
+
+        return cls(*read_triangles(path, positive("Mesh", "scale", scale, "1")), **placed)
+
+    def hull(self) -> ConvexHull:
+        """The convex hull: a solid that has mass and touches everything."""
+        return ConvexHull(self.vertices, offset=self.offset, orientation=self.orientation)
+
+    def decompose(self, *, concavity: float = 0.05, most: int = 32) -> list[ConvexHull]:
+        """Convex hulls that fill the solid by CoACD, to a `concavity` of its size and `most` at most."""
+        from .meshes import convex_parts
+
+        parts = convex_parts(np.asarray(self.vertices), np.asarray(self.triangles), self.open, concavity, most)
+        return [ConvexHull(points, offset=self.offset, orientation=self.orientation) for points in parts]
+
+
+@dataclass(frozen=True, eq=False)
+class HeightField(Surface):
+    """A terrain of `heights` (nx, ny) [m] on a grid over `size` (along x and y) [m] about its frame's origin.
+
+    Solid below; each cell is two triangles, divided from its corner of least x and y.
+    """
+
+    heights: np.ndarray | Sequence[Vector]
+    size: Vector
+
+    def _check(self, owner: str) -> None:
+        size = vector(owner, "size", self.size, "m", size=2)
+        if size.min() <= 0:
+            raise ModelError(f"{owner}: size is {show(size)}, expected 2 numbers > 0 [m]")
+        rows = sequence(owner, "heights", self.heights)
+        width = len(sequence(owner, "heights[0]", rows[0])) if rows else 0
+        if len(rows) < 2 or width < 2:
+            raise ModelError(f"{owner}: heights are {len(rows)} x {width}, expected a grid of 2 x 2 or more [m]")
+        heights = np.array([vector(owner, f"heights[{i}]", row, "m", size=width) for i, row in enumerate(rows)])
+        object.__setattr__(self, "size", size)
+        object.__setattr__(self, "heights", heights)
+
+
+def check_surface(owner: str, vertices: np.ndarray, triangles: np.ndarray, is_open: bool) -> None:
+    """Refuse triangles without area, edges of more than two, of one (unless open), or of two that face apart."""
+    a, b, c = (vertices[triangles[:, k]] for k in range(3))
+    areas = np.linalg.norm(np.cross(b - a, c - a), axis=1)
+    longest = np.max([((b - a) ** 2).sum(axis=1), ((c - b) ** 2).sum(axis=1), ((a - c) ** 2).sum(axis=1)], axis=0)
+    if (flat := np.flatnonzero(areas <= 1e-12 * longest)).size:
+        raise ModelError(f"{owner}: triangles[{flat[0]}] has no area ({flat.size} of {len(triangles)}); remove them")
+    edges = np.vstack([triangles[:, [k, (k + 1) % 3]] for k in range(3)])
+    ways, counts = np.unique(edges, axis=0, return_counts=True)
+    if (counts > 1).any():
+        i, j = ways[counts > 1][0]
+        raise ModelError(f"{owner}: edge {i}, {j} has triangles that face apart, or more than two; turn or remove one")
+    known = {(int(i), int(j)) for i, j in ways}
+    alone = [(i, j) for i, j in sorted(known) if (j, i) not in known]
+    if alone and not is_open:
+        i, j = alone[0]
+        raise ModelError(
+            f"{owner}: is not watertight, {len(alone)} edges have one triangle (first {i}, {j}); close it, or give "
+            "open=True for a terrain"
+        )
+    if not alone and np.einsum("ij,ij->i", a, np.cross(b, c)).sum() <= 0:
+        raise ModelError(f"{owner}: its triangles face inwards; reverse the order of their corners")
 
 
 def compose(shapes: Iterable[Shape]) -> tuple[float, np.ndarray, list[Shape]]:
