@@ -149,6 +149,7 @@ export interface JointOptions {
   limits?: Free;
   limit_restitution?: Real | Record<string, Real>;
   friction?: Real | Record<string, Real>;
+  static_friction?: Real | Record<string, Real>;
   viscous?: Real | Record<string, Real>;
   motor?: Motor | Record<string, Motor> | null;
   stiffness?: Real | Record<string, Real>;

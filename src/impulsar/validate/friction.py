@@ -32,7 +32,8 @@ def five_link_bound(device: str) -> float:
         slots = [r for r, slot in enumerate(world.system.slots) if slot.kind == FRICTION]
         for _ in range(2000):
             world.step()
-            torque = np.abs(world.state.read("impulse")[slots]).max() / world.state.read("last_h")[0, 0]
+            h = world.state.read("last_h")[0, 0] or world.dt  # 0: forces of an instant, over the nominal step
+            torque = np.abs(world.state.read("impulse")[slots]).max() / h
             worst = max(worst, float(torque) / FRICTION_BOUND)
     return worst
 
