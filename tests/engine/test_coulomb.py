@@ -1,0 +1,175 @@
+"""Rows with bounds that depend on each other, against the laws that they have to fulfil."""
+
+import numpy as np
+import pytest
+import warp as wp
+
+from impulsar.engine.solve.coulomb import Bounded, solve_bounded
+from impulsar.engine.spatial import f64
+
+INT = wp.int32
+INFINITY = 1e300
+
+
+@wp.kernel(enable_backward=False)
+def bounded_kernel(c: Bounded, error: wp.array(dtype=f64)):
+    w = wp.tid()
+    error[w] = solve_bounded(c, w)
+
+
+class Problem:
+    """Contacts, limits and friction over freedoms without equations, one of many worlds."""
+
+    def __init__(self, J, masses, velocity, group, of, low, high):
+        self.W = J @ (J.T / masses[:, None])
+        self.b = J @ velocity
+        self.group, self.of, self.low, self.high = group, of, low, high
+
+    @property
+    def size(self) -> int:
+        return len(self.b)
+
+
+def solve(problems, start=None, envelope=None):
+    """Impulses and errors of all problems, each in a world of its own."""
+    most, worlds = max(problem.size for problem in problems), len(problems)
+    entries = most * (most + 1) // 2
+    ints = {name: np.zeros((most, worlds), np.int32) for name in ("start", "at", "reach", "group", "of", "kind")}
+    names = ("b", "low", "high", "p", "w", "rho", "best", "next", "share", "along")
+    floats = {name: np.full((most, worlds), np.nan) for name in names}
+    floats |= {name: np.full((entries, worlds), np.nan) for name in ("W", "lower", "upper")}
+    count = np.zeros((1, worlds), np.int32)
+    for w, problem in enumerate(problems):
+        n = problem.size
+        count[0, w] = n
+        at = 0
+        for k in range(n):
+            first = 0 if envelope is None else envelope(problem, k)
+            ints["start"][k, w], ints["at"][k, w] = first, at - first
+            floats["W"][at : at + k + 1 - first, w] = problem.W[k, first : k + 1]
+            at += k + 1 - first
+        for name in ("group", "of"):
+            ints[name][:n, w] = getattr(problem, name)
+        for name in ("b", "low", "high"):
+            floats[name][:n, w] = getattr(problem, name)
+        floats["p"][:n, w] = 0.0 if start is None else start[w]
+    c = Bounded()
+    c.count = wp.array(count, dtype=INT, device="cpu")
+    for name, data in ints.items():
+        setattr(c, name, wp.array(data, dtype=INT, device="cpu"))
+    for name, data in floats.items():
+        setattr(c, name, wp.array(data, dtype=f64, device="cpu"))
+    error = wp.zeros(worlds, dtype=f64, device="cpu")
+    wp.launch(bounded_kernel, worlds, inputs=[c, error], device="cpu")
+    p = c.p.numpy()
+    return [p[: problem.size, w] for w, problem in enumerate(problems)], error.numpy()
+
+
+def broken(problem: Problem, p: np.ndarray) -> float:
+    """By how much p misses the laws: its bounds, rest inside of them, and friction against slip; of the largest."""
+    u = problem.W @ p + problem.b
+    own = np.diag(problem.W)
+    large = max(np.abs(p).max(), np.abs(problem.b / own).max())
+    worst, k = 0.0, 0
+    while k < problem.size:
+        size = problem.group[k]
+        rows = slice(k, k + size)
+        of = problem.of[k]
+        scale = 1.0 if of < 0 else p[of]
+        if size == 1:
+            low, high = problem.low[k] * scale, problem.high[k] * scale
+            worst = max(worst, low - p[k], p[k] - high)
+            slip = u[k] / own[k]
+            if slip > 0:
+                worst = max(worst, min(slip, p[k] - low))
+            else:
+                worst = max(worst, min(-slip, high - p[k]))
+        else:
+            bound, length = problem.high[k] * scale, np.linalg.norm(p[rows])
+            slip = np.linalg.norm(u[rows]) / own[rows].max()
+            worst = max(worst, length - bound, min(slip, bound - length))
+            if slip > 1e-9 * large:  # against it
+                worst = max(worst, np.abs(p[rows] + bound * u[rows] / np.linalg.norm(u[rows])).max())
+        k += size
+    return worst / large
+
+
+def contacts(rng, count: int, freedoms: int = 30, redundant: bool = False) -> Problem:
+    """Random contacts of three rows each, some in the place of others."""
+    masses = rng.uniform(0.3, 3.0, freedoms)
+    blocks = []
+    for k in range(count):
+        block = np.zeros((3, freedoms))
+        touched = rng.choice(freedoms, 6, replace=False)
+        block[:, touched] = rng.normal(size=(3, 6))
+        blocks.append(blocks[rng.integers(k)].copy() if redundant and k and rng.random() < 0.3 else block)
+    mu = np.repeat(rng.uniform(0.1, 1.2, count), 3)
+    normal = np.arange(3 * count) % 3 == 0
+    group = np.tile([1, 2, 0], count)
+    of = np.where(normal, -1, np.arange(3 * count) // 3 * 3)
+    low, high = np.where(normal, 0.0, -mu), np.where(normal, INFINITY, mu)
+    velocity = rng.normal(size=freedoms)
+    return Problem(np.vstack(blocks), masses, velocity, group, of, low, high)
+
+
+@pytest.mark.parametrize("redundant", [False, True])
+def test_random_contacts(redundant):
+    """Of 300 problems of 1 to 9 contacts 299 at least are solved: they fulfil Coulomb's law, and stay there."""
+    rng = np.random.default_rng(3)
+    problems = [contacts(rng, rng.integers(1, 10), redundant=redundant) for _ in range(300)]
+    impulses, errors = solve(problems)
+    solved = errors < 1e-9
+    assert solved.mean() > 0.99
+    for k in np.flatnonzero(solved):
+        assert broken(problems[k], impulses[k]) < 1e-7
+    again, errors = solve(problems, impulses)
+    for k in np.flatnonzero(solved):
+        assert errors[k] < 1e-9
+        assert problems[k].W @ again[k] == pytest.approx(problems[k].W @ impulses[k], abs=1e-8)
+
+
+def test_what_is_not_solved_says_so():
+    """The error that is returned is that of the impulses: nothing claims to be better than it is."""
+    rng = np.random.default_rng(4)
+    problems = [contacts(rng, 9, freedoms=12, redundant=True) for _ in range(100)]
+    impulses, errors = solve(problems)
+    for problem, p, error in zip(problems, impulses, errors, strict=True):
+        assert broken(problem, p) < 1e3 * error + 1e-8
+
+
+def test_limits_and_friction_of_joints():
+    """Rows alone with fixed bounds are a box-constrained quadratic programme: the least of pᵀWp/2 + pᵀb."""
+    from scipy.optimize import lsq_linear
+
+    rng = np.random.default_rng(5)
+    problems = []
+    for _ in range(50):
+        n = rng.integers(1, 12)
+        J = rng.normal(size=(n, 15))
+        limits = rng.random(n) < 0.5
+        low = np.where(limits, 0.0, -rng.uniform(0.1, 1.0, n))
+        high = np.where(limits, INFINITY, -low)
+        problems.append(Problem(J, np.ones(15), rng.normal(size=15), np.ones(n), -np.ones(n), low, high))
+        problems[-1].J, problems[-1].v = J, problems[-1].b
+    impulses, errors = solve(problems)
+    assert errors.max() < 1e-9
+    for problem, p in zip(problems, impulses, strict=True):
+        root = np.linalg.cholesky(problem.W)
+        high = np.where(problem.high > 1e200, np.inf, problem.high)
+        found = lsq_linear(root.T, -np.linalg.solve(root, problem.b), (problem.low, high), tol=1e-14).x
+        assert p == pytest.approx(found, abs=1e-6)
+
+
+def test_a_box_that_slides_and_one_that_stays():
+    """A point mass on a plane, pushed down and along: μ = 0.5 holds up to half of the normal impulse."""
+    problems = []
+    for along in (0.3, 0.49, 0.51, 2.0):
+        J = np.array([[0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
+        law = ([1, 2, 0], [-1, 0, 0], [0.0, -0.5, -0.5], [INFINITY, 0.5, 0.5])
+        problems.append(Problem(J, np.ones(3), np.array([0.6 * along, 0.8 * along, -1.0]), *map(np.array, law)))
+    impulses, errors = solve(problems)
+    assert errors.max() < 1e-12
+    for (normal, x, y), along in zip(impulses, (0.3, 0.49, 0.51, 2.0), strict=True):
+        assert normal == pytest.approx(1.0, abs=1e-9)
+        size = min(along, 0.5)
+        assert (x, y) == pytest.approx((-0.6 * size, -0.8 * size), abs=1e-9)
