@@ -150,7 +150,6 @@ def test_limits_and_friction_of_joints():
         low = np.where(limits, 0.0, -rng.uniform(0.1, 1.0, n))
         high = np.where(limits, INFINITY, -low)
         problems.append(Problem(J, np.ones(15), rng.normal(size=15), np.ones(n), -np.ones(n), low, high))
-        problems[-1].J, problems[-1].v = J, problems[-1].b
     impulses, errors = solve(problems)
     assert errors.max() < 1e-9
     for problem, p in zip(problems, impulses, strict=True):
@@ -173,3 +172,21 @@ def test_a_box_that_slides_and_one_that_stays():
         assert normal == pytest.approx(1.0, abs=1e-9)
         size = min(along, 0.5)
         assert (x, y) == pytest.approx((-0.6 * size, -0.8 * size), abs=1e-9)
+
+
+def test_an_envelope_leaves_out_what_is_zero():
+    """A row of contacts, each between two neighbours: within its envelope the same as in the whole matrix."""
+    rng = np.random.default_rng(6)
+    problems = []
+    for _ in range(20):
+        problem = contacts(rng, 8, freedoms=30)
+        J = np.zeros((24, 30))
+        for k in range(8):
+            J[3 * k : 3 * k + 3, 3 * k : 3 * k + 6] = rng.normal(size=(3, 6))
+        law = (problem.group, problem.of, problem.low, problem.high)
+        problems.append(Problem(J, rng.uniform(0.3, 3.0, 30), rng.normal(size=30), *law))
+    whole, errors = solve(problems)
+    narrow, again = solve(problems, envelope=lambda problem, k: int(np.flatnonzero(problem.W[k])[0]))
+    assert max(errors.max(), again.max()) < 1e-9
+    for a, b in zip(whole, narrow, strict=True):
+        assert a == pytest.approx(b, abs=1e-8)

@@ -16,7 +16,7 @@ import warp as wp
 from ...author.joints import SWING, TWIST
 from ..constrain import friction, kinds, limit, motor
 from ..constrain.accelerations import body_twist, joint_acceleration, pair_acceleration
-from ..constrain.frames import Pair, joint_frames, pair_velocity
+from ..constrain.frames import Pair, joint_frames
 from ..constrain.limit import CONTACT_GAP
 from ..constrain.rows import own_jacobian, respond
 from ..coordinates.tree import apply_impulse, row_response, row_velocity
@@ -47,16 +47,6 @@ def outward(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], w: int):
         x.acceleration[i, w] = A + x.bias[i, w]
 
 
-@wp.func
-def slip(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], r: int, w: int) -> f64:
-    """Speed at which a friction row slides: of a ball, of the three that begin at r."""
-    square = ZERO
-    for k in range(x.row_group[r, w]):
-        u = pair_velocity(x, kinds.pair(m, x, r + k, w), w)
-        square += u * u
-    return wp.sqrt(square)
-
-
 @wp.func(inline=False)
 def find_modes(
     m: wp.ref[SystemArrays],
@@ -79,7 +69,7 @@ def find_modes(
             if group == 0:
                 group = x.row_group[r, w]
                 new = HELD
-                if slip(m, x, r, w) > AT_REST:
+                if friction.speed(m, x, r, w) > AT_REST:
                     new = SLIDES
             group -= 1
             mode[r, w] = new
@@ -192,9 +182,9 @@ def open_rows(
         if mode[r, w] == SLIDES:
             if group == 0:
                 group = x.row_group[r, w]
-                speed = slip(m, x, r, w)
+                speed = friction.speed(m, x, r, w)
             group -= 1
-            f = -friction.bound(m, r, w) * pair_velocity(x, kinds.pair(m, x, r, w), w) / speed
+            f = -friction.bound(m, r, w) * friction.slip(m, x, r, w) / speed
             apply_impulse(m, x, s.v, r, f, w)
         elif mode[r, w] == HELD and x.row_size[r, w] > ZERO:
             x.solved[r, w] = int(1)
