@@ -22,6 +22,7 @@ from .topology import append_row, bind_cone
 
 NORMAL, SLIP, SPIN, ROLL = -1, -2, -3, -4  # kinds of rows; those of slots are ≥ 0
 OPEN, SLIDES, STICKS = 0, 1, 2  # modes
+OPENS, SLIPS = -1, 3  # at the end of one: it will be open, it will slide
 DEAD = wp.constant(wp.float64(1e-9))  # a gap so small is none: corners of one face never agree to rounding [m]
 
 

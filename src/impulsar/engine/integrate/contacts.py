@@ -193,7 +193,7 @@ def append_rows(
     m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], c: wp.ref[ContactArrays], h: f64, w: int
 ):
     """Rows of all contacts for a step h."""
-    scale = ZERO
+    scale = h / m.nominal_h[0]
     if s.last_h[0, w] > ZERO:
         scale = h / s.last_h[0, w]
     slow = TWO * h * wp.length(m.gravity[0, w])
@@ -289,7 +289,7 @@ def slipped(c: wp.ref[ContactArrays], i: int, w: int) -> vec3:
 @wp.func
 def is_held(c: wp.ref[ContactArrays], i: int, w: int) -> bool:
     """Whether the gap of a contact has to be 0, and not only ≥ 0."""
-    return c.found.mode[i, w] != OPEN
+    return c.found.mode[i, w] > OPEN
 
 
 @wp.func

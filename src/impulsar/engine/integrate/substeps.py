@@ -151,6 +151,7 @@ class Progress:
     landing: f64  # size of a sub-step that ends at one, 0: none does [s]
     events: wp.int32  # changes of mode in the nominal step
     crowded: wp.int32  # nominal steps that friction and limits are left to impulses
+    known: wp.int32  # 1: the contacts of this pose have been found
 
 
 @wp.func

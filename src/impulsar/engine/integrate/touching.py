@@ -7,16 +7,45 @@ to reach another body, and as long as the nominal step where everything is at re
 
 import warp as wp
 
+from ..constrain import kinds
 from ..constrain.contact import SLIDES
 from ..options import Option
 from ..solve.islands import ContactArrays
-from ..spatial import ZERO, f64
+from ..spatial import HALF, ONE, TWO, ZERO, f64
 from ..state import StateArrays, WorkArrays
 from ..system import SystemArrays
-from ..system.channels import next_knot
-from .contacts import contact_step, detect, shape_speed, time_to_touch, touches
+from ..system.channels import just_before, next_knot, snap_to_knot
+from .books import keep_books
+from .closed import (
+    begin_contacts,
+    evaluate_closed,
+    let_go_closed,
+    locate_end,
+    note_ends,
+    project_closed,
+    settle_closed,
+)
+from .contacts import contact_step, detect, forget_rows, project_contacts, shape_speed, time_to_touch, touches
+from .control import keep_reach, next_size, return_to_start, save_start, set_stage, set_within, step_error
+from .evaluate import choose_feedback
 from .impulsive import needs_impulses
-from .substeps import IMPULSIVE, MUST_BE_IMPULSIVE, Progress, by_modes, pass_by, take_smooth, wished_size
+from .modes import MOST_EVENTS
+from .pairs import B_AT, C_AT, EXPLICIT, STAGES
+from .substeps import (
+    CROWDED,
+    IMPULSIVE,
+    MUST_BE_IMPULSIVE,
+    SMOOTH,
+    SNAP,
+    TINY_STEP,
+    Progress,
+    by_modes,
+    pass_by,
+    refresh_geometry,
+    take_smooth,
+    wished_size,
+)
+from .substeps import LEAST as LEAST_STEP
 
 SHORT = wp.constant(wp.float64(0.9))  # of the time to a touch bodies move freely
 LEAST = wp.constant(wp.float64(0.05))  # of an impulse step: a free sub-step that is not worth while
@@ -78,6 +107,125 @@ def take_contact(
     return p
 
 
+@wp.func
+def keep_contact_work(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], c: wp.ref[ContactArrays], size: f64, w: int):
+    """What contacts did over a smooth sub-step."""
+    for j in range(STAGES):
+        s.contact_work[0, w] = s.contact_work[0, w] + size * m.tableau[EXPLICIT + B_AT + j] * c.power[j, w]
+
+
+@wp.func
+def leave_closed(
+    m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], start: Progress, goes_back: bool, w: int
+) -> Progress:
+    """Leave the sub-step to impulses, from where it began."""
+    p = start
+    forget_rows(m, s, x, w)
+    if goes_back:
+        return_to_start(s, x, w)
+    refresh_geometry(m, s, x, w)
+    p.mode = MUST_BE_IMPULSIVE
+    p.landing = ZERO
+    p.ready = int(0)
+    p.known = int(0)
+    p.crowded = CROWDED
+    return p
+
+
+@wp.func(inline=False)
+def take_closed(
+    m: wp.ref[SystemArrays],
+    s: wp.ref[StateArrays],
+    x: wp.ref[WorkArrays],
+    c: wp.ref[ContactArrays],
+    start: Progress,
+    size: f64,
+    w: int,
+) -> Progress:
+    """Try one smooth sub-step with contacts in their modes; see closed.py."""
+    p = start
+    if p.ready == 0:
+        choose_feedback(m, s, x, p.t, True, w)
+        if not settle_closed(m, s, x, c, p.t, w):
+            return leave_closed(m, s, x, p, False, w)
+        p.evaluations += 1
+    save_start(s, x, w)
+    end = just_before(snap_to_knot(m, p.t + size, SNAP * m.nominal_h[0], w))
+    ended = int(0)
+    for stage in range(1, STAGES):
+        set_stage(m, s, x, stage, size, w)
+        at = p.t + m.tableau[EXPLICIT + C_AT + stage] * size
+        if at >= p.t + size:
+            at = end
+        if not evaluate_closed(m, s, x, c, at, stage, w):
+            return leave_closed(m, s, x, p, True, w)
+        p.evaluations += 1
+        if p.landing == ZERO and ended == 0:
+            ended = note_ends(m, s, x, c, w)
+    error = step_error(m, s, x, size, m.options[Option.rtol], m.options[Option.atol], w)
+    if not wp.isfinite(error):
+        return leave_closed(m, s, x, p, True, w)
+    p.ready = int(1)
+    p.known = int(1)
+    if error > ONE or ended > 0:
+        landing = ZERO
+        if error <= ONE:
+            landing = size * locate_end(m, s, x, c, p.t, size, w)
+        if error > ONE or landing > ZERO:
+            forget_rows(m, s, x, w)
+            return_to_start(s, x, w)
+            refresh_geometry(m, s, x, w)
+            p.landing = landing
+            if error > ONE:
+                p.h = next_size(size, error, f64(5.0))
+                if size < LEAST_STEP * m.nominal_h[0]:
+                    return leave_closed(m, s, x, p, False, w)
+            elif landing <= TINY_STEP * m.nominal_h[0]:
+                p = end_mode(m, s, x, c, p, w)
+            return p
+        set_within(m, s, x, ONE, size, w)
+    keep_books(m, s, x, EXPLICIT, size, w)
+    keep_contact_work(m, s, c, size, w)
+    keep_reach(m, s, w)
+    forget_rows(m, s, x, w)
+    refresh_geometry(m, s, x, w)
+    if size >= HALF * p.h or error > HALF:
+        p.h = next_size(size, error, f64(5.0))
+    p = pass_by(m, p, size, w)
+    if p.landing > ZERO:
+        p = end_mode(m, s, x, c, p, w)
+    for i in range(m.bilateral.shape[0]):
+        x.solved[m.bilateral[i], w] = int(
+            kinds.is_equation(x, m.bilateral[i], w) and m.basis[m.bilateral[i], w] != ZERO
+        )
+    project_contacts(m, s, x, c, p.t, p.left, w)
+    project_closed(m, s, x, c, p.t, w)
+    p.mode = SMOOTH
+    p.ready = int(0)
+    p.known = int(0)
+    return p
+
+
+@wp.func
+def end_mode(
+    m: wp.ref[SystemArrays],
+    s: wp.ref[StateArrays],
+    x: wp.ref[WorkArrays],
+    c: wp.ref[ContactArrays],
+    start: Progress,
+    w: int,
+) -> Progress:
+    """Modes end here; by impulses from here on if they end too often."""
+    p = start
+    let_go_closed(m, s, x, c, w)
+    p.landing = ZERO
+    p.ready = int(0)
+    p.events += 1
+    if p.events > MOST_EVENTS:
+        p.crowded = CROWDED
+    return p
+
+
 @wp.func(inline=False)
 def advance(
     m: wp.ref[SystemArrays],
@@ -90,10 +238,21 @@ def advance(
 ) -> Progress:
     """One sub-step of a world with contact, whichever it has to be."""
     p = start
-    detect(m, x, c, p.left, w)
+    if p.known == 0:
+        detect(m, x, c, p.left, w)
+    known = p.known
+    p.known = int(0)
     if m.options[Option.fixed] > ZERO or p.stiff != 0 or p.mode == MUST_BE_IMPULSIVE:
         return take_contact(m, s, x, c, p, is_last, w)
     size = wished_size(m, p, w)
+    if c.found.pair_count[0, w] > 0 and m.options[Option.modes] != ZERO and p.crowded == 0 and p.pair == EXPLICIT:
+        least = LEAST * m.options[Option.impulse_step]
+        free = SHORT * time_to_touch(m, x, c, size, False, w)
+        if touches(c, w) or free < least:
+            if known != 0 or begin_contacts(x, c, w):
+                if p.landing == ZERO:
+                    size = wp.min(size, wp.max(free, TWO * least))
+                return take_closed(m, s, x, c, p, size, w)
     free = free_span(m, x, c, size, w)
     if free == ZERO or (not by_modes(m, x, p) and needs_impulses(m, s, x, p.t, free, w)):
         p.landing = ZERO

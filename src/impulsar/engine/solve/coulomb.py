@@ -158,7 +158,7 @@ def sort_rows(c: wp.ref[Bounded], w: int) -> f64:
             c.along[k, w] = ZERO
         elif c.group[first, w] == 1:
             least = c.low[k, w] * scale(c, k, w)
-            if y < least or y > bound:
+            if y < least or y > bound or c.low[k, w] == c.high[k, w]:
                 c.kind[k, w] = BOUND
                 c.along[k, w] = c.low[k, w]
                 goal = least

@@ -14,8 +14,9 @@ than MOST_ROWS rows is left to sweeps.
 import warp as wp
 
 from ..collide.arrays import CollideScratch, ShapeArrays
+from ..constrain.features import Features
 from ..coordinates.tree import apply_impulse, row_response, row_velocity
-from ..spatial import ONE, ZERO, f64
+from ..spatial import ONE, ZERO, f64, vec3
 from ..state import WorkArrays
 from ..system import SystemArrays
 from .coulomb import Bounded, solve_bounded
@@ -46,6 +47,11 @@ class ContactArrays:
     share: wp.array2d(dtype=f64)  # [place · bilaterals + bilateral] what the equations give for a unit of it
     column: wp.array2d(dtype=f64)  # [bilateral]
     rebound: wp.array2d(dtype=f64)  # [row] least velocity of a normal's row if it gets an impulse [m/s]
+    # smooth sub-steps; see engine/integrate/closed.py
+    features: Features
+    slip: wp.array2d(dtype=vec3)  # [contact] which way it slides
+    leaves: wp.array2d(dtype=wp.int32)  # [contact or slot] 1: its mode ends here
+    power: wp.array2d(dtype=f64)  # [stage] of contacts [W]
 
 
 @wp.func

@@ -14,6 +14,8 @@ from ...author.shapes import Shape
 from ...author.touching import Touching, owners, touching_pairs, touching_shapes
 from ..collide.arrays import PLANE
 from ..collide.shapes import collide_scratch, shape_arrays
+from ..constrain.features import Features
+from ..ledger import STAGES
 from ..solve.coulomb import Bounded
 from ..solve.islands import MOST_ROWS, ContactArrays
 from ..system import System
@@ -63,6 +65,12 @@ def contact_arrays(system: System) -> "ContactArrays | None":
         "begin": trees + 1,
         "column": counts.bilaterals,
     }
+    sizes |= {"slip": counts.contacts, "leaves": counts.contacts + counts.slots, "power": STAGES + 1}
+    c.features = Features()
+    for name, kind in Features.vars.items():  # type: ignore[attr-defined]
+        many = 2 if name in ("kind", "point", "axis", "round", "ring") else 1
+        array = wp.zeros((many * counts.contacts, counts.worlds), dtype=kind.type.dtype, device=device)
+        setattr(c.features, name, array)
     for name, size in sizes.items():
         dtype = ContactArrays.vars[name].type.dtype  # type: ignore[attr-defined]
         setattr(c, name, wp.zeros((size, counts.worlds), dtype=dtype, device=device))
