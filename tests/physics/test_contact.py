@@ -1,4 +1,4 @@
-"""Contact by impulses: rest, friction, impact, loops, and the bits, against closed forms."""
+"""Contact: rest, friction, impact, rolling, loops, and the bits, against closed forms."""
 
 import numpy as np
 import pytest
@@ -26,13 +26,13 @@ def box(model: im.Model, name: str, position, size: float = 0.2, mass: float = 1
     model.body(name, mass=mass, shape=im.Box((size, size, size), material="stuff"), position=position, **more)
 
 
-def on_slope(part: float) -> tuple[im.World, float]:
+def on_slope(part: float, modes: bool = True) -> tuple[im.World, float]:
     """A box on a slope of a part of the friction angle's tangent."""
     angle = np.arctan(0.5 * part)
     model = floor(0.5, angle=angle)
     up = np.array([np.sin(angle), 0, np.cos(angle)])
     box(model, "box", 0.1 * up, orientation=turned((0, 1, 0), angle))
-    return im.World(model), angle
+    return im.World(model, im.Direct(modes=modes)), angle
 
 
 def test_a_box_holds_on_a_slope_below_the_friction_angle():
@@ -48,6 +48,10 @@ def test_a_box_slides_down_a_slope_beyond_it():
     world.step(200)
     way = np.linalg.norm(np.array(world.body("box").position) - start)
     right = 0.5 * G * (np.sin(angle) - 0.5 * np.cos(angle)) * world.time**2
+    assert way == pytest.approx(right, rel=1e-9)
+    by_impulses, _ = on_slope(1.01, modes=False)
+    by_impulses.step(200)
+    way = np.linalg.norm(np.array(by_impulses.body("box").position) - start)
     assert way == pytest.approx(right, rel=2e-3)
 
 
@@ -223,3 +227,135 @@ def test_too_many_contacts_are_told():
     assert "contacts=16" in str(report.trouble[0])
     with pytest.raises(im.StepError, match="contacts=16"):
         im.World(model, contacts=8, strict=True).step()
+
+
+# at the order of the integrator ---------------------------------------------------------------------------
+
+
+def ball_on(model: im.Model, position, **more) -> im.World:
+    model.body("ball", mass=1.0, shape=im.Sphere(0.1, material="stuff"), position=position, **more)
+    return im.World(model)
+
+
+def test_a_ball_bounces_when_it_should():
+    """Twenty bounces of restitution 0.8, then rest."""
+    world = ball_on(floor(0.0, 0.8), (0, 0, 1.1))
+    fall = np.sqrt(2 / G)
+    times, v = [fall], G * fall
+    for _ in range(80):
+        v *= 0.8
+        times.append(times[-1] + 2 * v / G)
+    worst = 0.0
+    while world.time < times[20]:
+        world.step()
+        k = int(np.searchsorted(times, world.time))
+        t = world.time - (times[k - 1] if k else 0.0)
+        right = 1.1 - G * t**2 / 2 if k == 0 else 0.1 + G * fall * 0.8**k * t - G * t**2 / 2
+        worst = max(worst, abs(world.body("ball").position[2] - right))
+    assert worst < 1e-9
+    world.step(200)
+    assert world.body("ball").position[2] == pytest.approx(0.1, abs=1e-9)
+    assert abs(world.body("ball").velocity[2]) < 1e-9
+
+
+def test_slip_turns_into_rolling():
+    world = ball_on(floor(0.5), (0, 0, 0.1), velocity=(2, 0, 0))
+    changes = sum(world.step().mode_changes for _ in range(200))
+    t = 2 * 2 / (7 * 0.5 * G)
+    right = 2 * t - 0.5 * 0.5 * G * t**2 + 2 * 5 / 7 * (world.time - t)
+    assert world.body("ball").position[0] == pytest.approx(right, abs=1e-9)
+    assert changes == 1
+    assert abs(world.energy().imbalance) < 1e-9
+
+
+def test_a_block_slides_up_stops_and_holds():
+    angle, start = 0.3, 1.5
+    model = floor(0.5, angle=angle)
+    up, out = np.array([-np.cos(angle), 0, np.sin(angle)]), np.array([np.sin(angle), 0, np.cos(angle)])
+    box(model, "box", 0.1 * out, orientation=turned((0, 1, 0), angle), velocity=start * up)
+    world = im.World(model)
+    world.step(100)
+    right = start**2 / 2 / (G * (np.sin(angle) + 0.5 * np.cos(angle)))
+    assert (np.array(world.body("box").position) - 0.1 * out) @ up == pytest.approx(right, abs=1e-9)
+    assert np.abs(world.body("box").velocity).max() < 1e-12
+
+
+def test_a_box_falls_over_its_edge():
+    from scipy.integrate import solve_ivp
+
+    reach, lean = 0.2 / np.sqrt(2), 0.02
+    model = floor(1.5)
+    start = np.pi / 2 + lean
+    box(
+        model,
+        "box",
+        (reach * np.cos(start), 0, reach * np.sin(start)),
+        orientation=turned((0, 1, 0), -np.pi / 4 - lean),
+    )
+    world = im.World(model)
+    inertia = 0.2**2 / 6 + reach**2
+    sure = solve_ivp(
+        lambda t, y: [y[1], -G * reach * np.cos(y[0]) / inertia], (0, 0.45), [start, 0], rtol=1e-12, atol=1e-13
+    ).y[0, -1]
+    world.step(45)
+    p = world.body("box").position
+    assert np.arctan2(p[2], p[0]) == pytest.approx(sure, abs=1e-6)
+    assert [one.mode for one in world.contacts()] == ["sticks", "sticks"]
+
+
+def test_a_cradle_hands_its_impulse_on():
+    model = im.Model("cradle")
+    model.material("stuff", friction=0.0, restitution=1.0)
+    for k in range(5):
+        place = (k * (0.1 + 1e-4), 0, 0)
+        model.body(
+            f"b{k}", mass=1.0, shape=im.Sphere(0.05, material="stuff"), position=place, velocity=(float(k == 0), 0, 0)
+        )
+        model.joint(f"j{k}", "prismatic", "ground", f"b{k}", at=place, axis=(1, 0, 0))
+    world = im.World(model)
+    world.step(20)
+    assert [world.body(f"b{k}").velocity[0] for k in range(5)] == pytest.approx([0, 0, 0, 0, 1], abs=1e-9)
+
+
+def test_a_disc_rolls_straight():
+    model = floor(0.8)
+    model.body(
+        "disc", mass=1.0, shape=im.Cylinder(0.2, 0.02, material="stuff"), position=(0, 0, 0.2),
+        orientation=turned((1, 0, 0), np.pi / 2), velocity=(1, 0, 0), angular_velocity=(0, 5, 0),
+    )  # fmt: skip
+    world = im.World(model)
+    world.step(100)
+    assert np.allclose(world.body("disc").position, (1, 0, 0.2), atol=1e-9)
+
+
+def test_static_friction_holds_more_than_sliding_friction():
+    """A block on a belt, held by a spring: it sticks till static friction lets go."""
+    model = im.Model("belt")
+    model.material("stuff", friction=0.4, static=0.5)
+    model.body("belt", mass=10.0, shape=im.Box((20, 1, 0.1), material="stuff"), position=(0, 0, -0.05))
+    model.joint("drive", "prismatic", "ground", "belt", at=(0, 0, 0), axis=(1, 0, 0), motor=im.Motor(speed=0.1))
+    box(model, "box", (0, 0, 0.1), velocity=(0.1, 0, 0))
+    model.spring("spring", "ground", "box", (-1, 0, 0.0), (0, 0, 0.0), stiffness=20.0)
+    world = im.World(model)
+    goes = 0.5 * G / 20.0 / 0.1  # the time at which the spring pulls with the static bound
+    world.step(int(goes / 0.01))
+    stuck = world.body("box").position[0]
+    assert stuck == pytest.approx(0.1 * world.time, abs=1e-8)
+    world.step(20)
+    assert world.body("box").position[0] < 0.1 * world.time - 1e-3
+
+
+def test_a_rod_that_would_jam_is_left_to_impulses():
+    """Painlevé's rod: at this angle and friction accelerations have no solution."""
+    angle, length = np.deg2rad(63), 1.0
+    model = floor(1.5)
+    model.body(
+        "rod", mass=1.0, inertia=(1 / 12, 1 / 12, 1e-4), shape=im.Box((0.01, 0.01, length), material="stuff"),
+        position=(0.3, 0, 0.5 * np.sin(angle) + 0.00227), orientation=turned((0, 1, 0), np.pi / 2 - angle),
+        velocity=(-2.0, 0, 0),
+    )  # fmt: skip
+    world = im.World(model)
+    for _ in range(20):
+        world.step()
+    assert np.isfinite(world.energy().total)
+    assert world.energy().total <= world.energy().start + 1e-6

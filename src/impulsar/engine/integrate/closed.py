@@ -33,9 +33,10 @@ from ..state import StateArrays, WorkArrays
 from ..system import SystemArrays
 from .contacts import YIELD, activate, forget_rows, surface_of
 from .control import keep_derivatives, set_within
-from .evaluate import factor_equations, steer_motors
+from .evaluate import choose_feedback, factor_equations, steer_motors
 from .pairs import STAGES
 from .settle import open_row
+from .substeps import JUMP, may_jump
 
 MOST_CONTACTS = 20
 STILL = wp.constant(wp.float64(1e-9))  # slower than this is at rest [m/s, rad/s]
@@ -50,13 +51,19 @@ TRIES = 8  # changes of mode at one instant
 
 
 @wp.func(inline=False)
-def begin_contacts(x: wp.ref[WorkArrays], c: wp.ref[ContactArrays], w: int) -> bool:
-    """Features of the contacts that were detected; False where they are too many, too deep or not known."""
+def begin_contacts(m: wp.ref[SystemArrays], c: wp.ref[ContactArrays], w: int) -> bool:
+    """Features of the contacts that were detected; False where they are too many, too deep or not known.
+
+    Friction against rolling and spinning is left to impulses.
+    """
     if c.found.count[0, w] > MOST_CONTACTS:
         return False
     for i in range(c.found.count[0, w]):
         c.features.normal[i, w] = c.found.normal[i, w]
         if c.found.gap[i, w] < -PASSED or not find_features(c.shapes, c.found, c.features, i, w):
+            return False
+        surface = surface_of(m, c, i, w)
+        if surface.rolling > ZERO or surface.spinning > ZERO:
             return False
         c.found.anchor_first[i, w] = c.found.in_first[i, w]
         c.found.anchor_second[i, w] = c.found.in_second[i, w]
@@ -483,6 +490,15 @@ def let_go_closed(
 # impacts
 
 
+@wp.func
+def jumps(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], r: int, t: f64, w: int) -> bool:
+    """Whether a motor without bound is met by an impulse: its target's velocity has jumped."""
+    if not kinds.is_drive(x, r, w) or not may_jump(m, s, x, r, t, w):
+        return False
+    _, off = motor.miss(m, s, x, r, t, w)
+    return wp.abs(off) > JUMP
+
+
 @wp.func(inline=False)
 def strike_contacts(
     m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], c: wp.ref[ContactArrays], t: f64, w: int
@@ -495,9 +511,11 @@ def strike_contacts(
         factor_equations(m, x, t, w)
     for i in range(m.bilateral.shape[0]):
         r = m.bilateral[i]
-        if kinds.is_drive(x, r, w) and not kinds.holds(m, x, r, w):
-            x.solved[r, w] = int(0)
         set_row(x, r, -row_velocity(m, x, s.v, r, w), ZERO, -INFINITY, INFINITY, ZERO, w)
+        if jumps(m, s, x, r, t, w):
+            x.row_bias[r, w] = -kinds.target_rate(m, x, r, t, w)
+        elif kinds.is_drive(x, r, w) and not kinds.holds(m, x, r, w):
+            x.solved[r, w] = int(0)
     if m.bilateral.shape[0] > 0:
         factor_bilateral(m, x, w)
     slow = HALF * ZENO * wp.length(m.gravity[0, w])
@@ -581,6 +599,8 @@ def settle_closed(
         kinematics(m, s, x, ZERO, w)
         follow_contacts(x, c, w)
         struck = find_closed(m, s, x, c, w)
+        for i in range(m.bilateral.shape[0]):
+            struck += int(jumps(m, s, x, m.bilateral[i], t, w))
         if struck > 0:
             if not strike_contacts(m, s, x, c, t, w):
                 return False
@@ -591,6 +611,7 @@ def settle_closed(
         return False
     for r in range(m.slot_kind.shape[0]):
         c.leaves[c.slip.shape[0] + r, w] = int(0)
+    choose_feedback(m, s, x, t, True, w)
     tries = int(0)
     while tries < TRIES:
         if not evaluate_closed(m, s, x, c, t, 0, w):

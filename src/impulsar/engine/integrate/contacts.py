@@ -103,13 +103,19 @@ def remember(s: wp.ref[StateArrays], c: wp.ref[ContactArrays], w: int):
 
 
 @wp.func
+def core_size(c: wp.ref[ContactArrays], shape: int) -> f64:
+    """How far a shape reaches that its turning moves: without the radius about its core [m]."""
+    return c.shapes.reach[shape] - c.shapes.radius[shape]
+
+
+@wp.func
 def shape_speed(x: wp.ref[WorkArrays], c: wp.ref[ContactArrays], shape: int, w: int) -> f64:
-    """The most that a point of a shape moves [m/s]."""
+    """The most that a shape's surface moves, as a place and not as a material [m/s]."""
     body = c.shapes.body[shape]
     if body < 0:
         return ZERO
     V = x.twist[body, w]
-    arm = wp.length(c.shapes.p_BS[shape]) + wp.length(c.shapes.middle[shape]) + c.shapes.reach[shape]
+    arm = wp.length(c.shapes.p_BS[shape]) + wp.length(c.shapes.middle[shape]) + core_size(c, shape)
     return wp.length(linear(V)) + wp.length(angular(V)) * arm
 
 
@@ -142,7 +148,7 @@ def closing_speed(x: wp.ref[WorkArrays], c: wp.ref[ContactArrays], a: int, b: in
             V = x.twist[body, w]
             middle = c.found.p_WS[shape, w] + c.found.R_WS[shape, w] * c.shapes.middle[shape]
             at = linear(V) + wp.cross(angular(V), middle - x.p_WB[body, w])
-            u += sign * wp.dot(n, at) + wp.length(angular(V)) * c.shapes.reach[shape]
+            u += sign * wp.dot(n, at) + wp.length(angular(V)) * core_size(c, shape)
     return u
 
 

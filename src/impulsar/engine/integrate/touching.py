@@ -27,7 +27,6 @@ from .closed import (
 )
 from .contacts import contact_step, detect, forget_rows, project_contacts, shape_speed, time_to_touch, touches
 from .control import keep_reach, next_size, return_to_start, save_start, set_stage, set_within, step_error
-from .evaluate import choose_feedback
 from .impulsive import needs_impulses
 from .modes import MOST_EVENTS
 from .pairs import B_AT, C_AT, EXPLICIT, STAGES
@@ -49,6 +48,8 @@ from .substeps import LEAST as LEAST_STEP
 
 SHORT = wp.constant(wp.float64(0.9))  # of the time to a touch bodies move freely
 LEAST = wp.constant(wp.float64(0.05))  # of an impulse step: a free sub-step that is not worth while
+MOST_EVALUATIONS = 2000  # of a nominal step, beyond which contacts are left to impulses
+FEW = 8  # contacts whose modes are kept even if nothing moves
 RESTS = wp.constant(wp.float64(1e-4))  # of a shape's size in a step: it is at rest
 
 
@@ -145,7 +146,6 @@ def take_closed(
     """Try one smooth sub-step with contacts in their modes; see closed.py."""
     p = start
     if p.ready == 0:
-        choose_feedback(m, s, x, p.t, True, w)
         if not settle_closed(m, s, x, c, p.t, w):
             return leave_closed(m, s, x, p, False, w)
         p.evaluations += 1
@@ -245,11 +245,14 @@ def advance(
     if m.options[Option.fixed] > ZERO or p.stiff != 0 or p.mode == MUST_BE_IMPULSIVE:
         return take_contact(m, s, x, c, p, is_last, w)
     size = wished_size(m, p, w)
+    if p.evaluations > MOST_EVALUATIONS and c.found.pair_count[0, w] > 0:
+        p.crowded = CROWDED
     if c.found.pair_count[0, w] > 0 and m.options[Option.modes] != ZERO and p.crowded == 0 and p.pair == EXPLICIT:
         least = LEAST * m.options[Option.impulse_step]
         free = SHORT * time_to_touch(m, x, c, size, False, w)
-        if touches(c, w) or free < least:
-            if known != 0 or begin_contacts(x, c, w):
+        calm = c.found.count[0, w] > FEW and is_calm(x, c, p.left, w)  # impulses are exact there, and cheap
+        if not calm and (touches(c, w) or free < least):
+            if known != 0 or begin_contacts(m, c, w):
                 if p.landing == ZERO:
                     size = wp.min(size, wp.max(free, TWO * least))
                 return take_closed(m, s, x, c, p, size, w)
