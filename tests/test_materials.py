@@ -630,13 +630,12 @@ def test_a_history_undoes_and_replays_them(tmp_path):
 
 
 def test_the_studio_tells_of_them():
-    """As elements of the table: names of what they are of, and what can be set."""
+    """As elements of the table: names of what they are of, and what can be set; obstacles as shapes in their place."""
     world = im.World(table())
     listed = describe.listed(world.model, "elements")
-    assert list(listed) == ["felt", "cork", "felt/steel", "floor", "wall", "sign", "box/wall"]
-    felt, pair, floor, sign, apart = (
-        describe.part(world, "elements", name) for name in ("felt", "felt/steel", "floor", "sign", "box/wall")
-    )
+    assert list(listed) == ["felt", "cork", "felt/steel", "box/wall"]
+    felt, pair, apart = (describe.part(world, "elements", name) for name in ("felt", "felt/steel", "box/wall"))
+    floor, sign = (describe.part(world, "obstacles", name) for name in ("floor", "sign"))
     assert [(p.name, p.value, p.unit, p.path) for p in felt.parameters][:2] == [
         ("friction", 0.4, "1", "felt.friction"),
         ("static", 0.6, "1", "felt.static"),
@@ -649,7 +648,8 @@ def test_the_studio_tells_of_them():
         "spinning": (None, True),
     }
     assert (pair.kind, pair.refers) == ("material_pair", {"a": "felt", "b": "steel"})
-    assert (floor.refers, sign.refers) == ({"material": "concrete"}, {})
+    assert (floor.material, sign.material) == ("concrete", None)
+    assert floor.position == list(world.model.obstacles["floor"].position)
     assert apart.refers == {"a": "box", "b": "wall"}
 
 
@@ -681,3 +681,39 @@ def test_the_page_does_what_it_says():
 def test_a_world_says_that_nothing_touches_yet():
     with pytest.warns(UserWarning, match="contact is not simulated yet"):
         im.World(table())
+
+
+CORNERS = [(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)]
+FACES = [(0, 2, 1), (0, 1, 3), (0, 3, 2), (1, 2, 3)]
+GIVEN = {"mass": 1.0, "inertia": (1.0, 1.0, 1.0)}
+
+
+def test_a_mesh_of_a_body_is_a_picture():
+    """It has no mass of its own and does not touch; its hull and its parts do, and keep its place and material."""
+    model = im.Model()
+    mesh = im.Mesh(CORNERS, FACES, offset=(0, 0, 1))
+    model.body("stone", **GIVEN, shape=[mesh, replace(mesh.hull(), material="wood")])
+    with pytest.raises(im.ModelError, match="Mesh: is a surface of the ground and has no volume"):
+        model.body("heavy", density=1000.0, shape=mesh)
+    for body, shape in (("steel", mesh), (None, replace(mesh, material="steel"))):
+        with pytest.raises(im.ModelError, match=r"body 'other': Mesh has material 'steel'.* give mesh.hull\(\)"):
+            model.body("other", **GIVEN, shape=shape, material=body)
+    world = im.World(model)
+    with pytest.raises(edits.EditError, match="body 'stone': Mesh has material 'ice'"):
+        world.apply(edits.SetMaterial("stone", "ice"))
+    with pytest.raises(edits.EditError, match="body 'stone': Plane is a surface of the ground"):
+        world.set("stone.shape", im.Plane())
+    assert [t.index for t in touching_shapes(world.model)] == [1]
+    hull = replace(mesh, material="ice").hull()
+    assert hull.material == "ice" and (hull.offset == mesh.offset).all()
+
+
+@pytest.mark.parametrize("shape", [im.Plane(), im.HeightField([(0, 0), (0, 0)], (1, 1))])
+def test_a_terrain_is_of_the_ground(shape):
+    model = im.Model()
+    with pytest.raises(im.ModelError, match="is a surface of the ground; give it to an obstacle"):
+        model.body("raft", **GIVEN, shape=shape)
+    model.body("ball", density=1.0, shape=im.Sphere(0.1), material="wood")
+    model.obstacle("floor", shape, material="wood")
+    model.check()
+    assert len(touching_pairs(model)) == 1

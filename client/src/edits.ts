@@ -107,6 +107,18 @@ export interface Capsule {
 }
 
 /**
+ * A cone along z of base `radius` and `length` [m], its base at -length/2 and its tip at +length/2.
+ */
+export interface Cone {
+  shape: "cone";
+  offset?: [number, number, number];
+  orientation?: [number, number, number, number];
+  material?: string | null;
+  radius: Real;
+  length: Real;
+}
+
+/**
  * The convex hull of `points` (n, 3) [m].
  */
 export interface ConvexHull {
@@ -117,12 +129,55 @@ export interface ConvexHull {
   points: [number, number, number][];
 }
 
+/**
+ * The half space below the plane z = 0 of its frame; what it carries is on the side of +z.
+ */
+export interface Plane {
+  shape: "plane";
+  offset?: [number, number, number];
+  orientation?: [number, number, number, number];
+  material?: string | null;
+}
+
+/**
+ * A surface of `triangles` (n, 3), indices of `vertices` (m, 3) [m], anticlockwise seen from outside.
+ *
+ * It encloses a solid, or with `open` it is a terrain that things touch from the side that its triangles face.
+ */
+export interface Mesh {
+  shape: "mesh";
+  offset?: [number, number, number];
+  orientation?: [number, number, number, number];
+  material?: string | null;
+  vertices: [number, number, number][];
+  triangles: [number, number, number][];
+  open?: boolean;
+}
+
+/**
+ * A terrain of `heights` (nx, ny) [m] on a grid over `size` (along x and y) [m] about its frame's origin.
+ *
+ * Solid below; each cell is two triangles, divided from its corner of least x and y.
+ */
+export interface HeightField {
+  shape: "height-field";
+  offset?: [number, number, number];
+  orientation?: [number, number, number, number];
+  material?: string | null;
+  heights: number[][];
+  size: [number, number];
+}
+
 export type Shape =
   | Box
   | Sphere
   | Cylinder
   | Capsule
-  | ConvexHull;
+  | Cone
+  | ConvexHull
+  | Plane
+  | Mesh
+  | HeightField;
 
 export interface BodyOptions {
   mass?: Real | null;

@@ -31,7 +31,7 @@ from impulsar.author.errors import ModelError, StepError
 from impulsar.author.model import Model
 from impulsar.author.parts import Motor
 from impulsar.author.profiles import Harmonic, Ramp, Table
-from impulsar.author.shapes import Box, Capsule, ConvexHull, Cylinder, Sphere
+from impulsar.author.shapes import Box, Capsule, Cone, ConvexHull, Cylinder, HeightField, Mesh, Plane, Sphere
 from impulsar.engine.methods import Direct, Simgc, Simmc
 from impulsar.history.history import History
 from impulsar.validate.case import Case
@@ -192,6 +192,10 @@ def plain_calls() -> dict[str, Call]:
         "Sphere": (Sphere, {"radius": 1.0}),
         "Cylinder": (Cylinder, {"radius": 1.0, "length": 1.0}),
         "Capsule": (Capsule, {"radius": 1.0, "length": 1.0}),
+        "Cone": (Cone, {"radius": 1.0, "length": 1.0}),
+        "Plane": (Plane, {"offset": (0, 0, 1)}),
+        "Mesh": (Mesh, {"vertices": [(0, 0, 0), (1, 0, 0), (0, 1, 0)], "triangles": [(0, 1, 2)], "open": True}),
+        "HeightField": (HeightField, {"heights": [(0, 0), (0, 1)], "size": (1, 1)}),
         "ConvexHull": (ConvexHull, {"points": [(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)]}),
         "scene": (scenes.scene, {"name": "chain", "n": 3}),
         "edit_from_json": (io.edit_from_json, {"data": {"edit": "Pause", "paused": True}}),
