@@ -34,6 +34,21 @@ export interface Ramp {
 }
 
 /**
+ * `start` until t0, to `end` at t1 [s] with rate and acceleration 0 at both and continuous between:
+ * the quintic s = u³ (10 - 15 u + 6 u²), u = (t - t0) / (t1 - t0), of least mean square jerk.
+ *
+ * Its rate is at most 15/8, its acceleration 10/√3 of the way over the time, or its square. `start=None` as in a
+ * Ramp.
+ */
+export interface Smooth {
+  profile: "smooth";
+  start: Sample | null;
+  end: Sample;
+  t0: Real;
+  t1: Real;
+}
+
+/**
  * mean + amplitude · sin(omega t + phase); omega [rad/s], phase [rad].
  */
 export interface Harmonic {
@@ -57,6 +72,7 @@ export interface Table {
 
 export type Profile =
   | Ramp
+  | Smooth
   | Harmonic
   | Table;
 
@@ -303,7 +319,7 @@ export interface Grab {
 }
 
 /**
- * Send a hand to a world point [m], or along a profile; a Ramp without start begins where the hand is.
+ * Send a hand to a world point [m], or along a profile; a Ramp or Smooth without start begins where the hand is.
  */
 export interface Move {
   edit: "Move";

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from .author.errors import ModelError
 from .author.model import Model
 from .author.parts import Motor
-from .author.profiles import Harmonic, Ramp, Table
+from .author.profiles import Harmonic, Ramp, Smooth, Table
 from .author.shapes import Box, Capsule, Cone, ConvexHull, Cylinder, HeightField, Mesh, Plane, Sphere
 from .version import __version__ as __version__
 
@@ -65,6 +65,7 @@ __all__ = [
     "SetStep",
     "Simgc",
     "Simmc",
+    "Smooth",
     "Sphere",
     "StepError",
     "Table",

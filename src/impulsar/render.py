@@ -373,7 +373,9 @@ def _draw_pose(
     def depth(outline: Outline) -> float:
         return float(pose.place(outline.body, outline.points).mean(axis=0) @ view.R_VW[2])
 
-    polygons, faces, edges = [], [], []
+    polygons: list[np.ndarray] = []
+    faces: list[np.ndarray] = []
+    edges: list[np.ndarray] = []
     for outline in sorted(outlines, key=depth):
         own = RED if outline.shape in red else colour
         corners, shades = _polygons(outline, pose, view, own)

@@ -57,7 +57,7 @@ SHOWN = {
     "SetMaterial": edits.SetMaterial("link1", "steel", 0),
     "SetStep": edits.SetStep(1e-3),
     "Drive": edits.Drive("hinge1", im.Table((0.0, 1.0), (0.0, 2.0)), "angle"),
-    "SetMotor": edits.SetMotor("hinge1", im.Motor(torque=1.0, max_torque=2.0)),
+    "SetMotor": edits.SetMotor("hinge1", im.Motor(torque=im.Smooth(0.0, 1 / 3, 0.1, 2.0), max_torque=2.0)),
     "ChangeJoint": edits.ChangeJoint(
         "hinge1", {"type": "spherical", "limits": {"swing": 1.0, "twist": (-1.0, math.inf)}}
     ),
@@ -145,7 +145,9 @@ def test_a_file_by_hand_may_leave_defaults_out():
 def test_callables_are_refused_by_name():
     model = everything()
     model.loads["push"].force = lambda t: (t, 0, 0)
-    with pytest.raises(FileError, match=r"loads\[0\]\.force is the callable .*; give a Ramp, Harmonic or Table"):
+    with pytest.raises(
+        FileError, match=r"loads\[0\]\.force is the callable .*; give a Ramp, Smooth, Harmonic or Table"
+    ):
         model_to_json(model)
 
 

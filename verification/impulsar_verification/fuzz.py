@@ -19,7 +19,7 @@ from typing import Any
 from impulsar.author.errors import ModelError
 from impulsar.author.model import Model
 from impulsar.author.parts import PARTS, Motor
-from impulsar.author.profiles import Harmonic, Ramp, Table
+from impulsar.author.profiles import Harmonic, Smooth, Table
 from impulsar.author.shapes import Box, Cone, ConvexHull, HeightField, Mesh, Plane
 from impulsar.edits import Edit, EditError
 from impulsar.io import edit_from_json, model_from_json, model_to_json
@@ -44,7 +44,7 @@ def everything() -> Model:
     corners = [(0, 0, 0), (0.1, 0, 0), (0, 0.1, 0), (0, 0, 0.1)]
     shapes = [Box((0.1, 0.1, 0.1)), ConvexHull(corners), Cone(0.05, 0.1, offset=(0, 0, 0.1))]
     stone = model.body("stone", position=(0, 0, 1), shape=shapes, density=2000.0)
-    motor = Motor(speed=Ramp(0.0, 1.0, 0.0, 2.0), max_torque=3.0)
+    motor = Motor(speed=Smooth(0.0, 1.0, 0.0, 2.0), max_torque=3.0)
     limits = {"slide": (-0.1, 0.1), "angle": None}
     model.joint("guide", "cylindrical", model.ground, stone, at=(0, 0, 1), axis=(0, 0, 1), limits=limits)
     model.joints["guide"].features["angle"].motor = motor

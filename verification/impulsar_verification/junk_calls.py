@@ -30,7 +30,7 @@ from impulsar import analysis, edits, io, render, results, scenes
 from impulsar.author.errors import ModelError, StepError
 from impulsar.author.model import Model
 from impulsar.author.parts import Motor
-from impulsar.author.profiles import Harmonic, Ramp, Table
+from impulsar.author.profiles import Harmonic, Ramp, Smooth, Table
 from impulsar.author.shapes import Box, Capsule, Cone, ConvexHull, Cylinder, HeightField, Mesh, Plane, Sphere
 from impulsar.engine.methods import Direct, Simgc, Simmc
 from impulsar.history.history import History
@@ -186,6 +186,7 @@ def plain_calls() -> dict[str, Call]:
         "Model": (Model, {"name": "m", "gravity": (0, 0, -9.81)}),
         "Motor": (Motor, {"torque": 1.0, "max_torque": 2.0}),
         "Ramp": (Ramp, {"start": 0.0, "end": 1.0, "t0": 0.0, "t1": 1.0}),
+        "Smooth": (Smooth, {"start": 0.0, "end": 1.0, "t0": 0.0, "t1": 1.0}),
         "Harmonic": (Harmonic, {"amplitude": 1.0, "omega": 2.0, "phase": 0.0, "mean": 0.0}),
         "Table": (Table, {"times": (0.0, 1.0), "values": (0.0, 2.0)}),
         "Box": (Box, {"size": (1, 1, 1), "offset": (0, 0, 0), "orientation": (0, 0, 0, 1), "material": "steel"}),

@@ -17,7 +17,7 @@ from ..author.joints import CATALOGUE
 from ..author.materials import COMMON
 from ..author.model import Model
 from ..author.parts import PARTS, Body, Features, Joint, Material, Motor, Obstacle
-from ..author.profiles import Harmonic, Ramp, Sample, Table, Value
+from ..author.profiles import Harmonic, Ramp, Sample, Smooth, Table, Value
 from ..author.shapes import Box, Capsule, Cone, ConvexHull, Cylinder, HeightField, Mesh, Plane, Shape, Sphere
 from ..edits import data as edits
 from .kinds import (
@@ -70,9 +70,8 @@ class ValueKind(Kind):
             return VALUES.write(value, place, callables)
         if callable(value):
             if callables.write is None:
-                raise FileError(
-                    f"{place} is the callable {tell(value)}, which a file cannot hold; give a Ramp, Harmonic or Table"
-                )
+                told = f"{place} is the callable {tell(value)}, which a file cannot hold"
+                raise FileError(f"{told}; give a Ramp, Smooth, Harmonic or Table")
             return callables.write(value)
         return NUMBER.write(value, place)
 
@@ -303,7 +302,7 @@ def one_of(key: str, classes: list[type], name=kebab) -> OneOf:
     return OneOf(key, {names[cls]: record(cls, (key, names[cls])) for cls in classes}, names)
 
 
-PROFILE = one_of("profile", [Ramp, Harmonic, Table])
+PROFILE = one_of("profile", [Ramp, Smooth, Harmonic, Table])
 SHAPE = one_of("shape", [Box, Sphere, Cylinder, Capsule, Cone, ConvexHull, Plane, Mesh, HeightField])
 TAGGED: dict[str, Kind] = {"profile": VALUE, FREE_ARRAY: VALUE, "motor": MOTOR, "shape": SHAPE}
 EDIT = one_of("edit", edits.Edit.__subclasses__(), name=str)

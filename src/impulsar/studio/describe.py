@@ -14,7 +14,7 @@ from ..author.parts import Features as ModelFeatures
 from ..author.parts import Joint as ModelJoint
 from ..author.parts import Load, Motor
 from ..author.placing import NO_AXIS, TWO_AXES
-from ..author.profiles import Component, Harmonic, Ramp, Scalar, Table
+from ..author.profiles import Component, Harmonic, Passage, Scalar, Table
 from ..author.rotations import rotation_matrix
 from ..author.shapes import Box, Capsule, Cone, ConvexHull, Cylinder, HeightField, Mesh, Plane, Sphere
 from ..author.shapes import Shape as ModelShape
@@ -411,8 +411,9 @@ def _values(items: list[Scalar]) -> Any:
 
 def _value(item: Any) -> Any:
     """A number, a profile as in scene files, or None for a callable."""
-    if isinstance(item, Ramp):
-        return {"profile": "ramp", "start": item.start, "end": item.end, "t0": item.t0, "t1": item.t1}
+    if isinstance(item, Passage):
+        kind = type(item).__name__.lower()
+        return {"profile": kind, "start": item.start, "end": item.end, "t0": item.t0, "t1": item.t1}
     if isinstance(item, Harmonic):
         return {
             "profile": "harmonic",
