@@ -199,6 +199,19 @@ def pose_png(model: Model, pose: Pose, width: int = 960, height: int = 720) -> b
     return data.getvalue()
 
 
+def draw_pose(
+    model: Model, pose: Pose, path: str | Path, red: Collection[tuple[str, int]] = (), title: str | None = None
+) -> None:
+    """One pose into a file, some shapes (owner and number) in red."""
+    check_title(title)
+    check_picture(file_path("picture", path))
+    figure = new_figure(8.0, 6.5)
+    ax = figure.subplots()
+    _draw_poses(ax, model, [pose], lambda view: None, red)
+    figure.suptitle(literally(title or model.name), color=INK)
+    save_figure(figure, path)
+
+
 def _draw_poses(
     ax: "Axes",
     model: Model,

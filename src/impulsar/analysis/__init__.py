@@ -5,9 +5,11 @@ mobility   freedoms by rank, redundant equations by name
 statics    equilibrium under gravity, springs and loads
 modes      frequencies and shapes about an equilibrium
 inverse    motor torques for a prescribed motion
+clearance  least gaps and overlaps of shapes over a run
 """
 
 from .assembly import Assembly, AssemblyError, Move, assemble
+from .clearance import Clearance, Overlap, PairClearance, clearance
 from .inverse import inverse
 from .mobility import Mobility, Redundant, mobility
 from .modes import Modes, modes
@@ -16,13 +18,17 @@ from .statics import Statics, StaticsError, statics
 __all__ = [
     "Assembly",
     "AssemblyError",
+    "Clearance",
     "Mobility",
     "Modes",
     "Move",
+    "Overlap",
+    "PairClearance",
     "Redundant",
     "Statics",
     "StaticsError",
     "assemble",
+    "clearance",
     "inverse",
     "mobility",
     "modes",
