@@ -212,19 +212,52 @@ def draw_pose(
     save_figure(figure, path)
 
 
+def draw_points(
+    model: Model,
+    pose: Pose,
+    points: np.ndarray,
+    path: str | Path,
+    triangles: np.ndarray | None = None,
+    in_front: bool = False,
+    title: str | None = None,
+) -> None:
+    """Points [point, 3], behind the mechanism or in front of it, and triangles of them into a file."""
+    from matplotlib.collections import PolyCollection
+
+    check_title(title)
+    check_picture(file_path("picture", path))
+    figure = new_figure(8.0, 7.0)
+    ax = figure.subplots()
+
+    def draw_cloud(view: View) -> None:
+        flat = view.flat(points)
+        if triangles is not None and len(triangles):
+            ax.add_collection(
+                PolyCollection(list(flat[triangles]), facecolors="#cfe3f7", edgecolors="none", zorder=1.5)
+            )
+        size = float(np.clip(200.0 / math.sqrt(max(len(points), 1)), 0.3, 8.0))
+        ax.scatter(flat[:, 0], flat[:, 1], s=size, color=COLOURS[0], linewidths=0, zorder=7 if in_front else 1.6)
+
+    _draw_poses(ax, model, [pose], draw_cloud, also=points)
+    figure.suptitle(literally(title or model.name), color=INK)
+    save_figure(figure, path)
+
+
 def _draw_poses(
     ax: "Axes",
     model: Model,
     shown: list[Pose],
     draw_more: Callable[[View], None],
     red: Collection[tuple[str, int]] = (),
+    also: np.ndarray | None = None,
 ) -> None:
     """Draw bodies, springs and ground of poses, the last one boldly, and what else belongs into the view.
 
-    Shapes in `red` (owner and number) are, in the last pose.
+    Shapes in `red` (owner and number) are, in the last pose; points `also` [point, 3] are to be seen too.
     """
     outlines = [outline for body in model.bodies.values() for outline in _outlines(model, body)]
     seen = np.vstack([pose.place(o.body, o.points) for pose in shown for o in outlines])
+    seen = seen if also is None else np.vstack([seen, also])
     view = choose_view(model, seen)
     colours = _colours(len(shown)) if len(shown) > 1 else _colours(3)[1:2]
     draw_more(view)

@@ -104,7 +104,7 @@ def deep(levels: int) -> list:
 def arms() -> Model:
     """A mechanism with a part of every kind."""
     model = Model("arms")
-    model.body("arm", mass=1.0, inertia=I3, position=(0.5, 0, 0))
+    model.body("arm", mass=1.0, inertia=I3, position=(0.5, 0, 0), shape=Sphere(0.1))
     model.body("rod", mass=1.0, inertia=I3, position=(1.5, 0, 0))
     model.joint("hinge", "revolute", "ground", "arm", at=(0, 0, 0), axis=(0, 1, 0), motor=Motor(torque=0.1))
     model.joint("elbow", "revolute", "arm", "rod", at=(1, 0, 0), axis=(0, 1, 0), stiffness=1.0, damping=0.1)
@@ -349,6 +349,16 @@ def file_calls() -> dict[str, Call]:
         "analysis.statics": (
             lambda bench: lambda **given: analysis.statics(**{"source": bench.model} | given),
             {"time": 0.0, "device": "cpu"},
+        ),
+        "analysis.clearance": (
+            lambda bench: lambda **given: analysis.clearance(**{"source": bench.model} | given),
+            {"duration": 0.1, "every": 0.1, "model": None, "pairs": [("arm", "floor")], "tolerance": 0.0, "world": 0},
+        ),
+        "analysis.clearance source": (lambda bench: analysis.clearance, {"source": None}),
+        "analysis.reachable": (
+            lambda bench: lambda **given: analysis.reachable(**{"source": bench.model} | given),
+            {"point": "arm", "at": (0, 0, 0), "ranges": {"hinge": (0, 1)}, "samples": 4, "how": "grid", "seed": 0}
+            | {"interference": [("arm", "floor")]},
         ),
         "analysis.modes": (
             lambda bench: lambda **given: analysis.modes(**{"source": bench.model} | given),

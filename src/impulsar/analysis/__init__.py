@@ -6,6 +6,7 @@ statics    equilibrium under gravity, springs and loads
 modes      frequencies and shapes about an equilibrium
 inverse    motor torques for a prescribed motion
 clearance  least gaps and overlaps of shapes over a run
+reachable  where a point can be brought
 """
 
 from .assembly import Assembly, AssemblyError, Move, assemble
@@ -13,6 +14,7 @@ from .clearance import Clearance, Overlap, PairClearance, clearance
 from .inverse import inverse
 from .mobility import Mobility, Redundant, mobility
 from .modes import Modes, modes
+from .reachable import Reachable, reachable
 from .statics import Statics, StaticsError, statics
 
 __all__ = [
@@ -24,6 +26,7 @@ __all__ = [
     "Move",
     "Overlap",
     "PairClearance",
+    "Reachable",
     "Redundant",
     "Statics",
     "StaticsError",
@@ -32,5 +35,6 @@ __all__ = [
     "inverse",
     "mobility",
     "modes",
+    "reachable",
     "statics",
 ]

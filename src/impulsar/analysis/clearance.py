@@ -9,7 +9,7 @@ which is off by Δt⁴/384 of the fourth derivative. A pair that meets and parts
 gap at one of them is missed: sample as often as that.
 """
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -203,7 +203,7 @@ def clearance(
     every: float | None = None,
     *,
     model: Model | None = None,
-    pairs: Iterable[tuple[str, str]] | None = None,
+    pairs: Sequence[tuple[str, str]] | None = None,
     tolerance: float = 1e-9,
     world: int = 0,
     device: str = "cpu",

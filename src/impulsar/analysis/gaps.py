@@ -3,7 +3,7 @@
 Every shape counts, with a material or without. A shape is that of a body or of the ground (its own, an obstacle's).
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import warp as wp
 
-from ..author.checks import show
+from ..author.checks import sequence, show
 from ..author.errors import ModelError
 from ..author.model import Model
 from ..author.parts import Obstacle
@@ -150,7 +150,7 @@ def _placed(owner: Any, shape: Shape) -> Shape:
 
 
 def find_pairs(
-    owner: str, model: Model, pairs: Iterable[tuple[str, str]] | None
+    owner: str, model: Model, pairs: Sequence[tuple[str, str]] | None
 ) -> tuple[list[Pair], list[tuple[Pair, str]]]:
     """Pairs of shapes to be measured, and those that cannot be, with the reason.
 
@@ -164,7 +164,7 @@ def find_pairs(
         excluded = Exclusions(plain)
         chosen = [two for two in combinations(known, 2) if excluded.why(*two) is None]
     else:
-        chosen = [_named(owner, known, two) for two in pairs]
+        chosen = [_named(owner, known, two) for two in sequence(owner, "pairs", pairs)]
     found, left_out = [], []
     for a, b in dict.fromkeys(chosen):
         for i, first in enumerate(known[a].shapes):
