@@ -19,7 +19,6 @@ from impulsar.studio import describe
 CUBE = im.Box((0.1, 0.1, 0.1))
 CONTACT_KINDS = ("material", "material_pair", "obstacle", "no_contact")
 NUMBERS = ("friction", "static", "restitution", "rolling", "spinning")
-pytestmark = pytest.mark.filterwarnings("ignore:.*contact is not simulated yet")
 
 
 def table() -> im.Model:
@@ -676,11 +675,6 @@ def test_the_page_does_what_it_says():
     assert round(contact_properties(model, "PTFE", "steel").friction, 2) == 0.15
     assert world.model.bodies["box"].material == "rubber"
     assert not world.model.no_contacts
-
-
-def test_a_world_says_that_nothing_touches_yet():
-    with pytest.warns(UserWarning, match="contact is not simulated yet"):
-        im.World(table())
 
 
 CORNERS = [(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)]

@@ -97,7 +97,7 @@ def test_a_block_slides_or_sticks(device: str) -> None:
     left = np.maximum(slip - 0.4 * -down, 0.0)
     expected = np.array([[l * np.cos(a), l * np.sin(a), 0.0] for l, a in zip(left, np.repeat(angles, 2), strict=True)])
     assert after[:, :3] == pytest.approx(expected, abs=1e-13)
-    p = ground.state.read("impulse")
+    p = ground.state.read("coming")
     assert p[0] == pytest.approx(-MASS * down, rel=1e-14)
     assert np.hypot(p[1], p[2]) == pytest.approx(MASS * np.minimum(slip, 0.4 * -down), rel=1e-12)
 
@@ -115,10 +115,10 @@ def test_a_ball_begins_to_roll(device: str) -> None:
 def test_without_a_normal_impulse_there_is_no_friction(device: str) -> None:
     """A body that leaves the plane is not held, and a warm start gives it nothing."""
     ground = Ground(3, [[1.0, -2.0, 0.5, 0, 0, 0]], device)
-    ground.state.write("impulse", np.array([[0.0], [3.0], [3.0]]))
+    ground.state.write("coming", np.array([[0.0], [3.0], [3.0]]))
     ground.state.write("last_h", np.ones((1, 1)))
     assert ground.touch(0.8, 0.0)[0] == pytest.approx([1.0, -2.0, 0.5, 0.0, 0.0, 0.0], abs=0)
-    assert not ground.state.read("impulse").any()
+    assert not ground.state.read("coming").any()
 
 
 def test_rows_without_room_are_counted(device: str) -> None:

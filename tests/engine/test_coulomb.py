@@ -55,6 +55,7 @@ def solve(problems, start=None, envelope=None):
         floats["p"][:n, w] = 0.0 if start is None else start[w]
     c = Bounded()
     c.count = wp.array(count, dtype=INT, device="cpu")
+    c.factors = wp.zeros_like(c.count)
     for name, data in ints.items():
         setattr(c, name, wp.array(data, dtype=INT, device="cpu"))
     for name, data in floats.items():

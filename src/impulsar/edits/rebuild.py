@@ -53,7 +53,11 @@ def rebuild(
     was = old.system
     hands = was.counts.hands if hands is None else hands
     spare = (was.counts.loads if loads is None else loads) - len(was.model.loads)
-    system = System(plan.model, was.counts.worlds, was.device, coordinates, hands, max(0, spare), checked=True)
+    system = System(
+        *(plan.model, was.counts.worlds, was.device, coordinates, hands, max(0, spare)),
+        checked=True,
+        contacts=was.asked,
+    )
     change = Change(system, plan.places or Places.of(old), plan.joints, plan.points, turns(old, plan), fresh)
     outcome = carry(old, change)
     if outcome.open:

@@ -38,6 +38,7 @@ class Counts:
     envelope: int  # entries of its factor
     frictions: int  # Coulomb friction rows
     modal: int  # rows that have modes: friction and limits, see engine/integrate/modes.py
+    contacts: int  # that may be there at a time
     springs: int
     hands: int
     loads: int
@@ -66,6 +67,8 @@ class StateArrays:
     past_parts: wp.array2d(dtype=f64)  # work, loss of the parts removed [J]; edits
     edits: wp.array2d(dtype=f64)  # energy that edits put into the mechanism [J]; edits
     clamped: wp.array2d(dtype=f64)  # energy that clamps took out [J]; clamps
+    contact: wp.array2d(dtype=f64)  # contacts of the last step; see engine/integrate/contacts.py
+    contact_work: wp.array2d(dtype=f64)  # work of contacts [J]; measure
     method: wp.array2d(dtype=f64)  # all blocks of the method in use, in the order in which it names them
     method_at: wp.array(dtype=wp.int32)  # [block] where each begins in `method`
 
@@ -123,6 +126,11 @@ class WorkArrays:
     row_group: wp.array2d(dtype=wp.int32)  # of rows bounded together: how many at the first, 0 at the others; 1 alone
     row_bound_of: wp.array2d(dtype=wp.int32)  # row whose impulse its bounds are multiples of, -1: none
     row_weight: wp.array2d(dtype=f64)  # of |J|²: 1 / size² where the row is in metres, so that they compare
+    pair_first: wp.array2d(dtype=wp.int32)  # [row - slots] bodies, axes and point of rows that come and go
+    pair_second: wp.array2d(dtype=wp.int32)
+    pair_turn: wp.array2d(dtype=vec3)
+    pair_slide: wp.array2d(dtype=vec3)
+    pair_point: wp.array2d(dtype=vec3)
     active: wp.array2d(dtype=wp.int32)  # the rows that act in this step
     row_bias: wp.array2d(dtype=f64)  # J v + bias + softness · impulse = 0
     row_softness: wp.array2d(dtype=f64)
@@ -184,6 +192,12 @@ class WorkArrays:
     report: wp.array2d(dtype=f64)  # see measure.REPORT
 
 
+CONTACT_NUMBERS = 21
+Contact = places(  # of its numbers: as in engine/collide/arrays.py, and the bodies, -1: ground
+    **{"first": 0, "second": 1, "mode": 2, "gap": 3, "in_first": 4, "in_second": 7},
+    **{"impulse": 10, "point": 13, "normal": 16, "on_first": 19, "on_second": 20},
+)
+
 # how long the values of a block hold
 ALWAYS = "always"  # they are carried over into a changed system
 TILL_STIFFER = "till stiffer"  # till a hand takes hold, a spring is new, or bodies are put elsewhere
@@ -206,9 +220,9 @@ def coordinate_blocks(n: Counts) -> Iterable[Block]:
 
 
 def row_blocks(n: Counts) -> Iterable[Block]:
-    """Warm starts and books of the slots."""
+    """Warm starts and books of the slots; the impulses of rows that come and go follow those of the slots."""
     books = (Block(name, n.slots, "slot") for name in ("work", "loss", "viscous_loss", "mode"))
-    return (Block("impulse", n.rows, "slot"), *books)
+    return (Block("impulse", n.slots, "slot"), Block("coming", n.rows - n.slots), *books)
 
 
 def hand_blocks(n: Counts) -> Iterable[Block]:
@@ -217,6 +231,11 @@ def hand_blocks(n: Counts) -> Iterable[Block]:
 
 def load_blocks(n: Counts) -> Iterable[Block]:
     return (Block("load_work", n.loads, "load"),)
+
+
+def contact_blocks(n: Counts) -> Iterable[Block]:
+    """What is kept of contacts: their number, then the numbers of each, where `Contact` says."""
+    return Block("contact", 1 + CONTACT_NUMBERS * n.contacts if n.contacts else 0), Block("contact_work", 1)
 
 
 def book_blocks(n: Counts) -> Iterable[Block]:
@@ -234,6 +253,7 @@ CONTRIBUTORS: tuple[Callable[[Counts], Iterable[Block]], ...] = (
     load_blocks,
     book_blocks,
     clock_blocks,
+    contact_blocks,
 )
 
 
@@ -272,7 +292,7 @@ class Layout:
         return [name for name in self.rows if name.startswith(f"{method.name}.")]
 
 
-REPORT_ROWS = 16
+REPORT_ROWS = 19
 
 
 def work_shapes(n: Counts) -> dict[str, int]:
@@ -316,6 +336,7 @@ def work_shapes(n: Counts) -> dict[str, int]:
         | dict.fromkeys(("p_WF", "q_WF", "p_WM", "q_WM"), n.joints - n.bodies)
         | dict.fromkeys(per_dof, n.dofs)
         | dict.fromkeys(per_row, n.rows)
+        | dict.fromkeys(("pair_first", "pair_second", "pair_turn", "pair_slide", "pair_point"), n.rows - n.slots)
         | {"row_count": 1, "rows_missing": 1, "row_trees": 4 * n.rows, "row_start": n.rows + 1}
         | {"carried": 2 * n.bodies, "spun": n.bodies, "J": n.row_entries, "Y": n.row_entries}
         | {"block": 6 * n.slots, "block_rhs": 6, "reaction": n.joints, "transmitted": n.bodies, "own_torque": n.bodies}
@@ -365,6 +386,7 @@ class State:
         for name, rows in self.rows.items():
             if name in StateArrays.vars:  # type: ignore[attr-defined]
                 setattr(self.arrays, name, self._rows(rows))
+        self.arrays.impulse = self._rows(slice(self.rows["impulse"].start, self.rows["coming"].stop))
         own = [] if method is None else [self.rows[name] for name in self.layout.of(method)]
         first = own[0].start if own else 0
         self.arrays.method = self._rows(slice(first, own[-1].stop if own else first))

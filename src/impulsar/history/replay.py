@@ -325,8 +325,8 @@ def write_options(world: "World") -> dict[str, Any]:
     """The arguments that would make this world of its model."""
     names = options_of(type(world))
     of = {name: world.clamps if hasattr(world.clamps, name) else world for name in names if name != "method"}
-    options = {name: FREE.write(getattr(part, name), name) for name, part in of.items()}
-    return options | {"method": write_method(world.method)}
+    options = {name: FREE.write(getattr(part, name), name) for name, part in of.items() if name != "contacts"}
+    return options | {"method": write_method(world.method), "contacts": world.system.asked}
 
 
 def empty_world(options: dict[str, Any], script: list) -> "World":

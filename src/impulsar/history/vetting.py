@@ -38,6 +38,7 @@ OPTIONS: dict[str, Kind] = {  # of World, as a header has them
     "strict": BOOLEAN,
     "max_speed": Optional(NUMBER),
     "max_hand_force": Optional(NUMBER),
+    "contacts": Optional(INTEGER),
 }
 KINDS_OF_FIELDS = {  # of a snapshot
     **{"model": Model, "acceleration": np.ndarray, "coordinates": str, "idle": tuple},
@@ -83,7 +84,11 @@ def check_snapshot(world: "World", kept: Kept) -> Snapshot:
     _check_fields(world, kept)
     model, hands, loads = kept.model, len(kept.hands), len(kept.loads)
     spare = loads - len(model.loads)
-    system = System(model, world.worlds, world.device, kept.coordinates, hands, spare, checked=True)
+    system = System(
+        *(model, world.worlds, world.device, kept.coordinates, hands, spare),
+        checked=True,
+        contacts=world.runner.system.asked,
+    )
     rows = slot_rows(kept, system)
     _fit_arrays(kept, system, rows)
     system.drop_rows(list(kept.idle))

@@ -70,6 +70,9 @@ class Books:
         for k, name in enumerate(system.load_names):
             if name:
                 _add(books.work, name, out(state.read("load_work")[k]))
+        touched = state.read("contact_work")
+        if touched.any():
+            _add(books.losses, "contacts", -out(touched[0]))
         past = state.read("past_hands")
         if past.any():
             _add(books.work, "released hands", out(past[0]))

@@ -2,10 +2,10 @@
 
 They are those with which `direct` would go on from the present state: of the constrained equations with every force
 of this moment, motors that are locked or at their bounds, hands, loads, friction that sticks or slides, limits that
-are touched (engine/integrate/settle.py). An input that jumps right now has jumped; one that is a Python callable goes
-on as in the last step. An impact is not seen: the value is that of just after it, with the velocities of before. A
-motor that is off its target gives what `direct` would give to bring it back; those of methods of first order are on
-theirs to that order.
+are touched (engine/integrate/settle.py). Contacts give what they gave in the last step. An input that jumps right now
+has jumped; one that is a Python callable goes on as in the last step. An impact is not seen: the value is that of just
+after it, with the velocities of before. A motor that is off its target gives what `direct` would give to bring it back;
+those of methods of first order are on theirs to that order.
 
 Nothing is computed before it is asked for, and the bench stays as it is: the kernel works on a copy of its state.
 """
@@ -71,6 +71,7 @@ def instant_kernel(
     m: SystemArrays,
     options: wp.array(dtype=f64),  # of `direct`, whatever the method is
     before: wp.array(dtype=wp.int32),  # [1] 1: inputs just before this moment
+    touched: wp.array(dtype=wp.int32),  # [1] where there is contact, else [0]
     lag: wp.array(dtype=wp.int32),  # [1] 1: motors of the method are on their targets to its first order
     # state in, spent
     s: StateArrays,
@@ -83,6 +84,7 @@ def instant_kernel(
     """Accelerations of the present state."""
     w = wp.tid()
     m.options = options
+    m.contacts_act = touched
     t = snap_to_knot(m, s.time[0, w], SNAP * m.nominal_h[0], w)
     if before[0] != 0:
         t = just_before(t)
@@ -120,7 +122,8 @@ class Instant:
         self._before = wp.zeros(1, dtype=wp.int32, device=device)
         mode = wp.zeros((counts.slots, counts.worlds), dtype=wp.int32, device=device)
         out = [wp.zeros((counts.bodies, counts.worlds), dtype=vec6, device=device) for _ in range(2)]
-        given = [system.arrays, self._options, self._before, self._lag]
+        touched = wp.zeros(int(counts.contacts > 0), dtype=wp.int32, device=device)
+        given = [system.arrays, self._options, self._before, touched, self._lag]
         inputs = [*given, self._state.arrays, self._work, mode]
         self._reading = Reading(instant_kernel, counts.worlds, inputs, out)
 

@@ -7,6 +7,7 @@ import numpy as np
 
 from .bench import Bench
 from .books import Books
+from .contacts import Contacts
 
 
 class Moment:
@@ -39,6 +40,11 @@ class Moment:
     def resultants(self) -> np.ndarray:
         """What changes the momenta of the bodies [body, world, torque and force] [N m, N]."""
         return self._instant[1]
+
+    @cached_property
+    def contact_forces(self) -> np.ndarray:
+        """Sum of the contact forces on each body [body, world, axis] [N]."""
+        return Contacts(self.bench).body_forces()
 
     @cached_property
     def freedoms(self) -> tuple[np.ndarray, np.ndarray]:

@@ -155,6 +155,10 @@ _TABLE = (
         lambda now: now.resultants[..., SHIFT], "axis", variable="force",
     ),
     Quantity(
+        "body.contact_force", "N", "sum of the contact forces on the body in the last sub-step, world axes",
+        lambda now: now.contact_forces, "axis", variable="contact_force", usual=False,
+    ),
+    Quantity(
         "body.torque", "N m", "the same about the centre of mass: rate of the angular momentum, world axes",
         lambda now: now.resultants[..., TURN], "axis", variable="torque",
     ),

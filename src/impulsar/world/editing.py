@@ -193,7 +193,7 @@ def reset(edit: edits.Reset, desk: Editor) -> edits.Answer:
         runner.go_to_start()
         return desk.weighed("back at the start", before, new.moved)
     old = runner.system
-    system = System(model, runner.worlds, runner.device, runner.coordinates, checked=True)
+    system = System(model, runner.worlds, runner.device, runner.coordinates, checked=True, contacts=runner.system.asked)
     carry_parameters(old, system, slot_map(old, system))
     runner.start(system)
     return desk.weighed("back at the start", before, 0.0)

@@ -20,6 +20,7 @@ BY_IMPULSES = 1e100  # a coarser tolerance is none
 MOST_TURN = 1.0  # [rad] of a body in a step of order 1: beyond it turns are not resolved
 MOST_TURNS = 1e4  # [rad] in a nominal step of free bodies, where joints count their own turns
 OPEN = 1e-3  # [rad, or of the mechanism's size]: joints that were open by more before the last correction
+UNSOLVED = 1e-6  # of the largest impulse: contacts that miss Coulomb's law by more are trouble
 WIDE_OPEN = 1e-2  # the same of a method of order 1
 
 CAUSES = {
@@ -47,7 +48,7 @@ CAUSES = {
 class Trouble:
     """Something about a step that is not right to its tolerance."""
 
-    cause: str  # budget, iterations, open, fast, energy
+    cause: str  # budget, iterations, open, fast, contacts, energy
     part: str | None
     text: str  # what, and what to do about it
 
@@ -123,6 +124,11 @@ class StepReport:
         return self._count_row(measured.MODE_CHANGES)
 
     @property
+    def contacts(self):
+        """Contacts in the last sub-step that had any; some of them may be open."""
+        return self._count_row(measured.CONTACTS)
+
+    @property
     def rows(self):
         """Active rows in the last impulsive step."""
         return self._count_row(measured.ROWS)
@@ -178,6 +184,11 @@ class StepReport:
             found.append(
                 Trouble("open", part, f"joint '{part}' is open by {open_by:.3g}; take a smaller dt or more iterations")
             )
+        found += [Trouble("contacts", None, told) for told in self.overflows]
+        off = float(self.raw[measured.CONTACT_RESIDUAL].max())
+        if off > UNSOLVED:
+            text = f"contacts were solved to {off:.1g} of their largest impulse only; take a smaller dt"
+            found.append(Trouble("contacts", None, text))
         turn = float(self.raw[measured.FASTEST].max()) * facts.h
         most = MOST_TURN if first_order else MOST_TURNS if facts.coordinates == "maximal" else np.inf
         if turn > most:
@@ -200,13 +211,20 @@ class StepReport:
 
     @property
     def overflows(self) -> tuple[str, ...]:
-        """Capacities that were exceeded, in words: rows that come and go and found no room. Slots have their own."""
+        """Capacities that were exceeded, in words, with what to ask for: rows and contacts that found no room."""
         left_out, counts = self.raw[measured.ROWS_LEFT_OUT], self._facts.system.counts
         room = counts.rows - counts.slots
-        return tuple(
+        rows = tuple(
             f"world {world} has room for {room} rows beyond its slots and needs {room + int(left_out[world])}"
             for world in np.flatnonzero(left_out)
         )
+        missed = self.raw[measured.CONTACTS_LEFT_OUT]
+        return rows + tuple(self._contact_text(int(world), int(missed[world])) for world in np.flatnonzero(missed))
+
+    def _contact_text(self, world: int, missed: int) -> str:
+        room = self._facts.system.counts.contacts
+        ask = 1 << (room + missed - 1).bit_length()
+        return f"world {world} needs {room + missed} contacts and has room for {room}: World(contacts={ask})"
 
     @property
     def energy(self) -> "Books":

@@ -17,7 +17,9 @@ from ..author.checks import whole
 from ..author.errors import ModelError, StepError
 from ..author.model import Model
 from ..engine.launch import record_launch
+from ..engine.methods.base import touching_kernel
 from ..engine.start.consistent import project_start, refresh, refresh_kernel
+from ..engine.start.contacts import contact_arrays
 from ..engine.start.locked import refuse_locked_motors
 from ..engine.start.redundancy import choose_rows
 from ..engine.state import State, allocate_work
@@ -31,6 +33,10 @@ from .options import parts_of_step
 from .reports import Facts, StepReport, broken
 
 MOST_STEPS = 2**31 - 1  # of one call
+WORST = (  # rows of a report of which the largest counts
+    *(measured.MOST_ITERATIONS, measured.BROKEN, measured.COARSE, measured.ROWS_LEFT_OUT),
+    *(measured.CONTACTS_LEFT_OUT, measured.CONTACT_RESIDUAL),
+)
 SLICE = 0.1  # wall time that a launch of many steps should take at most [s]
 FIRST_SLICE, LARGEST_SLICE = 4, 2**20  # sub-steps of a launch, before their cost is known and at most
 
@@ -52,6 +58,7 @@ class Runner:
         clamps: Clamps,
         script: list,
         carry_out: Callable[[Any], object],
+        contacts: int | None = None,
     ):
         self.method, self.coordinates = method, coordinates
         self.worlds, self.device, self.clamps = worlds, device, clamps
@@ -62,7 +69,7 @@ class Runner:
         self.dt = dt
         self._facts: Facts | None = None
         self.edition = 0  # counts edits: what was derived from parameters before one is stale
-        self.start(System(model, worlds, device, coordinates))
+        self.start(System(model, worlds, device, coordinates, contacts=contacts))
 
     def start(self, system: System) -> None:
         """Take a system into use at its authored pose, with fresh books."""
@@ -99,6 +106,7 @@ class Runner:
         self.coordinates = self.system.coordinates
         self.readout = bench.readout
         self.guard = Guard(self)
+        self.contacts = contact_arrays(self.system)
         self.forget()
         self.equip()
 
@@ -124,7 +132,11 @@ class Runner:
 
     def _record(self) -> None:
         inputs = [self.system.arrays, self.state.arrays, self.work]
-        self.launch = record_launch(self.method.kernel, self.worlds, inputs, self.device)
+        if self.contacts is None:
+            self.launch = record_launch(self.method.kernel, self.worlds, inputs, self.device)
+        else:
+            kernel = touching_kernel(self.method)
+            self.launch = record_launch(kernel, self.worlds, [*inputs, self.contacts], self.device)
         self.refresh = record_launch(refresh_kernel, self.worlds, inputs, self.device)
         self._report = self.work.report.numpy()  # on the CPU a view
 
@@ -278,7 +290,7 @@ class Runner:
         if raw is not None:
             for row in (measured.TOTAL_ITERATIONS, measured.SUB_STEPS, measured.ENDED_BY_LIMIT):
                 new[row] += raw[row]
-            for row in (measured.MOST_ITERATIONS, measured.BROKEN, measured.COARSE, measured.ROWS_LEFT_OUT):
+            for row in WORST:
                 new[row] = np.maximum(new[row], raw[row])
             for row, slot in (
                 (measured.POSITION_RESIDUAL, measured.POSITION_SLOT),

@@ -87,7 +87,11 @@ def put_back(runner: "Runner", snapshot: Snapshot) -> None:
     runner.method = snapshot.method
     if not same:
         spare = loads - len(snapshot.model.loads)
-        system = System(snapshot.model, runner.worlds, runner.device, snapshot.coordinates, hands, spare, checked=True)
+        system = System(
+            *(snapshot.model, runner.worlds, runner.device, snapshot.coordinates, hands, spare),
+            checked=True,
+            contacts=system.asked,
+        )
         system.drop_rows(list(snapshot.idle))
         system.redundancy = runner.redundancy
         kept = snapshot.parameters

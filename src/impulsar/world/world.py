@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from .. import edits
-from ..author.checks import flag, show
+from ..author.checks import flag, show, whole
 from ..author.errors import ModelError, StepError
 from ..author.model import Model
 from ..author.touching import touching_pairs
@@ -19,11 +19,14 @@ from ..edits.fit import fit_kernel
 from ..engine.device import announce_compilation, check_device, load_kernels
 from ..engine.freedoms import coordinates_kernel
 from ..engine.methods import METHODS
+from ..engine.methods.base import touching_kernel
 from ..engine.start.consistent import refresh_kernel
 from ..engine.start.redundancy import rows_kernel
 from ..engine.state import State
 from ..engine.system import System
+from ..engine.system.contacts import check_contacts
 from ..observe.books import Books
+from ..observe.contacts import Contact, Contacts
 from ..observe.moment import Moment
 from ..observe.reading import out
 from ..observe.readout import Readout, constraint_error_kernel
@@ -51,7 +54,8 @@ class World:
     budget: wall time a step may take [s], turned into a limit of iterations by measuring their cost;
     strict: raise when a step is not right to its tolerance (`StepReport.trouble`); redundancy: how far apart rows
     that others imply may be [rad, or lengths over the mechanism's size], the play of its bearings; max_speed [m/s]
-    of bodies and max_hand_force [N] of hands: clamps, off by default, told in `StepReport.clamped`.
+    of bodies and max_hand_force [N] of hands: clamps, off by default, told in `StepReport.clamped`; contacts: how many
+    to have room for at a time, by default as many as there may well be.
     """
 
     def __init__(
@@ -70,6 +74,7 @@ class World:
         redundancy: float | None = None,
         max_speed: float | None = None,
         max_hand_force: float | None = None,
+        contacts: int | None = None,
     ):
         if not isinstance(model, Model):
             raise ModelError(f"world: model is {show(model)}, expected a Model")
@@ -79,26 +84,22 @@ class World:
         if not isinstance(worlds, int) or isinstance(worlds, bool) or not 1 <= worlds <= MOST_WORLDS:
             raise ModelError(f"worlds is {show(worlds)}, expected an integer >= 1, at most {MOST_WORLDS}")
         device, strict, script = check_device(device), flag("world", "strict", strict), script_of(model)
-        clamps = Clamps(max_speed, max_hand_force)
+        clamps, room = Clamps(max_speed, max_hand_force), check_contacts(contacts)
         self._door = threading.Lock()  # who steps or edits holds it
         self._holder: weakref.ref | None = None  # the history that is the only door to it
         self._through = 0  # thread in which that history is at work
-        announce_compilation(options.kernel, device)
-        on_device, on_host = [options.kernel, *OTHERS], [coordinates_kernel]
+        kernel = touching_kernel(options) if touching_pairs(model) else options.kernel
+        announce_compilation(kernel, device)
+        on_device, on_host = [kernel, *OTHERS], [coordinates_kernel]
         if device == "cpu":
             load_kernels([*on_device, *on_host], device)
         else:
             load_kernels(on_device, device)
             load_kernels(on_host, "cpu")
         dt = dt if dt is not None else model.dt or 0.01
-        self.runner = Runner(model, options, coordinates, dt, worlds, device, clamps, script, self._carry_out)
+        self.runner = Runner(model, options, coordinates, dt, worlds, device, clamps, script, self._carry_out, room)
         self.runner.strict = strict
         self._editor, self._digest = Editor(self.runner), Digest(self.runner)
-        if touching_pairs(model):
-            warnings.warn(
-                f"model '{model.name}': its shapes have materials, but contact is not simulated yet: nothing touches",
-                stacklevel=2,
-            )
         if self.start_change:
             told = ", ".join(f"{body} by {change:.3g}" for body, change in self.start_change.items())
             warnings.warn(f"model '{model.name}': start velocities changed to fit the joints: {told} m/s", stacklevel=2)
@@ -386,6 +387,10 @@ class World:
         """Reactions of all joints in the author's order [joint, world, torque and force], and whether determinate."""
         wrenches, determinate = self.moment().reactions
         return wrenches.copy(), determinate
+
+    def contacts(self, world: int = 0) -> list[Contact]:
+        """Where shapes touch at the end of the last step, of one world of a batch."""
+        return Contacts(self.runner.bench).read(whole("contacts", "world", world, 0, self.worlds - 1))
 
     def hand_forces(self) -> dict[str, np.ndarray]:
         """Force of each hand on its body over the last step [N]."""

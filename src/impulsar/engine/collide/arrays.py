@@ -66,6 +66,7 @@ class CollideScratch:
     low: wp.array2d(dtype=vec3)  # bounds, half a margin beyond the shape [m]
     high: wp.array2d(dtype=vec3)
     beyond: wp.array2d(dtype=f64)  # [1] half the margin [m]
+    travel: wp.array2d(dtype=f64)  # how far beyond that contacts of a shape are looked for [m]
     order: wp.array2d(dtype=wp.int32)  # shapes by their lower bounds along the sweep's axis; kept between calls
     sorted_low: wp.array2d(dtype=vec3)  # the bounds in that order
     sorted_high: wp.array2d(dtype=vec3)
@@ -88,8 +89,10 @@ class CollideScratch:
     in_first: wp.array2d(dtype=vec3)  # the point in both shapes' frames [m]
     in_second: wp.array2d(dtype=vec3)
     was: wp.array2d(dtype=wp.int32)  # its number in the call before, -1: new
-    impulse: wp.array2d(dtype=vec3)  # carried over from then [N s]
-    mode: wp.array2d(dtype=wp.int32)
+    impulse: wp.array2d(dtype=vec3)  # carried over from then, on the second [N s]
+    mode: wp.array2d(dtype=wp.int32)  # likewise
+    anchor_first: wp.array2d(dtype=vec3)  # likewise: points in both shapes' frames that touched at the step's start [m]
+    anchor_second: wp.array2d(dtype=vec3)
     count: wp.array2d(dtype=wp.int32)  # [1]
     missed: wp.array2d(dtype=wp.int32)  # [1] contacts that found no room
     # those of the call before, with their points in both bodies
@@ -99,6 +102,8 @@ class CollideScratch:
     old_in_second: wp.array2d(dtype=vec3)
     old_impulse: wp.array2d(dtype=vec3)
     old_mode: wp.array2d(dtype=wp.int32)
+    old_anchor_first: wp.array2d(dtype=vec3)
+    old_anchor_second: wp.array2d(dtype=vec3)
     old_used: wp.array2d(dtype=wp.int32)
     old_count: wp.array2d(dtype=wp.int32)  # [1]
     # of one pair

@@ -44,7 +44,7 @@ def is_beyond(m: wp.ref[ShapeArrays], x: wp.ref[CollideScratch], plane: int, sha
         if n[k] < ZERO:
             far = high[k] - x.p_WS[plane, w][k]
         nearest += n[k] * far
-    return nearest > x.beyond[0, w]
+    return nearest > x.beyond[0, w] + x.travel[plane, w]
 
 
 @wp.func

@@ -22,7 +22,7 @@ def place_shape(
     x.p_WS[shape, w] = p_WS
     x.R_WS[shape, w] = R
     half = m.half[shape]
-    beyond = m.radius[shape] + margin / f64(2.0)
+    beyond = m.radius[shape] + margin / f64(2.0) + x.travel[shape, w]
     middle = p_WS + R * m.middle[shape]
     reach = zero3()
     for k in range(3):
@@ -166,7 +166,8 @@ def make_room(x: wp.ref[CollideScratch], gap: f64, w: int) -> int:
 
 @wp.func(inline=False)
 def find_contacts(m: wp.ref[ShapeArrays], x: wp.ref[CollideScratch], margin: f64, w: int):
-    """All contacts of shapes that are placed, with gaps below the margin [m], matched to those before.
+    """All contacts of shapes that are placed, with gaps below the margin and what both travel [m], matched to those
+    before.
 
     They are in the order of pairs, and in a pair of features. Where there is no room the deepest stay, and `missed`
     counts the others.
@@ -178,7 +179,7 @@ def find_contacts(m: wp.ref[ShapeArrays], x: wp.ref[CollideScratch], margin: f64
     for i in range(x.pair_count[0, w]):
         a = x.pair_first[i, w]
         b = x.pair_second[i, w]
-        found = collide_pair(m, x, a, b, margin, w)
+        found = collide_pair(m, x, a, b, margin + x.travel[a, w] + x.travel[b, w], w)
         for k in range(found):
             at = count
             if count < x.gap.shape[0]:

@@ -28,6 +28,8 @@ def keep_contacts(x: wp.ref[CollideScratch], w: int):
         x.old_in_second[i, w] = x.in_second[i, w]
         x.old_impulse[i, w] = x.impulse[i, w]
         x.old_mode[i, w] = x.mode[i, w]
+        x.old_anchor_first[i, w] = x.anchor_first[i, w]
+        x.old_anchor_second[i, w] = x.anchor_second[i, w]
         x.old_used[i, w] = 0
     x.old_count[0, w] = count
     x.count[0, w] = 0
@@ -43,7 +45,7 @@ def is_before(x: wp.ref[CollideScratch], old: int, a: int, b: int, w: int) -> bo
 
 @wp.func(inline=False)
 def match_contacts(m: wp.ref[ShapeArrays], x: wp.ref[CollideScratch], w: int):
-    """Carry impulses and modes over from the contacts before; what is new has none, and was -1."""
+    """Carry impulses, modes and anchors over from the contacts before; what is new has none, and was -1."""
     start = int(0)
     olds = x.old_count[0, w]
     for i in range(x.count[0, w]):
@@ -51,6 +53,8 @@ def match_contacts(m: wp.ref[ShapeArrays], x: wp.ref[CollideScratch], w: int):
         b = x.second[i, w]
         x.impulse[i, w] = vec3(f64(0.0), f64(0.0), f64(0.0))
         x.mode[i, w] = 0
+        x.anchor_first[i, w] = x.in_first[i, w]
+        x.anchor_second[i, w] = x.in_second[i, w]
         x.was[i, w] = -1
         while start < olds and is_before(x, start, a, b, w):
             start += 1
@@ -69,4 +73,6 @@ def match_contacts(m: wp.ref[ShapeArrays], x: wp.ref[CollideScratch], w: int):
             x.old_used[best, w] = 1
             x.impulse[i, w] = x.old_impulse[best, w]
             x.mode[i, w] = x.old_mode[best, w]
+            x.anchor_first[i, w] = x.old_anchor_first[best, w]
+            x.anchor_second[i, w] = x.old_anchor_second[best, w]
             x.was[i, w] = best

@@ -257,7 +257,7 @@ def collide_scratch(m: ShapeArrays, worlds: int, pairs: int, contacts: int, devi
     room = 2 * largest_face(m) + 4
     most = max(room, CANDIDATES if len(m.node_count) or len(m.heights) else 0)
     sizes = {
-        **dict.fromkeys(("p_WS", "R_WS", "low", "high", "order", "sorted_low", "sorted_high"), shapes),
+        **dict.fromkeys(("p_WS", "R_WS", "low", "high", "order", "sorted_low", "sorted_high", "travel"), shapes),
         **dict.fromkeys(("pair_first", "pair_second", "swept_first", "swept_second"), pairs),
         **dict.fromkeys(("pair_count", "pairs_missed", "count", "missed", "old_count", "beyond"), 1),
         **dict.fromkeys(("out_point", "out_normal", "out_gap", "out_side"), OUT),

@@ -14,6 +14,7 @@ from ..spatial import ZERO, f64, vec6
 from ..state import StateArrays, WorkArrays
 from ..system import SystemArrays
 from .compliance import add_compliance
+from .contacts import add_contacts
 from .loads import add_loads
 from .motor_torques import add_motor_torques
 
@@ -43,6 +44,8 @@ def total(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays]
     book = stage * ledger_size(m.slot_kind.shape[0], m.load_body.shape[0])
     clear_forces(m, x, w)
     add_elements(m, x, t, ZERO, True, book, w)
+    if m.contacts_act.shape[0] > 0:
+        add_contacts(m, s, x, w)
     if m.live_slots[0] > 0:
         add_motor_torques(m, s, x, t, ZERO, m.nominal_h[0], book, w)
         add_compliance(m, s, x, t, book, w)

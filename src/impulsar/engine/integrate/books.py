@@ -71,7 +71,8 @@ def relative_imbalance(
     for k in range(m.load_body.shape[0]):
         out -= s.load_work[k, w]
         turned += wp.abs(s.load_work[k, w])
-    turned += fall
+    out -= s.contact_work[0, w]
+    turned += fall + wp.abs(s.contact_work[0, w])
     if wp.abs(out) <= f64(1e-12) * (wp.abs(potential) + wp.abs(s.start_energy[0, w])) + turned * f64(1e-15):
         return ZERO
     return out / (turned + wp.abs(out))

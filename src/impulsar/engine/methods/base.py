@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Protocol, cast
 import numpy as np
 import warp as wp
 
+from ...author.errors import ModelError
 from ..options import MOST_OPTIONS, Option
 from ..state import Block, Counts
 
@@ -95,6 +96,14 @@ class Method(Protocol):
         """Units of work in a budget [s]. This one takes all of a step's time to be spent on them."""
         spent, done = trial(self, self.most_work)
         return int(budget / (spent / max(1.0, done)))
+
+
+def touching_kernel(method: Any) -> wp.Kernel:
+    """The kernel of a method that takes steps of worlds with contact: (m, s, x, c), c: ContactArrays."""
+    kernel = getattr(method, "touching_kernel", None)
+    if kernel is None:
+        raise ModelError(f"method {method.name}: has no contact; take another, or shapes without materials")
+    return kernel
 
 
 def sweeps_in(budget: float, endless: Any, trial: Trial) -> int:

@@ -25,12 +25,14 @@ from ..constrain.reactions import instant_reactions
 from ..constrain.topology import list_rows
 from ..integrate.books import measure_energy
 from ..integrate.clock import advance_clock
+from ..integrate.contacts import recall, remember
 from ..integrate.control import KEPT, Kept
 from ..integrate.impulsive import needs_impulses
 from ..integrate.pairs import STAGES, tableaux
 from ..integrate.substeps import (
     MUST_BE_IMPULSIVE,
     SMOOTH,
+    Progress,
     begin,
     by_modes,
     change_pair,
@@ -41,8 +43,10 @@ from ..integrate.substeps import (
     take_smooth,
     wished_size,
 )
+from ..integrate.touching import advance
 from ..options import Option
 from ..report import check_finite, report_substeps, report_velocities, start_report
+from ..solve.islands import ContactArrays
 from ..spatial import ONE, ZERO, f64
 from ..state import Block, Counts, StateArrays, WorkArrays
 from ..system import SystemArrays
@@ -78,6 +82,10 @@ class Direct(Method):
     @property
     def kernel(self) -> wp.Kernel:
         return direct_kernel
+
+    @property
+    def touching_kernel(self) -> wp.Kernel:
+        return touching_kernel
 
     @property
     def tableau(self) -> np.ndarray:
@@ -131,7 +139,7 @@ class Direct(Method):
 
 @wp.func
 def step(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], is_last: bool, w: int):
-    """One nominal step of one world."""
+    """One nominal step of one world without contact."""
     p = begin(m, s, w)
     if m.live_slots[0] > 0 and m.options[Option.fixed] == ZERO:
         refresh_geometry(m, s, x, w)  # as after a launch, so that step(n) is n times step to the bit
@@ -148,6 +156,34 @@ def step(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays],
             p = take_impulsive(m, s, x, p, is_last, w)
         else:
             p = take_smooth(m, s, x, p, size, w)
+    end_step(m, s, x, p, is_last, w)
+
+
+@wp.func
+def touching_step(
+    m: wp.ref[SystemArrays],
+    s: wp.ref[StateArrays],
+    x: wp.ref[WorkArrays],
+    c: wp.ref[ContactArrays],
+    is_last: bool,
+    w: int,
+):
+    """One nominal step of one world with contact."""
+    p = begin(m, s, w)
+    refresh_geometry(m, s, x, w)
+    while p.left > ZERO and p.broken == 0:
+        if m.options[Option.fixed] == ZERO:
+            p = change_pair(m, s, spend(m, x, p, w), w)
+        p = advance(m, s, x, c, p, is_last, w)
+    end_step(m, s, x, p, is_last, w)
+
+
+@wp.func(inline=False)
+def end_step(
+    m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], end: Progress, is_last: bool, w: int
+):
+    """What a nominal step leaves for the next, and for the report."""
+    p = end
     if p.broken != 0:
         x.report[BROKEN, w] = f64(p.broken)
         return
@@ -163,6 +199,23 @@ def step(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays],
         take_smooth(m, s, x, p, ZERO, w)
         report_velocities(m, s, x, p.t, w)
         instant_reactions(m, s, x, w)
+
+
+@wp.kernel(enable_backward=False, module="unique")  # compiled where there is contact only
+def touching_kernel(m: SystemArrays, s: StateArrays, x: WorkArrays, c: ContactArrays):
+    """The same of worlds with contact."""
+    w = wp.tid()
+    start_report(x, w)
+    list_rows(m, x, w)
+    recall(s, c, w)
+    for k in range(m.steps[0]):
+        if x.report[BROKEN, w] == ZERO:
+            touching_step(m, s, x, c, k == m.steps[0] - 1, w)
+            advance_clock(m, s, m.nominal_h[0], w)
+    remember(s, c, w)
+    refresh_geometry(m, s, x, w)
+    measure_energy(m, s, x, w)
+    check_finite(x, w)
 
 
 @wp.kernel(enable_backward=False)

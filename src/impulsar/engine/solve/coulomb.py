@@ -20,16 +20,18 @@ nothing.
 
 import warp as wp
 
-from ..spatial import ONE, ZERO, f64
+from ..spatial import HALF, ONE, ZERO, f64
 
 SOFT = wp.constant(wp.float64(1e-9))  # of a row's own response
 TINY = wp.constant(wp.float64(1e-300))
 ENOUGH = wp.constant(wp.float64(1e-10))  # error, of the largest impulse there is or would be without the others
+ROUNDED = wp.constant(wp.float64(1e-14))  # what is less is rounding; a stack of n amplifies errors n² times
 NOTHING = wp.constant(wp.float64(1e-14))  # response, of the largest: a row that nothing moves
 NEWTON_STEPS = 15
 WATCHDOG = 4  # steps without a new best
-SWEEPS = 10  # before Newton's method is tried again; then three times as many
+SWEEPS = 10  # before Newton's method is tried again; then three times as many, within MOST_WORK
 ROUNDS = 6
+MOST_WORK = 2000000  # entries of the matrix read in sweeps
 INSIDE, BOUND, SLIDES = 0, 1, 2
 
 
@@ -48,6 +50,7 @@ class Bounded:
     low: wp.array2d(dtype=f64)
     high: wp.array2d(dtype=f64)
     p: wp.array2d(dtype=f64)  # in: to begin with; out
+    factors: wp.array2d(dtype=wp.int32)  # [1] how many were made, added up
     # scratch
     w: wp.array2d(dtype=f64)
     rho: wp.array2d(dtype=f64)
@@ -235,6 +238,7 @@ def right_side(c: wp.ref[Bounded], k: int, w: int) -> f64:
 def solve_rows(c: wp.ref[Bounded], w: int) -> bool:
     """P of the equations as they are sorted, by LU within the envelope, into c.next; False where they have none."""
     n = c.count[0, w]
+    c.factors[0, w] = c.factors[0, w] + 1
     for k in range(n):
         start = c.start[k, w]
         row = c.at[k, w]
@@ -275,7 +279,7 @@ def newton(c: wp.ref[Bounded], start: f64, w: int) -> f64:
     step = int(0)
     for k in range(n):
         c.best[k, w] = c.p[k, w]
-    while step < NEWTON_STEPS and least > ENOUGH and since < WATCHDOG:
+    while step < NEWTON_STEPS and least > ROUNDED and since < WATCHDOG:
         if not solve_rows(c, w):
             step = NEWTON_STEPS
         else:
@@ -284,9 +288,12 @@ def newton(c: wp.ref[Bounded], start: f64, w: int) -> f64:
             velocities(c, w)
             error = sort_rows(c, w)
             since += 1
+            if least <= ENOUGH and error > HALF * least:  # as good as it gets
+                since = int(WATCHDOG)
             if error < least:
                 least = error
-                since = int(0)
+                if since < WATCHDOG:
+                    since = int(0)
                 for k in range(n):
                     c.best[k, w] = c.p[k, w]
         step += 1
@@ -348,11 +355,16 @@ def solve_bounded(c: wp.ref[Bounded], w: int) -> f64:
     error = sort_rows(c, w)
     sweeps = int(SWEEPS)
     rounds = int(0)
+    last = wp.max(c.count[0, w] - 1, 0)
+    work = MOST_WORK // (2 * (c.at[last, w] + last + 1))  # sweeps that there is time for
     while rounds < ROUNDS and error > ENOUGH:
         if rounds > 0:
             for _ in range(sweeps):
                 sweep_rows(c, w)
-            sweeps *= 3
+            work -= sweeps
+            sweeps = wp.min(3 * sweeps, work)
+            if sweeps <= 0:
+                rounds = int(ROUNDS)
             velocities(c, w)
             error = sort_rows(c, w)
         error = newton(c, error, w)

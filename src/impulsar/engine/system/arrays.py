@@ -138,3 +138,4 @@ class SystemArrays:
     steps: wp.array(dtype=wp.int32)  # [1] steps of a launch
     live_slots: wp.array(dtype=wp.int32)  # [1] slots that can be rows: all but those of empty hands
     options: wp.array(dtype=f64)  # of the method
+    contacts_act: wp.array(dtype=wp.int32)  # [0], or [1] in readings: forces of the last contacts act at an instant

@@ -37,6 +37,7 @@ from ..spatial import f64, mat33, quat, vec3
 from ..state import Counts
 from .arrays import ADD, ALONE, ELEMENTS, FOLLOW, HELD, JOINED, KEEP, LEVEL, ON_BALL, STORE, WHOLE, SystemArrays
 from .channels import Channels
+from .contacts import MOST_ROWS, contact_room
 from .numbers import numbers_of
 from .slots import BILATERAL, CLOSURE, COUPLING, FRICTION, HAND, IDLE, MODAL, SOFT, Slot, SlotBuilder, SlotKey
 from .tree import GROUND, Tree, scatter, span
@@ -67,6 +68,7 @@ class System:
         check_meeting: bool = True,
         checked: bool = False,  # the model has been checked: an edit checks what it changes
         extra_rows: int = 0,  # room for rows that come and go
+        contacts: int | None = None,  # room for contacts, None: as many as there may well be
     ):
         if not checked:
             model.check(check_meeting)
@@ -92,7 +94,8 @@ class System:
         self._number_freedoms()
         channels = self._make_slots(hands, loads)
         self._place_rows()
-        self.counts = self._count(hands, len(channels), extra_rows)
+        self.asked = contacts
+        self.counts = self._count(hands, len(channels), extra_rows, contact_room(model, contacts))
         self._write(channels)
 
     @cached_property
@@ -115,8 +118,9 @@ class System:
             channels += [*scalar_profiles(load.force, 3), *scalar_profiles(load.torque, 3)]
         return channels + [0.0] * (6 * loads)
 
-    def _count(self, hands: int, channels: int, extra_rows: int) -> Counts:
+    def _count(self, hands: int, channels: int, extra: int, contacts: int) -> Counts:
         """How many there are of everything."""
+        extra_rows = extra + MOST_ROWS * contacts
         counts = Counts(
             bodies=len(self.tree.bodies),
             joints=len(self.joints),
@@ -130,8 +134,9 @@ class System:
             solvables=len(self._solvable),
             spares=0,
             envelope=self._envelope_row[-1],
-            frictions=sum(slot.kind == FRICTION for slot in self.slots) + extra_rows,
+            frictions=sum(slot.kind == FRICTION for slot in self.slots) + extra,
             modal=sum(slot.kind in MODAL for slot in self.slots),
+            contacts=contacts,
             springs=len(self.model.springs),
             hands=hands,
             loads=len(self.load_names),
@@ -167,6 +172,7 @@ class System:
         self.arrays.spares = wp.zeros(1, dtype=wp.int32, device=device)
         self.arrays.tableau = wp.zeros(1, dtype=f64, device=device)  # a method that has one fills it
         self.arrays.options = wp.zeros(MOST_OPTIONS, dtype=f64, device=device)
+        self.arrays.contacts_act = wp.zeros(0, dtype=wp.int32, device=device)
 
     def _number_freedoms(self) -> None:
         """Where each freedom's velocity and coordinate are; tree joints in q, v, loops in loop_q."""

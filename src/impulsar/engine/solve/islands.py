@@ -1,0 +1,388 @@
+"""All rows with bounds of a step, solved as a whole, island by island, around the equations.
+
+Trees that rows join, of any kind, are an island: what happens in one does not reach another. In each island the rows
+that a direct solve does not take, contacts, friction, limits, weak motors and compliant ones, are one problem of
+coulomb.py,
+
+    W = J M⁻¹ Jᵀ - C A⁻¹ Cᵀ + softness         C responses of the equations, A their own, factored in solve/direct.py
+
+whose matrix is kept within an envelope: a row responds to those on its own trees and on trees that equations join to
+them. Impulses act on any vector of velocities, so that positions are projected by the same code. An island of more
+than MOST_ROWS rows is left to sweeps.
+"""
+
+import warp as wp
+
+from ..collide.arrays import CollideScratch, ShapeArrays
+from ..coordinates.tree import apply_impulse, row_response, row_velocity
+from ..spatial import ONE, ZERO, f64
+from ..state import WorkArrays
+from ..system import SystemArrays
+from .coulomb import Bounded, solve_bounded
+from .ldl import solve_envelope
+
+MOST_ROWS = 300
+MOST_WORK = 4000000  # multiplications of a factor: more are left to sweeps
+SWEEPS = 30
+
+
+@wp.struct
+class ContactArrays:
+    """What worlds with contact have besides: shapes, what was found, and room for the problem of an island."""
+
+    shapes: ShapeArrays
+    found: CollideScratch
+    bounded: Bounded
+    shape_material: wp.array(dtype=wp.int32)  # [shape]
+    material_pair: wp.array(dtype=wp.int32)  # [material · materials + material] pair that they have, -1: none
+    # islands
+    island: wp.array2d(dtype=wp.int32)  # [tree] another tree of its island, the first: itself
+    joined: wp.array2d(dtype=wp.int32)  # [tree] another tree that equations join to it, likewise
+    first_row: wp.array2d(dtype=wp.int32)  # [tree] first row of the problem on it or trees joined to it
+    begin: wp.array2d(dtype=wp.int32)  # [tree + 1] where the rows of its island begin in `member`
+    member: wp.array2d(dtype=wp.int32)  # [row] rows by islands
+    place: wp.array2d(dtype=wp.int32)  # [row] its place in the problem
+    couple: wp.array2d(dtype=f64)  # [place · bilaterals + bilateral] responses of the equations to it
+    share: wp.array2d(dtype=f64)  # [place · bilaterals + bilateral] what the equations give for a unit of it
+    column: wp.array2d(dtype=f64)  # [bilateral]
+    rebound: wp.array2d(dtype=f64)  # [row] least velocity of a normal's row if it gets an impulse [m/s]
+
+
+@wp.func
+def root_of(of: wp.array2d(dtype=wp.int32), tree: int, w: int) -> int:
+    """The tree that stands for all that belong together."""
+    root = tree
+    while of[root, w] != root:
+        root = of[root, w]
+    at = tree
+    while of[at, w] != root:  # shorter for the next one
+        onward = of[at, w]
+        of[at, w] = root
+        at = onward
+    return root
+
+
+@wp.func
+def join(of: wp.array2d(dtype=wp.int32), a: int, b: int, w: int):
+    """The lower of two roots stands for both."""
+    first = root_of(of, a, w)
+    second = root_of(of, b, w)
+    if first < second:
+        of[second, w] = first
+    else:
+        of[first, w] = second
+
+
+@wp.func
+def join_row(x: wp.ref[WorkArrays], of: wp.array2d(dtype=wp.int32), r: int, w: int):
+    first = x.row_trees[4 * r, w]
+    for n in range(1, 4):
+        other = x.row_trees[4 * r + n, w]
+        if first >= 0 and other >= 0:
+            join(of, first, other, w)
+
+
+@wp.func(inline=False)
+def list_islands(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], c: wp.ref[ContactArrays], rows: int, w: int):
+    """Islands of the active rows, and the rows of each that have bounds, in their order."""
+    trees = m.tree_dof.shape[0] - 1
+    for tree in range(trees):
+        c.island[tree, w] = tree
+        c.joined[tree, w] = tree
+        c.begin[tree, w] = 0
+    c.begin[trees, w] = 0
+    for i in range(m.bilateral.shape[0]):
+        r = m.bilateral[i]
+        if x.solved[r, w] != 0:
+            join_row(x, c.joined, r, w)
+            join_row(x, c.island, r, w)
+    for a in range(rows):
+        join_row(x, c.island, x.active[a, w], w)
+    for a in range(rows):
+        r = x.active[a, w]
+        if x.solved[r, w] == 0 and x.row_trees[4 * r, w] >= 0:
+            tree = root_of(c.island, x.row_trees[4 * r, w], w)
+            c.begin[tree + 1, w] = c.begin[tree + 1, w] + 1
+    for tree in range(trees):
+        c.begin[tree + 1, w] = c.begin[tree + 1, w] + c.begin[tree, w]
+        c.first_row[tree, w] = c.begin[tree, w]  # for now, how far the island is filled
+    for a in range(rows):
+        r = x.active[a, w]
+        if x.solved[r, w] == 0 and x.row_trees[4 * r, w] >= 0:
+            tree = root_of(c.island, x.row_trees[4 * r, w], w)
+            at = c.first_row[tree, w]
+            c.member[at, w] = r
+            c.first_row[tree, w] = at + 1
+
+
+@wp.func(inline=False)
+def lay_out(x: wp.ref[WorkArrays], c: wp.ref[ContactArrays], begin: int, n: int, w: int) -> bool:
+    """Envelope of the problem of n rows from `begin` on; False where there is no room for it, or no time."""
+    p = c.bounded
+    if n > p.b.shape[0]:
+        return False
+    for k in range(n):
+        r = c.member[begin + k, w]
+        c.place[r, w] = k
+        for i in range(4):
+            tree = x.row_trees[4 * r + i, w]
+            if tree >= 0:
+                c.first_row[root_of(c.joined, tree, w), w] = -1
+    entries = int(0)
+    work = int(0)
+    for k in range(n):
+        r = c.member[begin + k, w]
+        start = k
+        for i in range(4):
+            tree = x.row_trees[4 * r + i, w]
+            if tree >= 0:
+                root = root_of(c.joined, tree, w)
+                if c.first_row[root, w] < 0:
+                    c.first_row[root, w] = k
+                start = wp.min(start, c.first_row[root, w])
+        p.start[k, w] = start
+        p.at[k, w] = entries - start
+        entries += k - start + 1
+        work += (k - start) * (k - start)
+    p.count[0, w] = n
+    return entries <= p.W.shape[0] and work <= MOST_WORK
+
+
+@wp.func
+def is_joined(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], c: wp.ref[ContactArrays], k: int, w: int) -> bool:
+    """Whether equations respond to the k-th row of the problem at all."""
+    rows = m.bilateral.shape[0]
+    for i in range(rows):
+        if c.couple[k * rows + i, w] != ZERO:
+            return True
+    return False
+
+
+@wp.func(inline=False)
+def couple_rows(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], c: wp.ref[ContactArrays], begin: int, n: int, w: int):
+    """Responses of the equations to the rows of the problem, and what they give for a unit of each."""
+    rows = m.bilateral.shape[0]
+    for k in range(n):
+        r = c.member[begin + k, w]
+        for i in range(rows):
+            couple = ZERO
+            if x.solved[m.bilateral[i], w] != 0:
+                couple = row_response(m, x, m.bilateral[i], r, w)
+            c.couple[k * rows + i, w] = couple
+            c.column[i, w] = couple
+        if is_joined(m, x, c, k, w):
+            solve_envelope(x.factor, m.envelope_start, m.envelope_row, rows, c.column, w)
+        for i in range(rows):
+            c.share[k * rows + i, w] = c.column[i, w]
+
+
+@wp.func(inline=False)
+def fill_problem(
+    m: wp.ref[SystemArrays],
+    x: wp.ref[WorkArrays],
+    c: wp.ref[ContactArrays],
+    v: wp.array2d(dtype=f64),
+    impulse: wp.array2d(dtype=f64),
+    begin: int,
+    n: int,
+    w: int,
+):
+    """Matrix, right side, bounds and first guess of the rows from `begin` on, at velocities that fit the equations."""
+    p = c.bounded
+    rows = m.bilateral.shape[0]
+    couple_rows(m, x, c, begin, n, w)
+    for k in range(n):
+        r = c.member[begin + k, w]
+        for j in range(p.start[k, w], k + 1):
+            value = row_response(m, x, r, c.member[begin + j, w], w)
+            for i in range(rows):
+                value -= c.couple[k * rows + i, w] * c.share[j * rows + i, w]
+            if j == k:
+                value = wp.max(value, ZERO) + x.row_softness[r, w]
+            p.W[p.at[k, w] + j, w] = value
+        p.b[k, w] = row_velocity(m, x, v, r, w) + x.row_bias[r, w]
+        p.low[k, w] = x.row_low[r, w]
+        p.high[k, w] = x.row_high[r, w]
+        p.group[k, w] = x.row_group[r, w]
+        p.of[k, w] = int(-1)
+        if x.row_bound_of[r, w] >= 0:
+            p.of[k, w] = c.place[x.row_bound_of[r, w], w]
+        p.p[k, w] = impulse[r, w]
+
+
+@wp.func(inline=False)
+def give_impulses(
+    m: wp.ref[SystemArrays],
+    x: wp.ref[WorkArrays],
+    c: wp.ref[ContactArrays],
+    v: wp.array2d(dtype=f64),
+    impulse: wp.array2d(dtype=f64),
+    begin: int,
+    n: int,
+    w: int,
+):
+    """v ← v + M⁻¹ Jᵀ p of the rows of the problem, with what the equations give for it."""
+    p = c.bounded
+    rows = m.bilateral.shape[0]
+    for k in range(n):
+        r = c.member[begin + k, w]
+        impulse[r, w] = p.p[k, w]
+        if p.p[k, w] != ZERO:
+            apply_impulse(m, x, v, r, p.p[k, w], w)
+    for i in range(rows):
+        given = ZERO
+        for k in range(n):
+            given -= c.share[k * rows + i, w] * p.p[k, w]
+        if given != ZERO:
+            r = m.bilateral[i]
+            impulse[r, w] = impulse[r, w] + given
+            apply_impulse(m, x, v, r, given, w)
+
+
+@wp.func(inline=False)
+def solve_equations_for(
+    m: wp.ref[SystemArrays],
+    x: wp.ref[WorkArrays],
+    v: wp.array2d(dtype=f64),
+    impulse: wp.array2d(dtype=f64),
+    w: int,
+):
+    """Impulses of the equations that are solved, J v + bias = 0, added to v and `impulse`."""
+    rows = m.bilateral.shape[0]
+    for i in range(rows):
+        r = m.bilateral[i]
+        x.multiplier[i, w] = ZERO
+        if x.solved[r, w] != 0:
+            x.multiplier[i, w] = -(row_velocity(m, x, v, r, w) + x.row_bias[r, w])
+    solve_envelope(x.factor, m.envelope_start, m.envelope_row, rows, x.multiplier, w)
+    for i in range(rows):
+        given = x.multiplier[i, w]
+        if given != ZERO:
+            r = m.bilateral[i]
+            impulse[r, w] = impulse[r, w] + given
+            apply_impulse(m, x, v, r, given, w)
+
+
+@wp.func
+def limit_of(x: wp.ref[WorkArrays], impulse: wp.array2d(dtype=f64), r: int, bound: f64, w: int) -> f64:
+    """A bound of a row's impulse, which may be a multiple of another's."""
+    of = x.row_bound_of[r, w]
+    if of < 0:
+        return bound
+    return bound * wp.max(impulse[of, w], ZERO)
+
+
+@wp.func(inline=False)
+def push_group(
+    m: wp.ref[SystemArrays],
+    x: wp.ref[WorkArrays],
+    c: wp.ref[ContactArrays],
+    v: wp.array2d(dtype=f64),
+    impulse: wp.array2d(dtype=f64),
+    r: int,
+    w: int,
+):
+    """A row, or rows that are bounded together, once into its bounds; those all from the same velocity."""
+    n = x.row_group[r, w]
+    square = ZERO
+    response = ZERO
+    for k in range(n):
+        if x.row_mass[r + k, w] > ZERO:
+            response += ONE / x.row_mass[r + k, w]
+    if response == ZERO:
+        return
+    for k in range(n):
+        u = row_velocity(m, x, v, r + k, w) + x.row_bias[r + k, w] + x.row_softness[r + k, w] * impulse[r + k, w]
+        x.row_late[r + k, w] = impulse[r + k, w] - u / response
+        square += x.row_late[r + k, w] * x.row_late[r + k, w]
+    scale = ONE
+    if n > 1:
+        bound = limit_of(x, impulse, r, x.row_high[r, w], w)
+        if square > bound * bound:
+            scale = bound / wp.sqrt(square)
+    for k in range(n):
+        goal = scale * x.row_late[r + k, w]
+        if n == 1:
+            low = limit_of(x, impulse, r, x.row_low[r, w], w)
+            goal = wp.clamp(goal, low, limit_of(x, impulse, r, x.row_high[r, w], w))
+        change = goal - impulse[r + k, w]
+        impulse[r + k, w] = goal
+        if change != ZERO:
+            apply_impulse(m, x, v, r + k, change, w)
+
+
+@wp.func(inline=False)
+def sweep_island(
+    m: wp.ref[SystemArrays],
+    x: wp.ref[WorkArrays],
+    c: wp.ref[ContactArrays],
+    v: wp.array2d(dtype=f64),
+    impulse: wp.array2d(dtype=f64),
+    begin: int,
+    n: int,
+    sweeps: int,
+    w: int,
+):
+    """The same by sweeps, from the impulses there are, around the equations."""
+    for k in range(n):
+        r = c.member[begin + k, w]
+        if impulse[r, w] != ZERO:
+            apply_impulse(m, x, v, r, impulse[r, w], w)
+    for _ in range(sweeps):
+        for k in range(n):
+            r = c.member[begin + k, w]
+            if x.row_group[r, w] > 0:
+                push_group(m, x, c, v, impulse, r, w)
+        if m.bilateral.shape[0] > 0:
+            solve_equations_for(m, x, v, impulse, w)
+
+
+@wp.func(inline=False)
+def solve_problem(x: wp.ref[WorkArrays], c: wp.ref[ContactArrays], begin: int, n: int, w: int) -> f64:
+    """The problem as it is filled, and once more with those that bounce; returns the error that is left."""
+    p = c.bounded
+    error = ZERO
+    bounces = int(1)
+    for _ in range(2):
+        if bounces > 0:
+            error = solve_bounded(c.bounded, w)
+            bounces = int(0)
+            for k in range(n):
+                r = c.member[begin + k, w]
+                if c.rebound[r, w] > ZERO and p.p[k, w] > ZERO:
+                    p.b[k, w] = p.b[k, w] - x.row_bias[r, w] - c.rebound[r, w]
+                    x.row_bias[r, w] = -c.rebound[r, w]
+                    c.rebound[r, w] = ZERO
+                    bounces += 1
+    return error
+
+
+@wp.func(inline=False)
+def solve_islands(
+    m: wp.ref[SystemArrays],
+    x: wp.ref[WorkArrays],
+    c: wp.ref[ContactArrays],
+    v: wp.array2d(dtype=f64),
+    impulse: wp.array2d(dtype=f64),
+    rows: int,
+    w: int,
+) -> f64:
+    """Impulses of all active rows, by which v changes; returns the largest error left where they were not swept.
+
+    `impulse` is what they begin with; that of the equations counts as given already.
+    """
+    list_islands(m, x, c, rows, w)
+    if m.bilateral.shape[0] > 0:
+        solve_equations_for(m, x, v, impulse, w)
+    worst = ZERO
+    for tree in range(m.tree_dof.shape[0] - 1):
+        begin = c.begin[tree, w]
+        n = c.begin[tree + 1, w] - begin
+        if n > 0:
+            if lay_out(x, c, begin, n, w):
+                fill_problem(m, x, c, v, impulse, begin, n, w)
+                worst = wp.max(worst, solve_problem(x, c, begin, n, w))
+                give_impulses(m, x, c, v, impulse, begin, n, w)
+            else:
+                sweep_island(m, x, c, v, impulse, begin, n, SWEEPS, w)
+    return worst
