@@ -166,6 +166,18 @@ def test_poses_with_interference_are_left_out():
     assert both.interfering > clear.interfering
 
 
+def test_contact_does_not_stop_the_way_to_a_sample():
+    """With materials the wall would push the arm back: samples beyond it are poses all the same."""
+    model = arm((-math.pi / 2, 0.0), (0.0, 0.1))
+    model.bodies["upper"].material = model.bodies["fore"].material = "steel"
+    model.obstacle("wall", im.Plane(), position=(0, 0, 0.2), orientation=(1, 0, 0, 0), material="steel")
+    found = analysis.reachable(model, "upper", (L1 / 2, 0, 0), ranges={"shoulder": (-math.pi / 2, 0.0)}, samples=11)
+    a = found.coordinates[:, 0]
+    np.testing.assert_allclose(found.points, np.transpose([L1 * np.cos(a), 0 * a, -L1 * np.sin(a)]), atol=1e-12)
+    assert found.coordinates.min() == -math.pi / 2
+    assert model.bodies["upper"].material == "steel" and model.bodies["upper"].shapes and model.obstacles
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [

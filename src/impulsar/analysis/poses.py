@@ -216,8 +216,10 @@ def drive_all(model: Model, goals: Mapping[str, np.ndarray], device: str = "cpu"
     """Poses with coordinates at their goals [sample] each, by name; the model is left as it was."""
     names = coordinates_of_joints(model)
     driven = copy_model(model)
-    for body in driven.bodies.values():
+    driven.obstacles, driven.no_contacts = {}, {}
+    for body in driven.bodies.values():  # at rest, and touching nothing on its way
         body.velocity, body.angular_velocity = np.zeros(3), np.zeros(3)
+        body.shapes, body.material = [], None
     held = _outside_loops(model)
     for name, (joint, group) in names.items():
         features = driven.joints[joint].features
