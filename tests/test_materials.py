@@ -15,6 +15,7 @@ from impulsar.author.parts import NOT_GIVEN, PARTS, Material
 from impulsar.author.touching import Exclusions, may_touch, rigid_groups, touching_pairs, touching_shapes
 from impulsar.io import FileError, model_from_json, model_to_json
 from impulsar.studio import describe
+from impulsar.studio.parts import Parts
 
 CUBE = im.Box((0.1, 0.1, 0.1))
 CONTACT_KINDS = ("material", "material_pair", "obstacle", "no_contact")
@@ -650,6 +651,20 @@ def test_the_studio_tells_of_them():
     assert (floor.material, sign.material) == ("concrete", None)
     assert floor.position == list(world.model.obstacles["floor"].position)
     assert apart.refers == {"a": "box", "b": "wall"}
+    model = table()
+    model.ground.shapes = [im.HeightField([(0.0, 1.0), (2.0, 3.0)], (1, 2), material="ice")]
+    parts = Parts()
+    parts.update(im.World(model))
+    told = parts.scene(im.World(model))
+    (ground,) = told.ground
+    assert (ground.kind, ground.heights, ground.size, ground.material) == (
+        "height-field",
+        [[0.0, 1.0], [2.0, 3.0]],
+        [1.0, 2.0],
+        "ice",
+    )
+    assert [obstacle.name for obstacle in told.obstacles] == ["floor", "wall", "sign"]
+    assert "steel" in told.materials
 
 
 def test_a_copy_has_parts_of_its_own():

@@ -156,6 +156,7 @@ export interface Scene {
   gravity: number[];
   size: number;
   reference_energy: number | null;
+  ground: Shape[];
   bodies: Body[];
   joints: Joint[];
   springs: Spring[];

@@ -1,7 +1,7 @@
 /** Shapes of the ground: they stand still, and are built anew where an edit made them others. */
 
 import * as THREE from "three";
-import type { Obstacle, Scene } from "./messages";
+import type { Obstacle, Scene, Shape } from "./messages";
 import { shapeObject } from "./shapes";
 import type { Store } from "./store";
 import { colour, onTheme } from "./theme";
@@ -13,12 +13,16 @@ export class Obstacles {
   readonly root = new THREE.Group();
   private known = new Map<string, { told: Obstacle; group: THREE.Group; material: THREE.MeshLambertMaterial }>();
   private edges = new THREE.LineBasicMaterial({ transparent: true, opacity: 0.35 });
+  private ground = new THREE.Group(); // shapes of the ground itself, which are no parts
+  private groundMaterial = new THREE.MeshLambertMaterial();
+  private told: Shape[] = [];
   private size = 0;
 
   constructor(
     private readonly store: Store,
     private readonly view: View,
   ) {
+    this.root.add(this.ground);
     store.on("scene", (scene) => this.take(scene));
     store.on("pick", () => this.colourAll());
     onTheme(() => this.colourAll());
@@ -41,10 +45,14 @@ export class Obstacles {
     for (const [name, { told: before, group }] of this.known) {
       if (told.get(name) === before && !isOther) continue;
       this.root.remove(group);
-      group.traverse((object) => {
-        if (object instanceof THREE.Mesh || object instanceof THREE.Line) object.geometry.dispose();
-      });
+      dispose(group);
       this.known.delete(name);
+    }
+    if (this.told !== scene.ground || isOther) {
+      this.told = scene.ground;
+      dispose(this.ground);
+      this.ground.clear();
+      for (const shape of scene.ground) this.ground.add(shapeObject(shape, this.groundMaterial, this.edges, this.size));
     }
     for (const [name, obstacle] of told) if (!this.known.has(name)) this.add(name, obstacle);
     this.colourAll();
@@ -80,6 +88,7 @@ export class Obstacles {
   private colourAll(): void {
     const { pick } = this.store;
     this.edges.color.set(colour("edge"));
+    this.groundMaterial.color.set(colour("stone"));
     for (const [name, { material }] of this.known) {
       material.color.set(colour("stone"));
       material.emissive.set(pick?.kind === "obstacle" && pick.name === name ? colour("pick") : "#000000");
@@ -87,4 +96,10 @@ export class Obstacles {
     }
     this.view.touch();
   }
+}
+
+function dispose(group: THREE.Group): void {
+  group.traverse((object) => {
+    if (object instanceof THREE.Mesh || object instanceof THREE.Line) object.geometry.dispose();
+  });
 }

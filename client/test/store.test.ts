@@ -24,6 +24,7 @@ const scene = (...bodies: Body[]): Scene => ({
   gravity: [0, 0, -9.81],
   size: 1,
   reference_energy: null,
+  ground: [],
   bodies,
   joints: [joint("hinge")],
   springs: [],

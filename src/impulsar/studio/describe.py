@@ -56,6 +56,7 @@ def scene(
         gravity=gravity.value,
         size=size,
         reference_energy=None if model.reference_energy is None else float(model.reference_energy),
+        ground=[shape(item) for item in model.ground.shapes],
         **parts,
         parameters=[gravity],
         joint_kinds=[

@@ -278,6 +278,7 @@ class Scene:
     gravity: Vector
     size: float  # of the authored mechanism, for cameras and icons [m]
     reference_energy: float | None
+    ground: list[Shape]  # its own, besides obstacles
     bodies: list[Body]
     joints: list[Joint]
     springs: list[Spring]
