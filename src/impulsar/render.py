@@ -8,7 +8,7 @@ behind all that moves, a plane as a patch of a grid. V is the picture's frame: x
 
 import io
 import math
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -454,26 +454,37 @@ def draw_obstacles(
 
     still = Pose(0.0, {"ground": np.zeros(3)}, {"ground": np.eye(3)})
     low, high = seen.min(axis=0) - ROOM * view.size, seen.max(axis=0) + ROOM * view.size
-    grounds: dict[str, Body | Obstacle] = {"ground": model.ground, **model.obstacles}
-    for name, owner in grounds.items():
-        R_WO, p_WO = rotation_matrix(owner.orientation), owner.position
+    drawn: list[tuple[float, np.ndarray, np.ndarray, np.ndarray]] = []  # depth, corners, colours of face and edge
+    for name, k, shape, p_WO, R_WO in _ground_shapes(model):
+        colour = RED if (name, k) in red else STONE
+        if isinstance(shape, Plane):
+            R_WS = R_WO @ rotation_matrix(shape.orientation)
+            _draw_plane(ax, view, seen, p_WO + R_WO @ shape.offset, R_WS, colour)
+            continue
+        points, radius, triangles = _shape_points(shape)
+        outline = Outline("ground", p_WO + points @ R_WO.T, radius, triangles)
+        polygons, faces = _polygons(outline, still, view, colour)
+        depths = [float(outline.points.mean(axis=0) @ view.R_VW[2])]
+        if triangles is not None:
+            depths = sorted((outline.points[triangles].mean(axis=1) @ view.R_VW[2]).tolist())
+        edges = [0.7 * face for face in faces] if triangles is None else faces
+        drawn += zip(depths, polygons, faces, edges, strict=True)
+        least, most = outline.points.min(axis=0) - radius, outline.points.max(axis=0) + radius
+        if (least <= high).all() and (most >= low).all():
+            ax.update_datalim(view.flat(np.clip(outline.points, low, high)))
+    if drawn:
+        _, polygons, faces, edges = zip(*sorted(drawn, key=lambda each: each[0]), strict=True)
+        ax.add_collection(
+            PolyCollection(polygons, facecolors=faces, edgecolors=edges, linewidths=0.6, zorder=1), autolim=False
+        )
+
+
+def _ground_shapes(model: Model) -> Iterator[tuple[str, int, Shape, np.ndarray, np.ndarray]]:
+    """Owner, number and shape of all that stands still, and its frame's place and rotation."""
+    owners: dict[str, Body | Obstacle] = {"ground": model.ground, **model.obstacles}
+    for name, owner in owners.items():
         for k, shape in enumerate(owner.shapes):
-            colour = RED if (name, k) in red else STONE
-            if isinstance(shape, Plane):
-                _draw_plane(
-                    ax, view, seen, p_WO + R_WO @ shape.offset, R_WO @ rotation_matrix(shape.orientation), colour
-                )
-                continue
-            points, radius, triangles = _shape_points(shape)
-            outline = Outline("ground", p_WO + points @ R_WO.T, radius, triangles)
-            polygons, faces = _polygons(outline, still, view, colour)
-            edges = [0.7 * face for face in faces] if triangles is None else faces
-            drawn = PolyCollection(polygons, facecolors=faces, edgecolors=edges, linewidths=0.6, zorder=1)
-            ax.add_collection(drawn, autolim=False)
-            if (outline.points.min(axis=0) - radius <= high).all() and (
-                outline.points.max(axis=0) + radius >= low
-            ).all():
-                ax.update_datalim(view.flat(np.clip(outline.points, low, high)))
+            yield name, k, shape, np.asarray(owner.position), rotation_matrix(owner.orientation)
 
 
 def _draw_plane(ax: "Axes", view: View, seen: np.ndarray, p: np.ndarray, R: np.ndarray, colour: np.ndarray) -> None:
