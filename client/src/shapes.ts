@@ -6,6 +6,7 @@ import type { Body, Joint, Shape, Spring } from "./messages";
 const ROUND = 24;
 const PATCH = 4; // of the scene's size: the part of a plane that is drawn
 const CELLS = 24; // along it
+const MOST_EDGED = 20_000; // triangles: to find the edges of more takes seconds
 const SHARP = 30; // degrees between faces whose edge is drawn
 const SMOOTH = new Set(["sphere", "capsule", "plane", "height-field"]); // have no edges to draw
 
@@ -65,7 +66,8 @@ export function shapeObject(shape: Shape, material: THREE.Material, edges: THREE
   const mesh = new THREE.Mesh(geometry, material);
   mesh.position.fromArray(shape.offset);
   mesh.quaternion.fromArray(shape.orientation);
-  if (!SMOOTH.has(shape.kind)) mesh.add(new THREE.LineSegments(new THREE.EdgesGeometry(geometry, SHARP), edges));
+  const isEdged = !SMOOTH.has(shape.kind) && (shape.triangles?.length ?? 0) < MOST_EDGED;
+  if (isEdged) mesh.add(new THREE.LineSegments(new THREE.EdgesGeometry(geometry, SHARP), edges));
   if (shape.kind === "plane" || shape.kind === "height-field") material.side = THREE.DoubleSide;
   if (shape.kind === "plane") mesh.add(new THREE.LineSegments(gridGeometry(PATCH * size), edges));
   return mesh;
