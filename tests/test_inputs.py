@@ -5,9 +5,10 @@ import math
 import numpy as np
 import pytest
 
-from impulsar.author.profiles import Component, Harmonic, Ramp, Table, scalar_profiles
+from impulsar.author.profiles import Component, Harmonic, Ramp, Smooth, Table, scalar_profiles
 
 RAMP = Ramp(1.0, 3.0, 2.0, 4.0)
+SMOOTH = Smooth(1.0, 3.0, 2.0, 4.0)
 JUMP = Table((0.0, 1.0, 1.0, 2.0), (0.0, 1.0, 5.0, 7.0))
 
 
@@ -20,6 +21,13 @@ JUMP = Table((0.0, 1.0, 1.0, 2.0), (0.0, 1.0, 5.0, 7.0))
         (RAMP, 4.0, 3.0),
         (RAMP, 9.0, 3.0),
         (Ramp((0, 0, 0), (1, 2, 4), 0, 2), 0.5, (0.25, 0.5, 1.0)),
+        (SMOOTH, 0.0, 1.0),
+        (SMOOTH, 2.0, 1.0),
+        (SMOOTH, 2.5, 1.0 + 2 * 0.103515625),  # u = 1/4: (10 - 15/4 + 6/16) / 64
+        (SMOOTH, 3.0, 2.0),
+        (SMOOTH, 4.0, 3.0),
+        (SMOOTH, 9.0, 3.0),
+        (Smooth((0, 0, 0), (1, 2, 4), 0, 2), 1.0, (0.5, 1.0, 2.0)),
         (Harmonic(2.0, math.pi), 0.5, 2.0),
         (Harmonic(2.0, 1.0, phase=math.pi / 2, mean=3.0), 0.0, 5.0),
         (Harmonic((1, 0, 2), math.pi, mean=(0, 1, 0)), 0.5, (1.0, 1.0, 2.0)),
@@ -51,9 +59,29 @@ def test_ramp_takes_its_start_later():
     assert RAMP.with_start(9.0) is RAMP
 
 
+def test_smooth_has_continuous_acceleration():
+    """Rate and acceleration are the derivatives of the value, 0 at both ends and beyond, and meet their bounds."""
+    D, T = 2.0, 2.0
+    t = np.linspace(1.9, 4.1, 2201)
+    q, v, a = (np.array([f(s) for s in t]) for f in (SMOOTH, SMOOTH.rate, SMOOTH.acceleration))
+    d = t[1] - t[0]  # central differences err by d²/6 of the third derivative, 60 D/T³ at most of q, 360 D/T⁴ of v
+    inner = slice(1, -1)
+    assert np.abs((q[2:] - q[:-2]) / (2 * d) - v[inner]).max() < d**2 / 6 * 60 * D / T**3
+    assert np.abs((v[2:] - v[:-2]) / (2 * d) - a[inner]).max() < d * 60 * D / T**3  # the jerk jumps at the ends
+    assert np.abs(np.diff(a)).max() < d * 60 * D / T**3 * (1 + 1e-9)  # nor does the acceleration jump anywhere
+    for end in (2.0, 4.0):
+        assert SMOOTH.rate(end) == SMOOTH.acceleration(end) == 0
+    for beyond in (-5.0, 1.999, 4.001, 100.0):
+        assert SMOOTH.rate(beyond) == SMOOTH.acceleration(beyond) == 0
+    assert v.max() == pytest.approx(15 / 8 * D / T, rel=1e-6)
+    assert np.abs(a).max() == pytest.approx(10 / math.sqrt(3) * D / T**2, rel=1e-5)
+    assert (np.diff(q) >= 0).all() and q.min() == 1 and q.max() == 3  # it does not overshoot
+
+
 @pytest.mark.parametrize(
     "vector",
     [
+        Smooth((0, 1, 2), (3, 3, 3), 0, 1),
         Ramp((0, 1, 2), (3, 3, 3), 0, 1),
         Harmonic((1, 2, 3), 4.0, (0, 1, 2), 0.5),
         Table((0, 1), ((0, 1, 2), (5, 6, 7))),
@@ -88,6 +116,12 @@ def test_kinds_are_kept():
         (lambda: Ramp(0.0, (1, 2, 3), 0, 1), "differ in length"),
         (lambda: Ramp(0.0, (1, 2), 0, 1), "expected a number or 3 numbers"),
         (lambda: Ramp(0.0, True, 0, 1), "end is True"),
+        (lambda: Smooth(0.0, 1.0, 2, 1), "Smooth: t1 = 1 is not after t0 = 2"),
+        (lambda: Smooth(0.0, 1.0, 2, 2), "Smooth: t1 = 2 is not after t0 = 2"),
+        (lambda: Smooth(0.0, math.inf, 0, 1), "Smooth: end is inf"),
+        (lambda: Smooth(0.0, (1, 2, 3), 0, 1), "Smooth: start 0.0 and end .* differ in length"),
+        (lambda: Smooth(None, 1.0, 0, 1).rate(0.5), "Smooth: start is None"),
+        (lambda: scalar_profiles(Smooth(None, 1.0, 0, 1), 1), "Smooth: start is None, which only a hand"),
         (lambda: Harmonic(1.0, math.inf), "omega is inf"),
         (lambda: Harmonic((1, 2, (3, 4)), 1.0), "expected a number or 3 numbers"),
         (lambda: Table((), ()), "at least one"),

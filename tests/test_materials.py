@@ -15,6 +15,7 @@ from impulsar.author.parts import NOT_GIVEN, PARTS, Material
 from impulsar.author.touching import Exclusions, may_touch, rigid_groups, touching_pairs, touching_shapes
 from impulsar.io import FileError, model_from_json, model_to_json
 from impulsar.studio import describe
+from impulsar.studio.parts import Parts
 
 CUBE = im.Box((0.1, 0.1, 0.1))
 CONTACT_KINDS = ("material", "material_pair", "obstacle", "no_contact")
@@ -629,13 +630,12 @@ def test_a_history_undoes_and_replays_them(tmp_path):
 
 
 def test_the_studio_tells_of_them():
-    """As elements of the table: names of what they are of, and what can be set."""
+    """As elements of the table: names of what they are of, and what can be set; obstacles as shapes in their place."""
     world = im.World(table())
     listed = describe.listed(world.model, "elements")
-    assert list(listed) == ["felt", "cork", "felt/steel", "floor", "wall", "sign", "box/wall"]
-    felt, pair, floor, sign, apart = (
-        describe.part(world, "elements", name) for name in ("felt", "felt/steel", "floor", "sign", "box/wall")
-    )
+    assert list(listed) == ["felt", "cork", "felt/steel", "box/wall"]
+    felt, pair, apart = (describe.part(world, "elements", name) for name in ("felt", "felt/steel", "box/wall"))
+    floor, sign = (describe.part(world, "obstacles", name) for name in ("floor", "sign"))
     assert [(p.name, p.value, p.unit, p.path) for p in felt.parameters][:2] == [
         ("friction", 0.4, "1", "felt.friction"),
         ("static", 0.6, "1", "felt.static"),
@@ -648,8 +648,23 @@ def test_the_studio_tells_of_them():
         "spinning": (None, True),
     }
     assert (pair.kind, pair.refers) == ("material_pair", {"a": "felt", "b": "steel"})
-    assert (floor.refers, sign.refers) == ({"material": "concrete"}, {})
+    assert (floor.material, sign.material) == ("concrete", None)
+    assert floor.position == list(world.model.obstacles["floor"].position)
     assert apart.refers == {"a": "box", "b": "wall"}
+    model = table()
+    model.ground.shapes = [im.HeightField([(0.0, 1.0), (2.0, 3.0)], (1, 2), material="ice")]
+    parts = Parts()
+    parts.update(im.World(model))
+    told = parts.scene(im.World(model))
+    (ground,) = told.ground
+    assert (ground.kind, ground.heights, ground.size, ground.material) == (
+        "height-field",
+        [[0.0, 1.0], [2.0, 3.0]],
+        [1.0, 2.0],
+        "ice",
+    )
+    assert [obstacle.name for obstacle in told.obstacles] == ["floor", "wall", "sign"]
+    assert "steel" in told.materials
 
 
 def test_a_copy_has_parts_of_its_own():
@@ -675,3 +690,39 @@ def test_the_page_does_what_it_says():
     assert round(contact_properties(model, "PTFE", "steel").friction, 2) == 0.15
     assert world.model.bodies["box"].material == "rubber"
     assert not world.model.no_contacts
+
+
+CORNERS = [(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)]
+FACES = [(0, 2, 1), (0, 1, 3), (0, 3, 2), (1, 2, 3)]
+GIVEN = {"mass": 1.0, "inertia": (1.0, 1.0, 1.0)}
+
+
+def test_a_mesh_of_a_body_is_a_picture():
+    """It has no mass of its own and does not touch; its hull and its parts do, and keep its place and material."""
+    model = im.Model()
+    mesh = im.Mesh(CORNERS, FACES, offset=(0, 0, 1))
+    model.body("stone", **GIVEN, shape=[mesh, replace(mesh.hull(), material="wood")])
+    with pytest.raises(im.ModelError, match="Mesh: is a surface of the ground and has no volume"):
+        model.body("heavy", density=1000.0, shape=mesh)
+    for body, shape in (("steel", mesh), (None, replace(mesh, material="steel"))):
+        with pytest.raises(im.ModelError, match=r"body 'other': Mesh has material 'steel'.* give mesh.hull\(\)"):
+            model.body("other", **GIVEN, shape=shape, material=body)
+    world = im.World(model)
+    with pytest.raises(edits.EditError, match="body 'stone': Mesh has material 'ice'"):
+        world.apply(edits.SetMaterial("stone", "ice"))
+    with pytest.raises(edits.EditError, match="body 'stone': Plane is a surface of the ground"):
+        world.set("stone.shape", im.Plane())
+    assert [t.index for t in touching_shapes(world.model)] == [1]
+    hull = replace(mesh, material="ice").hull()
+    assert hull.material == "ice" and (hull.offset == mesh.offset).all()
+
+
+@pytest.mark.parametrize("shape", [im.Plane(), im.HeightField([(0, 0), (0, 0)], (1, 1))])
+def test_a_terrain_is_of_the_ground(shape):
+    model = im.Model()
+    with pytest.raises(im.ModelError, match="is a surface of the ground; give it to an obstacle"):
+        model.body("raft", **GIVEN, shape=shape)
+    model.body("ball", density=1.0, shape=im.Sphere(0.1), material="wood")
+    model.obstacle("floor", shape, material="wood")
+    model.check()
+    assert len(touching_pairs(model)) == 1

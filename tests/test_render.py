@@ -7,7 +7,21 @@ import numpy as np
 import pytest
 
 import impulsar as im
-from impulsar.render import CIRCLE, Outline, Pose, View, choose_view, draw_demo, draw_motion, hull, motion, silhouette
+from impulsar.render import (
+    CIRCLE,
+    Outline,
+    Pose,
+    View,
+    _draw_poses,
+    choose_view,
+    draw_demo,
+    draw_motion,
+    hull,
+    motion,
+    pose_now,
+    silhouette,
+)
+from impulsar.render import _polygons as polygons
 from impulsar.render import _shape_points as shape_points
 from impulsar.results import new_figure
 
@@ -37,6 +51,7 @@ def test_hull_keeps_the_corners() -> None:
         (im.Sphere(0.2), DISC * 0.2**2, DISC * 0.2**2),
         (im.Capsule(0.1, 0.4), DISC * 0.1**2, DISC * 0.1**2 + 2 * 0.1 * 0.4),
         (im.Cylinder(0.1, 0.4), DISC * 0.1**2, 2 * 0.1 * 0.4),
+        (im.Cone(0.1, 0.4), DISC * 0.1**2, 0.1 * 0.4),
         (im.ConvexHull(STONE), 0.3**2 / 2, 0.3**2 / 2),
     ],
 )
@@ -151,3 +166,40 @@ def test_wrong_choices_are_refused(tmp_path: Path) -> None:
         draw_motion(model, result, tmp_path / "x.png", start=7, stop=8)
     with pytest.raises(im.ModelError, match="0 poses"):
         draw_motion(model, result, tmp_path / "x.png", poses=0)
+
+
+def test_a_mesh_and_a_field_are_drawn_by_their_triangles() -> None:
+    """Areas from above: of a closed mesh twice its shadow, of a field its size, whatever its heights."""
+    faces = [(0, 2, 1), (0, 1, 3), (0, 3, 2), (1, 2, 3)]
+    above, still = View(np.eye(3), ("x", "y"), 1.0), Pose(0.0, {"ground": np.zeros(3)}, {"ground": np.eye(3)})
+    for shape, expected in (
+        (im.Mesh(STONE[:4], faces), 0.3**2),
+        (im.HeightField([(0.1, 0.5, -0.2), (0.3, 0.0, 0.4)], (2.0, 3.0)), 2.0 * 3.0),
+    ):
+        points, radius, triangles = shape_points(shape)
+        corners, _ = polygons(Outline("ground", points, radius, triangles), still, above, np.ones(3))
+        assert len(corners) == len(triangles) == 4
+        assert sum(abs(area(one)) for one in corners) == pytest.approx(expected, rel=1e-12)
+        if isinstance(shape, im.HeightField):
+            assert all(area(one) > 0 for one in corners)  # they face up
+
+
+def test_obstacles_are_in_the_picture_as_far_as_they_are_near(tmp_path: Path) -> None:
+    """A small box beside the ball widens the picture, a floor of a kilometre and a distant one do not drown it."""
+    limits = []
+    for near, far in ((False, False), (True, False), (True, True)):
+        model = im.Model()
+        model.body("ball", density=1000.0, shape=im.Sphere(0.1))
+        model.obstacle("floor", im.Plane(), position=(0, 0, -0.2))
+        if near:
+            model.obstacle("beside", im.Box((0.1, 0.1, 0.1)), position=(0.15, 0, 0))
+        if far:
+            model.obstacle("slab", im.Box((1000, 1000, 1)), position=(0, 0, -1))
+            model.obstacle("moon", im.Sphere(1.0), position=(1000, 0, 0))
+        world = im.World(model)
+        figure = new_figure(6, 5)
+        ax = figure.subplots()
+        _draw_poses(ax, model, [pose_now(world)], lambda view: None)
+        limits.append(np.ptp(ax.get_xlim()))
+    assert limits[0] <= limits[1] < 2 * limits[0]
+    assert limits[2] < 2 * limits[0]

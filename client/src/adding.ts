@@ -1,7 +1,7 @@
-/** Adding bodies, joints and springs with the mouse. */
+/** Adding bodies, joints and springs with the mouse, floors and materials by a button. */
 
 import * as THREE from "three";
-import type { Add, BodyOptions, JointOptions, SpringOptions } from "./edits";
+import type { Add, BodyOptions, JointOptions, Shape, SpringOptions } from "./edits";
 import type { Drag, Press, Presser } from "./gestures";
 import { across, IconColours, path } from "./icons3d";
 import { roundNumber, roundVector, type Vec3 } from "./numbers";
@@ -9,7 +9,16 @@ import type { Stage } from "./stage";
 import { colour, onTheme } from "./theme";
 import { tell } from "./toasts";
 
-export type BodyShape = "link" | "ball" | "box";
+export const BODY_SHAPES = ["link", "ball", "box", "cylinder", "cone"];
+export type BodyShape = "link" | "ball" | "box" | "cylinder" | "cone";
+const FRICTION = 0.5; // of a new material
+const KINDS = {
+  bodies: "body",
+  joints: "joint",
+  springs: "spring",
+  obstacles: "obstacle",
+  elements: "element",
+} as const;
 
 /** A point on a body; "ground" where no body was touched. */
 interface End {
@@ -42,13 +51,12 @@ export class Adding {
     view.scene.add(this.band);
     store.on("tool", () => this.forget());
     store.on("scene", (scene) => {
-      const kind = (["bodies", "joints", "springs"] as const).find((list) =>
-        scene[list].some((part) => part.name === this.waiting),
-      );
-      if (!kind || !this.waiting) return;
+      const lists = Object.keys(KINDS) as (keyof typeof KINDS)[];
+      const list = lists.find((list) => scene[list].some((part) => part.name === this.waiting));
+      if (!list || !this.waiting) return;
       const name = this.waiting;
       this.waiting = null;
-      store.setPick({ kind: kind === "bodies" ? "body" : kind === "joints" ? "joint" : "spring", name });
+      store.setPick({ kind: KINDS[list], name });
     });
   }
 
@@ -79,15 +87,31 @@ export class Adding {
     const turn = new THREE.Quaternion().setFromUnitVectors(new THREE.Vector3(0, 0, 1), along.normalize());
     const size = roundNumber(length, 4);
     const options: BodyOptions = { density: this.density, position: roundVector(middle.toArray(), 6) };
-    if (this.shape === "link") {
-      options.shape = { shape: "capsule", radius, length: size };
-      options.orientation = turn.normalize().toArray();
-    } else if (this.shape === "ball") {
-      options.shape = { shape: "sphere", radius: roundNumber(length / 2, 4) };
-    } else {
-      options.shape = { shape: "box", size: [size, size, size] };
-    }
+    const shapes: Record<BodyShape, Shape> = {
+      link: { shape: "capsule", radius, length: size },
+      ball: { shape: "sphere", radius: roundNumber(length / 2, 4) },
+      box: { shape: "box", size: [size, size, size] },
+      cylinder: { shape: "cylinder", radius: roundNumber(length / 4, 4), length: size },
+      cone: { shape: "cone", radius: roundNumber(length / 4, 4), length: size },
+    };
+    options.shape = shapes[this.shape];
+    if (this.shape !== "ball" && this.shape !== "box") options.orientation = turn.normalize().toArray();
     await this.add({ edit: "Add", kind: "body", name: this.stage.store.freeName("body"), options });
+  }
+
+  /** A floor under all there is. */
+  async addFloor(material: string): Promise<void> {
+    const { mechanism, store, view } = this.stage;
+    const low = Math.min(0, ...mechanism.extent().map((point) => point.dot(view.up)));
+    const position = roundVector(view.up.clone().multiplyScalar(low).toArray(), 6);
+    const turn = new THREE.Quaternion().setFromUnitVectors(new THREE.Vector3(0, 0, 1), view.up);
+    const options = { shape: { shape: "plane" } as const, position, orientation: turn.toArray(), material };
+    await this.add({ edit: "Add", kind: "obstacle", name: store.freeName("floor"), options });
+  }
+
+  async addMaterial(): Promise<void> {
+    const name = this.stage.store.freeName("material");
+    await this.add({ edit: "Add", kind: "material", name, options: { friction: FRICTION } });
   }
 
   private endAt(x: number, y: number, isTouch: boolean, near: THREE.Vector3): End {

@@ -34,6 +34,21 @@ export interface Ramp {
 }
 
 /**
+ * `start` until t0, to `end` at t1 [s] with rate and acceleration 0 at both and continuous between:
+ * the quintic s = u³ (10 - 15 u + 6 u²), u = (t - t0) / (t1 - t0), of least mean square jerk.
+ *
+ * Its rate is at most 15/8, its acceleration 10/√3 of the way over the time, or its square. `start=None` as in a
+ * Ramp.
+ */
+export interface Smooth {
+  profile: "smooth";
+  start: Sample | null;
+  end: Sample;
+  t0: Real;
+  t1: Real;
+}
+
+/**
  * mean + amplitude · sin(omega t + phase); omega [rad/s], phase [rad].
  */
 export interface Harmonic {
@@ -57,6 +72,7 @@ export interface Table {
 
 export type Profile =
   | Ramp
+  | Smooth
   | Harmonic
   | Table;
 
@@ -107,6 +123,18 @@ export interface Capsule {
 }
 
 /**
+ * A cone along z of base `radius` and `length` [m], its base at -length/2 and its tip at +length/2.
+ */
+export interface Cone {
+  shape: "cone";
+  offset?: [number, number, number];
+  orientation?: [number, number, number, number];
+  material?: string | null;
+  radius: Real;
+  length: Real;
+}
+
+/**
  * The convex hull of `points` (n, 3) [m].
  */
 export interface ConvexHull {
@@ -117,12 +145,55 @@ export interface ConvexHull {
   points: [number, number, number][];
 }
 
+/**
+ * The half space below the plane z = 0 of its frame; what it carries is on the side of +z.
+ */
+export interface Plane {
+  shape: "plane";
+  offset?: [number, number, number];
+  orientation?: [number, number, number, number];
+  material?: string | null;
+}
+
+/**
+ * A surface of `triangles` (n, 3), indices of `vertices` (m, 3) [m], anticlockwise seen from outside.
+ *
+ * It encloses a solid, or with `open` it is a terrain that things touch from the side that its triangles face.
+ */
+export interface Mesh {
+  shape: "mesh";
+  offset?: [number, number, number];
+  orientation?: [number, number, number, number];
+  material?: string | null;
+  vertices: [number, number, number][];
+  triangles: [number, number, number][];
+  open?: boolean;
+}
+
+/**
+ * A terrain of `heights` (nx, ny) [m] on a grid over `size` (along x and y) [m] about its frame's origin.
+ *
+ * Solid below; each cell is two triangles, divided from its corner of least x and y.
+ */
+export interface HeightField {
+  shape: "height-field";
+  offset?: [number, number, number];
+  orientation?: [number, number, number, number];
+  material?: string | null;
+  heights: number[][];
+  size: [number, number];
+}
+
 export type Shape =
   | Box
   | Sphere
   | Cylinder
   | Capsule
-  | ConvexHull;
+  | Cone
+  | ConvexHull
+  | Plane
+  | Mesh
+  | HeightField;
 
 export interface BodyOptions {
   mass?: Real | null;
@@ -248,7 +319,7 @@ export interface Grab {
 }
 
 /**
- * Send a hand to a world point [m], or along a profile; a Ramp without start begins where the hand is.
+ * Send a hand to a world point [m], or along a profile; a Ramp or Smooth without start begins where the hand is.
  */
 export interface Move {
   edit: "Move";

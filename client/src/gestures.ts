@@ -110,7 +110,8 @@ export class Gestures {
       if (cancelled) drag.cancel();
       else drag.end(this.moved);
     } else if (!this.moved && !cancelled && event.button === 0 && event.target === this.stage.view.canvas) {
-      this.stage.store.setPick(null);
+      const hit = this.stage.picking.hit(this.start.x, this.start.y, ["obstacle"]);
+      this.stage.store.setPick(hit && { kind: hit.kind, name: hit.name });
     }
   }
 

@@ -2,11 +2,25 @@
 
 import { html, nothing, render, type TemplateResult } from "lit-html";
 import { keyed } from "lit-html/directives/keyed.js";
+import type { Adding } from "./adding";
 import { byId, h } from "./dom";
 import type { Edit, JointOptions, Options, Value } from "./edits";
 import { type Apply, actions, button, group, inputRow, type Keyed, keyedList, parameterRow, selectRow } from "./fields";
 import { Loads, type Mode } from "./loads";
-import type { Body, Coupling, Element, Group, Joint, Load, Motor, Parameter, Scene, Spring } from "./messages";
+import type {
+  Body,
+  Coupling,
+  Element,
+  Group,
+  Joint,
+  Load,
+  Motor,
+  Obstacle,
+  Parameter,
+  Scene,
+  Shape,
+  Spring,
+} from "./messages";
 import { Motions, type MotorKind } from "./motions";
 import { asVector, exact, readFinite, readReal, roundNumber, show, type Vec3 } from "./numbers";
 import { type Quantity, quantitiesOf } from "./signals";
@@ -22,6 +36,7 @@ const LIVE: Partial<Record<PartKind, string[]>> = {
   probe: ["position"],
 };
 const AXES = ["x", "y", "z"];
+const NONE = "(none)";
 const CENTRE: Vec3 = [0, 0, 0];
 
 export class Inspector {
@@ -32,7 +47,7 @@ export class Inspector {
 
   constructor(
     private readonly stage: Stage,
-    private readonly tools: { loads: Loads; motions: Motions; traces: Traces },
+    private readonly tools: { adding: Adding; loads: Loads; motions: Motions; traces: Traces },
   ) {
     const { store } = stage;
     store.on("pick", () => this.draw());
@@ -62,11 +77,13 @@ export class Inspector {
     const body = pick?.kind === "body" && store.body(pick.name);
     const joint = pick?.kind === "joint" && store.joint(pick.name);
     const spring = pick?.kind === "spring" && store.spring(pick.name);
+    const obstacle = pick?.kind === "obstacle" && store.obstacle(pick.name);
     const element = pick?.kind === "element" && store.element(pick.name);
     const load = pick?.kind === "load" && this.tools.loads.find(pick.name);
     if (body) return this.body(body);
     if (joint) return this.joint(joint, scene);
     if (spring) return this.spring(spring);
+    if (obstacle) return this.obstacle(obstacle);
     if (element) return this.element(element);
     if (load) return this.load(load.load, load.on);
     if (pick?.kind === "probe") return [title(pick.name, "probe"), this.now()];
@@ -127,6 +144,7 @@ export class Inspector {
       title(body.name, "body"),
       this.now(),
       this.parameters("parameters", body.parameters),
+      group("contact", this.material(body.name, body.material)),
       group("set the state", state("position", "m"), state("velocity", "m/s"), state("angular_velocity", "rad/s")),
       actions(
         button("Force", () => void loads.attach("force", body.name, at)),
@@ -226,6 +244,31 @@ export class Inspector {
     );
   }
 
+  /** Which material a body or an obstacle has; without one it is a picture. */
+  private material(part: string, material: string | null): Keyed {
+    return selectRow("material", [NONE, ...this.stage.store.materials], material ?? NONE, (name) =>
+      this.edit({ edit: "SetMaterial", part, material: name === NONE ? null : name }),
+    );
+  }
+
+  private obstacle({ name, position, orientation, shape, material }: Obstacle): Keyed[] {
+    const place = (what: "position" | "orientation", unit: string, values: number[], names: string[]): Keyed =>
+      inputRow(what, unit, values.map(exact), names, async (texts) =>
+        this.edit({
+          edit: "SetParameter",
+          path: `${name}.${what}`,
+          value: texts.map((text) => readFinite(text, what)),
+        }),
+      );
+    return [
+      title(name, "obstacle"),
+      about(`${describe(shape)}${shape.material ? `, of ${shape.material}` : ""}`),
+      group("contact", this.material(name, material)),
+      group("place", place("position", "m", position, AXES), place("orientation", "", orientation, [...AXES, "w"])),
+      actions(this.remove("obstacle", name)),
+    ];
+  }
+
   /** A part of a kind without a view of its own: what it is of, and what can be set. */
   private element({ kind, name, refers, parameters }: Element): Keyed[] {
     return [
@@ -304,6 +347,13 @@ export class Inspector {
         ),
       ),
       ...scene.couplings.map(coupling),
+      group(
+        "contact",
+        actions(
+          button("Add floor", () => void this.tools.adding.addFloor(this.stage.store.materials[0] ?? "steel")),
+          button("Add material", () => void this.tools.adding.addMaterial()),
+        ),
+      ),
       {
         key: "advice",
         view: html`<p class="muted">Pick a part in the picture or in the list to see and set its parameters.</p>`,
@@ -322,6 +372,15 @@ function title(name: string, kind: string): Keyed {
 
 function about(text: string): Keyed {
   return { key: "about", view: html`<div class="muted">${text}</div>` };
+}
+
+/** A shape in a few words. */
+function describe({ kind, size, radius, length, triangles, heights }: Shape): string {
+  const sizes = [...(size ?? []), radius, length].filter((value) => value !== null && value !== undefined);
+  const metres = sizes.length ? `, ${sizes.map((value) => roundNumber(value, 4)).join(" × ")} m` : "";
+  const count = kind === "mesh" ? ` of ${triangles?.length} triangles` : "";
+  const grid = heights ? ` of ${heights.length} × ${heights[0]?.length}` : "";
+  return `${kind.replace("-", " ")}${count}${grid}${metres}`;
 }
 
 /** The signals of a quantity by components. */

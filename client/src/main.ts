@@ -75,7 +75,7 @@ new Gestures(
 );
 
 const parts = new Parts(store, loads);
-new Inspector(stage, { loads, motions, traces });
+new Inspector(stage, { adding, loads, motions, traces });
 const plots = new Plots(store, stage.signals);
 const books = new Books(store);
 const timeline = new Timeline(stage);
@@ -122,6 +122,7 @@ menuButton(showButton, () => {
   };
   const names: [keyof Shown, string][] = [
     ["bodies", "Bodies"],
+    ["obstacles", "Obstacles"],
     ["joints", "Joints"],
     ["springs", "Springs"],
     ["centres", "Centres of mass"],

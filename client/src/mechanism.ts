@@ -1,8 +1,9 @@
-/** Bodies, joints, springs, centres of mass and axes of the scene, moved by every frame. */
+/** Bodies, obstacles, joints, springs, centres of mass and axes of the scene, moved by every frame. */
 
 import * as THREE from "three";
 import { coil, type Glyph, jointGlyph } from "./glyphs";
 import type { Joint, Scene, Spring } from "./messages";
+import { Obstacles } from "./obstacles";
 import { bodyObject, centreMark, holds } from "./shapes";
 import type { Pick, Store } from "./store";
 import { colour, onTheme } from "./theme";
@@ -22,6 +23,7 @@ interface SpringLine {
 
 export interface Shown {
   bodies: boolean;
+  obstacles: boolean;
   joints: boolean;
   springs: boolean;
   centres: boolean;
@@ -30,7 +32,8 @@ export interface Shown {
 
 export class Mechanism {
   readonly root = new THREE.Group();
-  shown: Shown = { bodies: true, joints: true, springs: true, centres: false, axes: false };
+  readonly obstacles: Obstacles;
+  shown: Shown = { bodies: true, obstacles: true, joints: true, springs: true, centres: false, axes: false };
   private bodies = new Map<string, THREE.Group>();
   private joints = new Map<string, { joint: Joint; glyph: Glyph }>();
   private springs = new Map<string, SpringLine>();
@@ -52,7 +55,8 @@ export class Mechanism {
     private readonly store: Store,
     private readonly view: View,
   ) {
-    view.scene.add(this.root);
+    this.obstacles = new Obstacles(store, view);
+    view.scene.add(this.root, this.obstacles.root);
     store.on("topology", (scene) => this.build(scene));
     store.on("jump", (time) => {
       this.isBegun = time < JUST_BEGUN;
@@ -71,7 +75,7 @@ export class Mechanism {
       if (!box.isEmpty()) points.push(box.min.clone(), box.max.clone());
     }
     for (const { glyph } of this.joints.values()) points.push(glyph.first.position.clone());
-    return points;
+    return [...points, ...this.obstacles.extent()];
   }
 
   show(what: keyof Shown, on: boolean): void {
@@ -220,6 +224,7 @@ export class Mechanism {
     for (const group of this.bodies.values()) {
       for (const child of group.children) if (child instanceof THREE.Mesh) child.visible = this.shown.bodies;
     }
+    this.obstacles.root.visible = this.shown.obstacles;
     for (const mark of this.centres.values()) mark.visible = this.shown.centres;
     for (const axes of this.axes.values()) axes.visible = this.shown.axes;
     for (const { glyph } of this.joints.values()) {

@@ -15,10 +15,10 @@ export interface Parameter {
 }
 
 /**
- * A shape in its body's frame; `kind` says which of the sizes it has.
+ * A shape in its body's frame; `kind` says which of the sizes it has. A plane, z = 0 of its frame, has none.
  */
 export interface Shape {
-  kind: "box" | "sphere" | "cylinder" | "capsule" | "hull";
+  kind: "box" | "sphere" | "cylinder" | "capsule" | "cone" | "hull" | "plane" | "mesh" | "height-field";
   offset: number[];
   orientation: number[];
   size: number[] | null;
@@ -26,12 +26,15 @@ export interface Shape {
   length: number | null;
   points: number[][] | null;
   triangles: number[][] | null;
+  heights: number[][] | null;
+  material: string | null;
 }
 
 export interface Body {
   name: string;
   mass: number;
   shapes: Shape[];
+  material: string | null;
   parameters: Parameter[];
 }
 
@@ -84,6 +87,17 @@ export interface Coupling {
   coordinate_a: string;
   coordinate_b: string;
   parameters: Parameter[];
+}
+
+/**
+ * A shape of the ground, in a frame that SetParameter places: NAME.position, NAME.orientation.
+ */
+export interface Obstacle {
+  name: string;
+  position: number[];
+  orientation: number[];
+  shape: Shape;
+  material: string | null;
 }
 
 /**
@@ -142,17 +156,20 @@ export interface Scene {
   gravity: number[];
   size: number;
   reference_energy: number | null;
+  ground: Shape[];
   bodies: Body[];
   joints: Joint[];
   springs: Spring[];
   probes: Probe[];
   couplings: Coupling[];
+  obstacles: Obstacle[];
   elements: Element[];
   parameters: Parameter[];
   joint_kinds: JointKind[];
   methods: string[];
   quantities: Quantity[];
   scenes: SceneEntry[];
+  materials: string[];
   suffixes: string[];
   type: "scene";
 }
@@ -174,6 +191,7 @@ export interface Patch {
   springs: Spring[];
   probes: Probe[];
   couplings: Coupling[];
+  obstacles: Obstacle[];
   elements: Element[];
   order: Record<string, string[]>;
   type: "patch";

@@ -50,6 +50,9 @@ export class Parts {
     const springs = scene.springs.map(({ name }) => entry("spring", name, ""));
     const loads = this.loads.all().map(({ load, on }) => entry("load", load.name, on ? load.body : "off"));
     const probes = scene.probes.map(({ name, body }) => entry("probe", name, body));
+    const obstacles = scene.obstacles.map(({ name, material, shape }) =>
+      entry("obstacle", name, material ?? shape.material ?? "picture"),
+    );
     const others = new Map<string, Entry[]>();
     for (const { kind, name, refers } of scene.elements) {
       const title = `${kind.charAt(0).toUpperCase()}${kind.slice(1)}s`;
@@ -62,6 +65,7 @@ export class Parts {
       ["Springs", springs],
       ["Loads", loads],
       ["Probes", probes],
+      ["Obstacles", obstacles],
       ...others,
     ];
   }

@@ -52,7 +52,7 @@ export class Picking {
   private cast(x: number, y: number, kinds: PartKind[]): Hit | null {
     const { clientWidth: w, clientHeight: h } = this.view.canvas;
     this.caster.setFromCamera(new THREE.Vector2((2 * x) / w - 1, 1 - (2 * y) / h), this.view.camera);
-    for (const found of this.caster.intersectObject(this.mechanism.root, true)) {
+    for (const found of this.caster.intersectObjects([this.mechanism.root, this.mechanism.obstacles.root], true)) {
       const part = found.object.userData.part as { kind: PartKind; name: string } | undefined;
       if (!part || !kinds.includes(part.kind) || !isShown(found.object)) continue;
       return {

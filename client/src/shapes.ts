@@ -1,12 +1,17 @@
-/** Meshes of bodies. */
+/** Meshes of bodies and obstacles. */
 
 import * as THREE from "three";
 import type { Body, Joint, Shape, Spring } from "./messages";
 
 const ROUND = 24;
+const PATCH = 4; // of the scene's size: the part of a plane that is drawn
+const CELLS = 24; // along it
+const MOST_EDGED = 20_000; // triangles: to find the edges of more takes seconds
+const SHARP = 30; // degrees between faces whose edge is drawn
+const SMOOTH = new Set(["sphere", "capsule", "plane", "height-field"]); // have no edges to draw
 
-/** Geometry of a shape in its own frame. */
-function geometryOf(shape: Shape): THREE.BufferGeometry {
+/** Geometry of a shape in its own frame; of a plane a patch as wide as `patch`. */
+export function geometryOf(shape: Shape, patch: number): THREE.BufferGeometry {
   const radius = shape.radius ?? 0;
   const length = shape.length ?? 0;
   switch (shape.kind) {
@@ -18,6 +23,13 @@ function geometryOf(shape: Shape): THREE.BufferGeometry {
       return new THREE.CylinderGeometry(radius, radius, length, ROUND).rotateX(Math.PI / 2);
     case "capsule":
       return new THREE.CapsuleGeometry(radius, length, 6, ROUND).rotateX(Math.PI / 2);
+    case "cone":
+      return new THREE.ConeGeometry(radius, length, ROUND).rotateX(Math.PI / 2);
+    case "plane":
+      return new THREE.PlaneGeometry(patch, patch);
+    case "height-field":
+      return fieldGeometry(shape.heights ?? [], shape.size ?? [1, 1]);
+    case "mesh":
     case "hull": {
       const corners = (shape.triangles ?? []).flat().flatMap((corner) => shape.points?.[corner] ?? []);
       const geometry = new THREE.BufferGeometry();
@@ -26,6 +38,48 @@ function geometryOf(shape: Shape): THREE.BufferGeometry {
       return geometry;
     }
   }
+}
+
+/** Cells of a height field as two triangles each, divided as they are met: from the corner of least x and y. */
+function fieldGeometry(heights: number[][], [width = 1, depth = 1]: number[]): THREE.BufferGeometry {
+  const nx = heights.length;
+  const ny = heights[0]?.length ?? 0;
+  const points = heights.flatMap((row, i) =>
+    row.flatMap((z, j) => [width * (i / (nx - 1) - 0.5), depth * (j / (ny - 1) - 0.5), z]),
+  );
+  const corners: number[] = [];
+  for (let i = 0; i + 1 < nx; i++)
+    for (let j = 0; j + 1 < ny; j++) {
+      const low = i * ny + j;
+      corners.push(low, low + ny, low + ny + 1, low, low + ny + 1, low + 1);
+    }
+  const geometry = new THREE.BufferGeometry();
+  geometry.setAttribute("position", new THREE.Float32BufferAttribute(points, 3));
+  geometry.setIndex(corners);
+  geometry.computeVertexNormals();
+  return geometry;
+}
+
+/** A shape where it is in its body's frame, with its edges; a plane is a patch with a grid. */
+export function shapeObject(shape: Shape, material: THREE.Material, edges: THREE.Material, size: number): THREE.Mesh {
+  const geometry = geometryOf(shape, PATCH * size);
+  const mesh = new THREE.Mesh(geometry, material);
+  mesh.position.fromArray(shape.offset);
+  mesh.quaternion.fromArray(shape.orientation);
+  const isEdged = !SMOOTH.has(shape.kind) && (shape.triangles?.length ?? 0) < MOST_EDGED;
+  if (isEdged) mesh.add(new THREE.LineSegments(new THREE.EdgesGeometry(geometry, SHARP), edges));
+  if (shape.kind === "plane" || shape.kind === "height-field") material.side = THREE.DoubleSide;
+  if (shape.kind === "plane") mesh.add(new THREE.LineSegments(gridGeometry(PATCH * size), edges));
+  return mesh;
+}
+
+function gridGeometry(width: number): THREE.BufferGeometry {
+  const points: number[] = [];
+  for (let k = 0; k <= CELLS; k++) {
+    const at = width * (k / CELLS - 0.5);
+    points.push(at, -width / 2, 0, at, width / 2, 0, -width / 2, at, 0, width / 2, at, 0);
+  }
+  return new THREE.BufferGeometry().setAttribute("position", new THREE.Float32BufferAttribute(points, 3));
 }
 
 /** A thin bar between two points, along which a body without shape is drawn. */
@@ -59,20 +113,15 @@ export function bodyObject(
   size: number,
 ): THREE.Group {
   const group = new THREE.Group();
-  const add = (geometry: THREE.BufferGeometry): THREE.Mesh => {
+  const add = (geometry: THREE.BufferGeometry): void => {
     const mesh = new THREE.Mesh(geometry, material);
     mesh.userData.part = { kind: "body", name: body.name };
     group.add(mesh);
-    return mesh;
   };
   for (const shape of body.shapes) {
-    const geometry = geometryOf(shape);
-    const mesh = add(geometry);
-    mesh.position.fromArray(shape.offset);
-    mesh.quaternion.fromArray(shape.orientation);
-    if (shape.kind === "box" || shape.kind === "hull" || shape.kind === "cylinder") {
-      mesh.add(new THREE.LineSegments(new THREE.EdgesGeometry(geometry, 30), edges));
-    }
+    const mesh = shapeObject(shape, material, edges, size);
+    mesh.userData.part = { kind: "body", name: body.name };
+    group.add(mesh);
   }
   if (body.shapes.length === 0) {
     const centre = new THREE.Vector3();

@@ -1,10 +1,10 @@
 /** What the page knows: the last messages, the newest frame, what is picked, which tool is in hand. */
 
-import type { Body, Books, Element, Frame, Joint, Live, Patch, Scene, Spring, Status } from "./messages";
+import type { Body, Books, Element, Frame, Joint, Live, Obstacle, Patch, Scene, Spring, Status } from "./messages";
 import { BOOKS } from "./messages";
 import type { Vec3 } from "./numbers";
 
-export type PartKind = "body" | "joint" | "spring" | "load" | "probe" | "coupling" | "element" | "model";
+export type PartKind = "body" | "joint" | "spring" | "load" | "probe" | "coupling" | "obstacle" | "element" | "model";
 
 /** A part, and for a body the point that was touched, in the body's frame. */
 export interface Pick {
@@ -80,6 +80,7 @@ export class Store {
     scene.springs = patched(scene.springs, patch.springs, patch.order.springs);
     scene.probes = patched(scene.probes, patch.probes, patch.order.probes);
     scene.couplings = patched(scene.couplings, patch.couplings, patch.order.couplings);
+    scene.obstacles = patched(scene.obstacles, patch.obstacles, patch.order.obstacles);
     scene.elements = patched(scene.elements, patch.elements, patch.order.elements);
     this.setScene(scene);
   }
@@ -140,6 +141,16 @@ export class Store {
     return this.scene?.springs.find((spring) => spring.name === name);
   }
 
+  obstacle(name: string): Obstacle | undefined {
+    return this.scene?.obstacles.find((obstacle) => obstacle.name === name);
+  }
+
+  /** Names of materials: declared ones, then common ones. */
+  get materials(): string[] {
+    const declared = (this.scene?.elements ?? []).filter(({ kind }) => kind === "material").map(({ name }) => name);
+    return [...new Set([...declared, ...(this.scene?.materials ?? [])])];
+  }
+
   /** A part of a kind that the page has no view of its own for. */
   element(name: string): Element | undefined {
     return this.scene?.elements.find((element) => element.name === name);
@@ -167,6 +178,7 @@ export class Store {
       ...(this.scene?.springs ?? []).map((part) => part.name),
       ...(this.scene?.probes ?? []).map((part) => part.name),
       ...(this.scene?.couplings ?? []).map((part) => part.name),
+      ...(this.scene?.obstacles ?? []).map((part) => part.name),
       ...(this.scene?.elements ?? []).map((part) => part.name),
       ...(this.live?.loads ?? []).map((part) => part.name),
       ...(this.live?.off ?? []).flatMap((edit) => (edit.edit === "ApplyLoad" ? edit.name : [])),
@@ -190,6 +202,8 @@ export class Store {
         return scene.probes.some((part) => part.name === pick.name);
       case "coupling":
         return scene.couplings.some((part) => part.name === pick.name);
+      case "obstacle":
+        return scene.obstacles.some((part) => part.name === pick.name);
       case "element":
         return scene.elements.some((part) => part.name === pick.name);
       case "load":

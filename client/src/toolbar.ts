@@ -1,6 +1,6 @@
 /** The tools, and beside the picture what the tool in hand does and takes. */
 
-import type { Adding, BodyShape } from "./adding";
+import { type Adding, BODY_SHAPES, type BodyShape } from "./adding";
 import { byId, h } from "./dom";
 import type { Grab } from "./grab";
 import { type IconName, icon } from "./icons";
@@ -109,7 +109,7 @@ export class Toolbar {
         const adding = this.options.adding;
         return [
           "Press and drag from end to end.",
-          choice("", ["link", "ball", "box"], adding.shape, (value) => (adding.shape = value as BodyShape)),
+          choice("", BODY_SHAPES, adding.shape, (value) => (adding.shape = value as BodyShape)),
           number("density", "kg/m³", adding.density, (value) => (adding.density = value)),
         ];
       }

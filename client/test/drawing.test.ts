@@ -3,8 +3,8 @@ import { test } from "node:test";
 import * as THREE from "three";
 import { coil, jointGlyph } from "../src/glyphs";
 import { across } from "../src/icons3d";
-import type { Group, Joint } from "../src/messages";
-import { bar, holds } from "../src/shapes";
+import type { Group, Joint, Shape } from "../src/messages";
+import { bar, geometryOf, holds, shapeObject } from "../src/shapes";
 import { angleAxes, reachOf, slideAxis, track } from "../src/spheres";
 
 const V = (x: number, y: number, z: number): THREE.Vector3 => new THREE.Vector3(x, y, z);
@@ -148,4 +148,54 @@ test("freedoms lie along the axes of the joint's frame", () => {
     const { axis, zero } = angleAxes(group("angle", name), F);
     assert(Math.abs(axis.dot(zero)) < 1e-15);
   }
+});
+
+const shape = (kind: Shape["kind"], sizes: Partial<Shape>): Shape => ({
+  kind,
+  offset: [0, 0, 0],
+  orientation: [0, 0, 0, 1],
+  size: null,
+  radius: null,
+  length: null,
+  points: null,
+  triangles: null,
+  heights: null,
+  material: null,
+  ...sizes,
+});
+const corners = (geometry: THREE.BufferGeometry): THREE.Vector3[] => {
+  const flat = geometry.index ? geometry.toNonIndexed() : geometry;
+  const points = flat.getAttribute("position");
+  return Array.from({ length: points.count }, (_, k) => new THREE.Vector3().fromBufferAttribute(points, k));
+};
+
+test("a cone stands on its base at -length/2 and points up", () => {
+  const points = corners(geometryOf(shape("cone", { radius: 0.2, length: 0.6 }), 1));
+  const top = points.filter((p) => p.z > 0.3 - 1e-6);
+  assert(top.length > 0 && top.every((p) => Math.hypot(p.x, p.y) < 1e-6));
+  assert(Math.abs(Math.min(...points.map((p) => p.z)) + 0.3) < 1e-6);
+  assert(Math.abs(Math.max(...points.map((p) => Math.hypot(p.x, p.y))) - 0.2) < 1e-6);
+});
+
+test("a height field has its heights over its size and faces up", () => {
+  const heights = [
+    [0, 1, 2],
+    [3, 4, 5],
+  ];
+  const points = corners(geometryOf(shape("height-field", { size: [2, 4], heights }), 1));
+  assert.equal(points.length, 12);
+  for (const p of points) assert.equal(p.z, heights[Math.round(p.x / 2 + 0.5)]?.[Math.round(p.y / 2 + 1)]);
+  for (let k = 0; k < points.length; k += 3) {
+    const [a, b, c] = points.slice(k, k + 3) as [THREE.Vector3, THREE.Vector3, THREE.Vector3];
+    assert(b.clone().sub(a).cross(c.clone().sub(a)).z > 0);
+  }
+});
+
+test("a plane is a patch of so many sizes of the scene, with a grid", () => {
+  const line = new THREE.LineBasicMaterial();
+  const mesh = shapeObject(shape("plane", { offset: [1, 2, 3] }), new THREE.MeshBasicMaterial(), line, 0.5);
+  assert.deepEqual(mesh.position.toArray(), [1, 2, 3]);
+  assert.equal(mesh.children.length, 1);
+  const widest = Math.max(...corners(mesh.geometry).map((p) => Math.max(Math.abs(p.x), Math.abs(p.y))));
+  assert.equal(widest, 1);
 });

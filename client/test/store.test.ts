@@ -3,7 +3,7 @@ import { test } from "node:test";
 import type { Body, Frame, Joint, Live, Patch, Scene } from "../src/messages";
 import { Store } from "../src/store";
 
-const body = (name: string, mass = 1): Body => ({ name, mass, shapes: [], parameters: [] });
+const body = (name: string, mass = 1): Body => ({ name, mass, shapes: [], material: null, parameters: [] });
 const joint = (name: string): Joint => ({
   name,
   joint_type: "revolute",
@@ -24,17 +24,20 @@ const scene = (...bodies: Body[]): Scene => ({
   gravity: [0, 0, -9.81],
   size: 1,
   reference_energy: null,
+  ground: [],
   bodies,
   joints: [joint("hinge")],
   springs: [],
   probes: [{ name: "probe 1", body: "a", at: [0, 0, 0] }],
   couplings: [{ name: "gear 1", coordinate_a: "hinge", coordinate_b: "hinge", parameters: [] }],
+  obstacles: [],
   elements: [{ name: "damper 1", kind: "dashpot", refers: { first: "a" }, points: [], parameters: [] }],
   parameters: [],
   joint_kinds: [],
   methods: [],
   quantities: [],
   scenes: [],
+  materials: [],
   suffixes: [],
   type: "scene",
 });
@@ -49,6 +52,7 @@ const patch = (changes: Partial<Patch>): Patch => ({
   springs: [],
   probes: [],
   couplings: [],
+  obstacles: [],
   elements: [],
   order: {},
   type: "patch",

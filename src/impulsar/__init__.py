@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 from .author.errors import ModelError
 from .author.model import Model
 from .author.parts import Motor
-from .author.profiles import Harmonic, Ramp, Table
-from .author.shapes import Box, Capsule, ConvexHull, Cylinder, Sphere
+from .author.profiles import Harmonic, Ramp, Smooth, Table
+from .author.shapes import Box, Capsule, Cone, ConvexHull, Cylinder, HeightField, Mesh, Plane, Sphere
 from .version import __version__ as __version__
 
 if TYPE_CHECKING:
@@ -43,17 +43,21 @@ __all__ = [
     "ApplyLoad",
     "Box",
     "Capsule",
+    "Cone",
     "ConvexHull",
     "Cylinder",
     "Direct",
     "EditError",
     "Grab",
     "Harmonic",
+    "HeightField",
     "History",
+    "Mesh",
     "Model",
     "ModelError",
     "Motor",
     "Move",
+    "Plane",
     "Ramp",
     "Release",
     "RemoveLoad",
@@ -61,6 +65,7 @@ __all__ = [
     "SetStep",
     "Simgc",
     "Simmc",
+    "Smooth",
     "Sphere",
     "StepError",
     "Table",

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from .world.world import World
 
 GOOD, FELL_SHORT, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
-ANALYSES = ("mobility", "assemble", "statics", "modes", "inverse")
+ANALYSES = ("mobility", "assemble", "statics", "modes", "inverse", "clearance")
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -96,14 +96,18 @@ def build_parser() -> Parser:
     run_.add_argument("--out", metavar="FILE.nc", type=Path, help="write the result as NetCDF")
     run_.add_argument("--plot", metavar="FILE.png", type=Path, help="draw energies, errors and coordinates")
     run_.add_argument("--json", action="store_true", help="print the summary as JSON")
-    analyse_ = command("analyse", analyse, "analyse a scene: mobility, assembly, statics, modes, inverse dynamics")
+    analyse_ = command(
+        "analyse", analyse, "analyse a scene: mobility, assembly, statics, modes, inverse dynamics, clearance"
+    )
     analyse_.add_argument("kind", metavar="KIND", choices=ANALYSES, help=", ".join(ANALYSES))
     analyse_.add_argument("scene", metavar="SCENE|FILE", help="name of a scene, or a scene file")
     analyse_.add_argument("--set", metavar="KEY=VALUE", action="append", default=[], help="a parameter of the scene")
     analyse_.add_argument("--motors", action="store_true", help="mobility: count motors as equations too")
     analyse_.add_argument("--time", metavar="T", type=_time, help="statics, modes: of loads and motors [s]; default 0")
-    analyse_.add_argument("--duration", metavar="T", type=_seconds, help="inverse [s]; default: the scene's")
-    analyse_.add_argument("--every", metavar="E", type=_seconds, help="inverse: between samples [s]; default: a 20th")
+    analyse_.add_argument("--duration", metavar="T", type=_seconds, help="inverse, clearance [s]; default: the scene's")
+    analyse_.add_argument(
+        "--every", metavar="E", type=_seconds, help="inverse, clearance: between samples [s]; default: a 20th, a step"
+    )
     analyse_.add_argument("--json", action="store_true", help="print the result as JSON")
     replay_ = command("replay", replay, "carry out a session again from its journal, bit for bit")
     replay_.add_argument("journal", metavar="FILE", type=Path, help="the journal")
@@ -403,7 +407,7 @@ def analyse(args: argparse.Namespace) -> int:
     """Print what an analysis found."""
     from . import analysis
 
-    for option, kinds in (("motors", "mobility"), ("time", "statics modes"), ("duration every", "inverse")):
+    for option, kinds in (("motors", "mobility"), ("time", "statics modes"), ("duration every", "inverse clearance")):
         for name in option.split():
             if getattr(args, name) not in (None, False) and args.kind not in kinds.split():
                 raise ModelError(f"--{name}: is for {' and '.join(kinds.split())}, not for {args.kind}; remove it")
@@ -411,6 +415,8 @@ def analyse(args: argparse.Namespace) -> int:
     found: Any
     if args.kind == "inverse":
         found = _inverse(model, args)
+    elif args.kind == "clearance":
+        found = analysis.clearance(model, _duration(model, args), args.every)
     elif args.kind == "mobility":
         found = analysis.mobility(model, with_motors=args.motors)
     elif args.kind == "assemble":
@@ -421,15 +427,20 @@ def analyse(args: argparse.Namespace) -> int:
     return GOOD
 
 
+def _duration(model: Model, args: argparse.Namespace) -> float:
+    duration = args.duration or model.duration
+    if duration is None:
+        raise ModelError(f"scene '{args.scene}': states no duration; give --duration")
+    return duration
+
+
 def _inverse(model: Model, args: argparse.Namespace) -> Any:
     """Torques of the scene's own motors over its duration."""
     import numpy as np
 
     from .analysis.inverse import Torques, inverse
 
-    duration = args.duration or model.duration
-    if duration is None:
-        raise ModelError(f"scene '{args.scene}': states no duration; give --duration")
+    duration = _duration(model, args)
     every = args.every or duration / 20
     return Torques(inverse(model, times=every * np.arange(int(duration / every * (1 + 1e-9)) + 1)))
 

@@ -2,12 +2,13 @@
 
 Everything is projected by plain linear algebra and drawn flat, the nearest last. A shape's silhouette
 is the convex hull of its projected points, each widened to a disc: two points and a radius for a
-capsule, eight corners and none for a box. V is the picture's frame: x to the right, y up, z to the eye.
+capsule, eight corners and none for a box; a mesh or a height field is drawn triangle by triangle. Obstacles are
+behind all that moves, a plane as a patch of a grid. V is the picture's frame: x to the right, y up, z to the eye.
 """
 
 import io
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,9 +18,9 @@ import numpy as np
 from .author.checks import file_path, number, show
 from .author.errors import ModelError
 from .author.model import Model
-from .author.parts import Body, Joint
+from .author.parts import Body, Joint, Obstacle
 from .author.rotations import rotation_matrix
-from .author.shapes import Box, Capsule, ConvexHull, Cylinder, Shape, Sphere
+from .author.shapes import Box, Capsule, Cone, ConvexHull, Cylinder, HeightField, Mesh, Plane, Shape, Sphere
 from .observe.quantities import KINDS, QUANTITIES
 from .observe.running import Running
 from .results import (
@@ -46,6 +47,9 @@ ELEVATION, AZIMUTH = math.radians(20.0), math.radians(28.0)  # of the eye, off t
 POSES = 9
 MOST_POSES = 1000  # in one picture
 CIRCLE = np.column_stack([f(np.linspace(0.0, 2 * math.pi, 24, endpoint=False)) for f in (np.cos, np.sin)])
+ROOM = 0.4  # of the size of what moves: so far around it obstacles belong into the picture
+GRID = 12  # cells along a plane's patch
+STONE, RED = np.array([0.80, 0.81, 0.79]), np.array([0.86, 0.20, 0.16])
 SLIDE_AXIS = {"prismatic": 2, "cylindrical": 2, "point-on-line": 2, "pin-slot": 0}  # axis of F that is free
 
 
@@ -64,11 +68,13 @@ class View:
 
 @dataclass(frozen=True)
 class Outline:
-    """Points of a body whose hull, widened by `radius`, is its silhouette [m]."""
+    """Points of a body whose hull, widened by `radius`, is its silhouette [m]; with `triangles` these are."""
 
     body: str
     points: np.ndarray  # p_BQ [point, axis]
     radius: float
+    triangles: np.ndarray | None = None  # [triangle, corner]
+    shape: tuple[str, int] = ("", 0)  # owner and number of the shape
 
 
 @dataclass(frozen=True)
@@ -193,15 +199,72 @@ def pose_png(model: Model, pose: Pose, width: int = 960, height: int = 720) -> b
     return data.getvalue()
 
 
-def _draw_poses(ax: "Axes", model: Model, shown: list[Pose], draw_more: Callable[[View], None]) -> None:
-    """Draw bodies, springs and ground of poses, the last one boldly, and what else belongs into the view."""
+def draw_pose(
+    model: Model, pose: Pose, path: str | Path, red: Collection[tuple[str, int]] = (), title: str | None = None
+) -> None:
+    """One pose into a file, some shapes (owner and number) in red."""
+    check_title(title)
+    check_picture(file_path("picture", path))
+    figure = new_figure(8.0, 6.5)
+    ax = figure.subplots()
+    _draw_poses(ax, model, [pose], lambda view: None, red)
+    figure.suptitle(literally(title or model.name), color=INK)
+    save_figure(figure, path)
+
+
+def draw_points(
+    model: Model,
+    pose: Pose,
+    points: np.ndarray,
+    path: str | Path,
+    triangles: np.ndarray | None = None,
+    in_front: bool = False,
+    title: str | None = None,
+) -> None:
+    """Points [point, 3], behind the mechanism or in front of it, and triangles of them into a file."""
+    from matplotlib.collections import PolyCollection
+
+    check_title(title)
+    check_picture(file_path("picture", path))
+    figure = new_figure(8.0, 7.0)
+    ax = figure.subplots()
+
+    def draw_cloud(view: View) -> None:
+        flat = view.flat(points)
+        if triangles is not None and len(triangles):
+            ax.add_collection(
+                PolyCollection(list(flat[triangles]), facecolors="#cfe3f7", edgecolors="none", zorder=1.5)
+            )
+        size = float(np.clip(200.0 / math.sqrt(max(len(points), 1)), 0.3, 8.0))
+        ax.scatter(flat[:, 0], flat[:, 1], s=size, color=COLOURS[0], linewidths=0, zorder=7 if in_front else 1.6)
+
+    _draw_poses(ax, model, [pose], draw_cloud, also=points)
+    figure.suptitle(literally(title or model.name), color=INK)
+    save_figure(figure, path)
+
+
+def _draw_poses(
+    ax: "Axes",
+    model: Model,
+    shown: list[Pose],
+    draw_more: Callable[[View], None],
+    red: Collection[tuple[str, int]] = (),
+    also: np.ndarray | None = None,
+) -> None:
+    """Draw bodies, springs and ground of poses, the last one boldly, and what else belongs into the view.
+
+    Shapes in `red` (owner and number) are, in the last pose; points `also` [point, 3] are to be seen too.
+    """
     outlines = [outline for body in model.bodies.values() for outline in _outlines(model, body)]
     seen = np.vstack([pose.place(o.body, o.points) for pose in shown for o in outlines])
+    seen = seen if also is None else np.vstack([seen, also])
     view = choose_view(model, seen)
     colours = _colours(len(shown)) if len(shown) > 1 else _colours(3)[1:2]
     draw_more(view)
+    draw_obstacles(ax, model, view, seen, red)
     for k, pose in enumerate(shown):
-        _draw_pose(ax, outlines, pose, view, colours[k], last=k == len(shown) - 1)
+        last = k == len(shown) - 1
+        _draw_pose(ax, outlines, pose, view, colours[k], last, red if last else ())
     _draw_springs(ax, model, shown[-1], view)
     _draw_ground(ax, model, shown, view)
     _finish(ax, view, view.flat(seen))
@@ -224,7 +287,7 @@ def _pose(dataset: "xr.Dataset", sample: int) -> Pose:
 def _outlines(model: Model, body: Body) -> list[Outline]:
     """A body's shapes; without shapes, a thin solid through its joints and springs."""
     if body.shapes:
-        return [Outline(body.name, *_shape_points(shape)) for shape in body.shapes]
+        return [Outline(body.name, *_shape_points(shape), shape=(body.name, k)) for k, shape in enumerate(body.shapes)]
     points = [j.p_PF for j in model.joints.values() if j.first == body.name]
     points += [j.p_CM for j in model.joints.values() if j.second == body.name]
     points += [s.p_PQ for s in model.springs.values() if s.first == body.name]
@@ -240,9 +303,10 @@ def _ball_radius(body: Body) -> float:
     return math.sqrt(2.5 * float(np.trace(body.inertia)) / 3 / body.mass)
 
 
-def _shape_points(shape: Shape) -> tuple[np.ndarray, float]:
-    """Points of a shape in its body's frame and how far its surface lies around their hull."""
-    radius = 0.0
+def _shape_points(shape: Shape) -> tuple[np.ndarray, float, np.ndarray | None]:
+    """Points of a shape in its body's frame, how far its surface lies around their hull, and its triangles if it is
+    not their hull."""
+    radius, triangles = 0.0, None
     if isinstance(shape, Box):
         corners = np.array([[x, y, z] for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (-0.5, 0.5)])
         points = corners * shape.size
@@ -253,11 +317,29 @@ def _shape_points(shape: Shape) -> tuple[np.ndarray, float]:
     elif isinstance(shape, Cylinder):
         ring = np.column_stack([shape.radius * CIRCLE, np.full(len(CIRCLE), 0.5 * shape.length)])
         points = np.vstack([ring, ring * (1.0, 1.0, -1.0)])
+    elif isinstance(shape, Cone):
+        ring = np.column_stack([shape.radius * CIRCLE, np.full(len(CIRCLE), -0.5 * shape.length)])
+        points = np.vstack([ring, (0.0, 0.0, 0.5 * shape.length)])
     elif isinstance(shape, ConvexHull):
         points = np.asarray(shape.points)
+    elif isinstance(shape, Mesh):
+        points, triangles = np.asarray(shape.vertices), np.asarray(shape.triangles)
+    elif isinstance(shape, HeightField):
+        points, triangles = field_triangles(shape)
     else:
-        raise ModelError(f"shape {type(shape).__name__}: cannot be drawn; use a box, ball, cylinder, capsule or hull")
-    return shape.offset + points @ rotation_matrix(shape.orientation).T, radius
+        raise ModelError(f"shape {type(shape).__name__}: cannot be drawn; use a shape of impulsar")
+    return shape.offset + points @ rotation_matrix(shape.orientation).T, radius, triangles
+
+
+def field_triangles(field: HeightField) -> tuple[np.ndarray, np.ndarray]:
+    """Points and triangles of a height field, facing up."""
+    heights = np.asarray(field.heights)
+    nx, ny = heights.shape
+    x, y = (np.linspace(-0.5, 0.5, n) * size for n, size in zip((nx, ny), field.size, strict=True))
+    points = np.column_stack([np.repeat(x, ny), np.tile(y, nx), heights.ravel()])
+    low = (np.arange(nx - 1)[:, None] * ny + np.arange(ny - 1)).ravel()
+    halves = ([low, low + ny, low + ny + 1], [low, low + ny + 1, low + 1])
+    return points, np.vstack([np.column_stack(half) for half in halves])
 
 
 def choose_view(model: Model, points: np.ndarray) -> View:
@@ -323,18 +405,104 @@ def _colours(count: int) -> np.ndarray:
     return np.asarray(colormaps["YlGnBu"](np.linspace(0.25, 0.8, count)))[:, :3]
 
 
-def _draw_pose(ax: "Axes", outlines: list[Outline], pose: Pose, view: View, colour: np.ndarray, last: bool) -> None:
+def _draw_pose(
+    ax: "Axes",
+    outlines: list[Outline],
+    pose: Pose,
+    view: View,
+    colour: np.ndarray,
+    last: bool,
+    red: Collection[tuple[str, int]] = (),
+) -> None:
     from matplotlib.collections import PolyCollection
 
     def depth(outline: Outline) -> float:
         return float(pose.place(outline.body, outline.points).mean(axis=0) @ view.R_VW[2])
 
-    polygons = [silhouette(outline, pose, view) for outline in sorted(outlines, key=depth)]
-    edge = INK if last else 0.75 * colour
+    polygons: list[np.ndarray] = []
+    faces: list[np.ndarray] = []
+    edges: list[np.ndarray] = []
+    for outline in sorted(outlines, key=depth):
+        own = RED if outline.shape in red else colour
+        corners, shades = _polygons(outline, pose, view, own)
+        polygons += corners
+        faces += shades
+        edge = np.array([0.12, 0.16, 0.20]) if last else 0.75 * own
+        edges += [edge] if outline.triangles is None else shades
     ax.add_collection(
-        PolyCollection(polygons, facecolors=[colour], edgecolors=[edge], linewidths=0.8 if last else 0.4,
+        PolyCollection(polygons, facecolors=faces, edgecolors=edges, linewidths=0.8 if last else 0.4,
                        alpha=1.0 if last else 0.8, zorder=4 if last else 3)
     )  # fmt: skip
+
+
+def _polygons(outline: Outline, pose: Pose, view: View, colour: np.ndarray) -> tuple[list, list]:
+    """Corners and colours of an outline: its silhouette, or its triangles from far to near, lit from the eye."""
+    if outline.triangles is None:
+        return [silhouette(outline, pose, view)], [colour]
+    corners = pose.place(outline.body, outline.points)[outline.triangles]
+    normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    light = 0.55 + 0.45 * np.abs(normals @ view.R_VW[2]) / np.maximum(np.linalg.norm(normals, axis=1), 1e-300)
+    order = np.argsort(corners.mean(axis=1) @ view.R_VW[2], kind="stable")
+    return list(view.flat(corners[order])), list(light[order, None] * colour)
+
+
+def draw_obstacles(
+    ax: "Axes", model: Model, view: View, seen: np.ndarray, red: Collection[tuple[str, int]] = ()
+) -> None:
+    """Shapes of the ground and obstacles, as far as they are about what is seen."""
+    from matplotlib.collections import PolyCollection
+
+    still = Pose(0.0, {"ground": np.zeros(3)}, {"ground": np.eye(3)})
+    low, high = seen.min(axis=0) - ROOM * view.size, seen.max(axis=0) + ROOM * view.size
+    drawn: list[tuple[float, np.ndarray, np.ndarray, np.ndarray]] = []  # depth, corners, colours of face and edge
+    for name, k, shape, p_WO, R_WO in _ground_shapes(model):
+        colour = RED if (name, k) in red else STONE
+        if isinstance(shape, Plane):
+            R_WS = R_WO @ rotation_matrix(shape.orientation)
+            _draw_plane(ax, view, seen, p_WO + R_WO @ shape.offset, R_WS, colour)
+            continue
+        points, radius, triangles = _shape_points(shape)
+        outline = Outline("ground", p_WO + points @ R_WO.T, radius, triangles)
+        polygons, faces = _polygons(outline, still, view, colour)
+        depths = [float(outline.points.mean(axis=0) @ view.R_VW[2])]
+        if triangles is not None:
+            depths = sorted((outline.points[triangles].mean(axis=1) @ view.R_VW[2]).tolist())
+        edges = [0.7 * face for face in faces] if triangles is None else faces
+        drawn += zip(depths, polygons, faces, edges, strict=True)
+        least, most = outline.points.min(axis=0) - radius, outline.points.max(axis=0) + radius
+        if (least <= high).all() and (most >= low).all():
+            ax.update_datalim(view.flat(np.clip(outline.points, low, high)))
+    if drawn:
+        _, polygons, faces, edges = zip(*sorted(drawn, key=lambda each: each[0]), strict=True)
+        ax.add_collection(
+            PolyCollection(polygons, facecolors=faces, edgecolors=edges, linewidths=0.6, zorder=1), autolim=False
+        )
+
+
+def _ground_shapes(model: Model) -> Iterator[tuple[str, int, Shape, np.ndarray, np.ndarray]]:
+    """Owner, number and shape of all that stands still, and its frame's place and rotation."""
+    owners: dict[str, Body | Obstacle] = {"ground": model.ground, **model.obstacles}
+    for name, owner in owners.items():
+        for k, shape in enumerate(owner.shapes):
+            yield name, k, shape, np.asarray(owner.position), rotation_matrix(owner.orientation)
+
+
+def _draw_plane(ax: "Axes", view: View, seen: np.ndarray, p: np.ndarray, R: np.ndarray, colour: np.ndarray) -> None:
+    """A patch of a plane as a grid, under the middle of what is seen; from the side a hatched line."""
+    from matplotlib.collections import LineCollection
+
+    middle, reach = (seen.min(axis=0) + seen.max(axis=0)) / 2, 0.5 * np.linalg.norm(np.ptp(seen, axis=0))
+    centre = middle - ((middle - p) @ R[:, 2]) * R[:, 2]
+    if abs(R[:, 2] @ view.R_VW[2]) < 1e-3:
+        along = np.cross(R[:, 2], view.R_VW[2])
+        left, right = sorted(map(view.flat, (centre - reach * along, centre + reach * along)), key=lambda end: end[0])
+        _hatch(ax, left, right, -0.03 * view.size * math.copysign(1.0, view.R_VW[1] @ R[:, 2]))
+        return
+    ticks = np.linspace(-reach, reach, GRID + 1)
+    ends = np.array([[[s, -reach], [s, reach]] for s in ticks] + [[[-reach, s], [reach, s]] for s in ticks])
+    lines = view.flat(centre + ends @ R[:, :2].T)
+    ax.fill(*lines[[0, 0, GRID, GRID], [0, 1, 1, 0]].T, facecolor=0.35 * colour + 0.65, edgecolor="none", zorder=0.8)
+    ax.add_collection(LineCollection(list(lines), colors=[0.9 * colour], linewidths=0.7, zorder=0.9), autolim=False)
 
 
 def _draw_traces(ax: "Axes", dataset: "xr.Dataset", view: View) -> None:

@@ -3,6 +3,7 @@
 import dataclasses
 import json
 import math
+import time
 
 import numpy as np
 import pytest
@@ -31,6 +32,21 @@ def same(a, b) -> bool:
     return a == b
 
 
+CORNERS = [(0.0, 0.0, 0.0), (1 / 3, 0.0, 0.0), (0.0, 0.1, -0.0), (0.0, 0.0, 0.7)]
+FACES = [(0, 2, 1), (0, 1, 3), (0, 3, 2), (1, 2, 3)]
+SHAPES = [
+    im.Box((0.1, 0.2, 1 / 3), material="steel"),
+    im.Sphere(0.1),
+    im.Cylinder(0.1, 0.2),
+    im.Capsule(0.1, 0.2),
+    im.Cone(0.1, 1 / 3, offset=(0, 0, 0.1)),
+    im.ConvexHull(CORNERS),
+    im.Plane(offset=(0, 0, 1 / 7), orientation=(0.6, 0, 0, 0.8)),
+    im.Mesh(CORNERS, FACES, material="ice"),
+    im.Mesh(CORNERS, FACES[:2], open=True),
+    im.HeightField([(0.1, 1 / 3, -0.2), (0.0, 0.5, 0.25)], (2.0, 3.0)),
+]
+
 SHOWN = {
     "Grab": edits.Grab("hand", "link3", (0.1, 1 / 3, -0.0), 50.0, 0.5),
     "Move": edits.Move("hand", im.Ramp(None, (0.1, 0.2, 0.3), 1.0, 2.0)),
@@ -41,7 +57,7 @@ SHOWN = {
     "SetMaterial": edits.SetMaterial("link1", "steel", 0),
     "SetStep": edits.SetStep(1e-3),
     "Drive": edits.Drive("hinge1", im.Table((0.0, 1.0), (0.0, 2.0)), "angle"),
-    "SetMotor": edits.SetMotor("hinge1", im.Motor(torque=1.0, max_torque=2.0)),
+    "SetMotor": edits.SetMotor("hinge1", im.Motor(torque=im.Smooth(0.0, 1 / 3, 0.1, 2.0), max_torque=2.0)),
     "ChangeJoint": edits.ChangeJoint(
         "hinge1", {"type": "spherical", "limits": {"swing": 1.0, "twist": (-1.0, math.inf)}}
     ),
@@ -129,7 +145,9 @@ def test_a_file_by_hand_may_leave_defaults_out():
 def test_callables_are_refused_by_name():
     model = everything()
     model.loads["push"].force = lambda t: (t, 0, 0)
-    with pytest.raises(FileError, match=r"loads\[0\]\.force is the callable .*; give a Ramp, Harmonic or Table"):
+    with pytest.raises(
+        FileError, match=r"loads\[0\]\.force is the callable .*; give a Ramp, Smooth, Harmonic or Table"
+    ):
         model_to_json(model)
 
 
@@ -308,3 +326,80 @@ def test_the_schema_knows_every_edit():
     assert set(EDIT.records) <= set(defs)
     for edit in SHOWN.values():
         assert fits(through_json(edit_to_json(edit)), {"$ref": f"#/$defs/{type(edit).__name__}"}, defs)
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: type(shape).__name__)
+def test_every_shape_comes_back_with_its_bits(shape):
+    """In a scene file as an obstacle, and in an edit; triangles as whole numbers."""
+    model = im.Model()
+    model.obstacle("thing", shape, position=(0, 0, 1 / 3))
+    back = model_from_json(through_json(model_to_json(model))).obstacles["thing"]
+    assert same(back, model.obstacles["thing"])
+    edit = edits.SetParameter("thing.shape", shape)
+    assert same(edit_from_json(through_json(edit_to_json(edit))), edit)
+    if isinstance(shape, im.Mesh):
+        assert np.asarray(back.shape.triangles).dtype.kind == "i"
+
+
+@pytest.mark.parametrize(
+    ("shape", "message"),
+    [
+        (
+            {"shape": "mesh", "vertices": CORNERS, "triangles": FACES[:3]},
+            r"obstacles\[0\]\.shape: Mesh: is not watertight",
+        ),
+        ({"shape": "mesh", "vertices": CORNERS, "triangles": [[0, 1, 1]]}, r"triangles\[0\] has no area"),
+        ({"shape": "mesh", "vertices": CORNERS, "triangles": [[0, 1, 9]]}, r"is 9, expected an integer from 0 to 3"),
+        (
+            {"shape": "mesh", "vertices": CORNERS, "triangles": [[0, 1, 1.5]]},
+            r"triangles\[0\]\[2\] is 1.5, expected an integer",
+        ),
+        (
+            {"shape": "mesh", "vertices": CORNERS, "triangles": [[0, 1]]},
+            r"triangles\[0\] is \[0, 1\], expected n x 3 integers",
+        ),
+        (
+            {"shape": "mesh", "vertices": [[0.0] * 3] * 100_001, "triangles": FACES},
+            "is a list of 100001, expected at most 100000",
+        ),
+        ({"shape": "mesh", "vertices": CORNERS, "triangles": [[0, 1, 2]] * 200_001}, "at most 200000"),
+        (
+            {"shape": "height-field", "heights": [[0.0] * 1025] * 2, "size": [1, 1]},
+            r"heights\[0\] is a list of 1025, expected at most 1024",
+        ),
+        (
+            {"shape": "height-field", "heights": [[0, 0], [0]], "size": [1, 1]},
+            r"heights is \[\[0, 0\], \[0\]\], expected n x n numbers",
+        ),
+        ({"shape": "height-field", "heights": [[0, 0], [0, 0]], "size": [1, 1, 1]}, "size is .* expected 2 numbers"),
+        (
+            {"shape": "height-field", "heights": [[0, 0], [0, 0]], "size": [1, 0]},
+            r"size is \(1, 0\), expected 2 numbers > 0",
+        ),
+        ({"shape": "cone", "radius": 0, "length": 1}, "Cone: radius is 0, expected a finite number > 0"),
+        ({"shape": "plane", "size": [1, 1]}, "no field 'size'"),
+        ({"shape": "plane", "material": "marmalade"}, "no material named 'marmalade'"),
+    ],
+)
+def test_wrong_shapes_in_files_have_a_place(shape, message):
+    data = {**model_to_json(im.Model()), "obstacles": [{"name": "thing", "shape": shape}]}
+    data["bodies"] = [{"name": "ball", "mass": 1.0, "inertia": [[1, 0, 0], [0, 1, 0], [0, 0, 1]]}]
+    with pytest.raises(FileError, match=message):
+        model_from_json(data)
+
+
+def test_a_large_mesh_is_read_in_seconds():
+    """A torus of 100,000 triangles: checked as a whole, not one by one."""
+    n, m = 250, 200
+    u, v = np.meshgrid(np.arange(n), np.arange(m), indexing="ij")
+    across = 1 + 0.3 * np.cos(2 * np.pi * v / m)
+    corners = [across * np.cos(2 * np.pi * u / n), across * np.sin(2 * np.pi * u / n), 0.3 * np.sin(2 * np.pi * v / m)]
+    at = [(i % n) * m + j % m for i, j in ((u, v), (u + 1, v), (u + 1, v + 1), (u, v + 1))]
+    faces = [np.stack([at[a], at[b], at[c]], -1).reshape(-1, 3) for a, b, c in ((0, 1, 2), (0, 2, 3))]
+    mesh = im.Mesh(np.stack(corners, -1).reshape(-1, 3), np.vstack(faces))
+    model = im.Model()
+    model.obstacle("ring", mesh)
+    data = through_json(model_to_json(model))
+    start = time.process_time()
+    assert same(model_from_json(data).obstacles["ring"].shape, mesh)
+    assert time.process_time() - start < 10

@@ -174,3 +174,30 @@ def test_a_field_being_typed_in_is_left_alone(server: Server, open_page: Callabl
     assert one.ask("() => input.isConnected && input.value") == "0.357"
     one.settle()
     assert one.page.locator(note).inner_text() == "0.357 kg"
+
+
+def test_floors_and_materials_are_added_and_set(studio: Studio) -> None:
+    """By buttons of the model's inspector; an obstacle is picked in the picture, moved, and given a material."""
+    studio.pause()
+    studio.page.click("#inspector-body button:has-text('Add material')")
+    studio.until("() => impulsar.pick()?.name === 'material 1'")
+    studio.page.keyboard.press("Escape")
+    studio.page.mouse.click(500, 60)  # nothing is there
+    studio.until("() => impulsar.pick() === null")
+    studio.page.click("#inspector-body button:has-text('Add floor')")
+    studio.until("() => impulsar.pick()?.name === 'floor 1'")
+    (floor,) = studio.get("scene")["obstacles"]
+    assert floor["material"] == "material 1"
+    assert floor["position"][2] < min(pose[2] for pose in studio.frame()["poses"].values())  # they hang above it
+    studio.page.select_option("#inspector-body [data-row='material'] select", "ice")
+    studio.until("() => impulsar.scene().obstacles[0].material === 'ice'")
+    studio.type("position", "-0.7", 2)
+    studio.until("() => impulsar.scene().obstacles[0].position[2] === -0.7")
+    studio.page.select_option("#inspector-body [data-row='material'] select", "(none)")
+    studio.until("() => impulsar.scene().obstacles[0].material === null")
+    studio.pick("body", "link3")
+    studio.page.select_option("#inspector-body [data-row='material'] select", "steel")
+    studio.until("() => impulsar.scene().bodies[2].material === 'steel'")
+    at = studio.get("pixel", "ground", [-0.4, -0.4, -0.7])
+    studio.page.mouse.click(at["x"], at["y"])
+    studio.until("() => impulsar.pick()?.kind === 'obstacle'")

@@ -52,6 +52,8 @@ JUMPS = {
     "jump of position": {"position": im.Table((0.1, 0.1), (0.0, 1.0))},
     "jump of speed": {"speed": im.Table((0.1037, 0.1037), (0.0, 5.0))},
     "jumps of speed": {"speed": im.Table((0.1, 0.1, 0.15, 0.1513), (0.0, 2.0, -1.0, 3.0))},
+    "smooth, off the steps": {"position": im.Smooth(0.0, 0.4, 0.1037, 0.3)},
+    "smooth speed": {"speed": im.Smooth(1.0, -1.0, 0.1, 0.2013)},
     "swing": {"position": im.Harmonic(0.3, 9.0)},
     "callable": {"position": lambda t: 0.2 * math.sin(20 * t) ** 2},
 }
@@ -307,3 +309,44 @@ def test_a_motor_at_a_dead_centre_is_taken(method, coordinates, where):
     im.World(polygon(places, where, im.Motor(speed=0.0)), method, coordinates)
     flat = [(0.0, 0.0), (0.5, 0.0), (1.5, 0.0), (1.0, 0.0)]  # a parallelogram laid flat
     im.World(polygon(flat, where, im.Motor(speed=0.0)), method, coordinates)
+
+
+# smooth profiles ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("method", "coordinates"), DIRECT)
+def test_a_smooth_motion_is_followed_with_its_own_force(method, coordinates):
+    """Position, speed and force m q̈ of the quintic at every sample, at rest beyond its ends."""
+    way = im.Smooth(0.0, 0.3, 0.1037, 0.4211)
+    world = im.World(slider(im.Motor(position=way)), method=method, coordinates=coordinates, dt=0.01)
+    result = world.run(0.5, every=0.01)
+    t = result["time"].values
+    q, v, force = (result[name].values[:, 0] for name in ("joint_position", "joint_velocity", "motor_torque"))
+    np.testing.assert_allclose(q, [way(s) for s in t], atol=1e-9)
+    np.testing.assert_allclose(v, [way.rate(s) for s in t], atol=1e-8)
+    np.testing.assert_allclose(force[1:], [way.acceleration(s) for s in t[1:]], atol=1e-7)
+    assert np.abs(force).max() > 0.9 * 10 / math.sqrt(3) * 0.3 / 0.3174**2
+
+
+@pytest.mark.parametrize("coordinates", ["generalized", "maximal"])
+@pytest.mark.parametrize(("modes", "friction", "off"), [(True, 0.0, 1e-9), (False, 1e-13, 1e-12)])
+def test_a_smooth_force_gives_its_impulse(modes, friction, off, coordinates):
+    """Up and down again: ∫ F dt = F times the time between the middles; exact in impulses, which take a load's mean."""
+    model = slider(im.Motor(torque=0.0), friction)
+    model.load("push", "mass", force=im.Smooth((0, 0, 0.0), (0, 0, 7.0), 0.1037, 0.3211))
+    model.load("stop", "mass", force=im.Smooth((0, 0, 0.0), (0, 0, -7.0), 0.2003, 0.4481))
+    world = im.World(model, method=im.Direct(modes=modes), coordinates=coordinates, dt=0.01)
+    world.run(0.5)
+    expected = 7.0 * ((0.2003 + 0.4481) / 2 - (0.1037 + 0.3211) / 2)
+    assert float(world.joint("slide").velocity) == pytest.approx(expected, abs=off)
+
+
+def test_a_hand_goes_smoothly_from_where_it_is():
+    """Smooth(None, ...) begins at the hand's target, and a file holds it."""
+    world = im.World(slider(im.Motor(torque=0.0)), dt=0.01)
+    hand = world.grab("mass", stiffness=1000.0, damping=60.0)
+    hand.move(im.Smooth(None, (0.0, 0.0, 0.2), 0.1, 0.6))
+    world.run(2.0)
+    assert float(world.joint("slide").position) == pytest.approx(0.2, abs=1e-6)
+    with pytest.raises(im.EditError, match=r"target: Smooth has 1 component\(s\), expected 3"):
+        hand.move(im.Smooth(None, 0.2, 0.1, 0.6))

@@ -19,8 +19,8 @@ from typing import Any
 from impulsar.author.errors import ModelError
 from impulsar.author.model import Model
 from impulsar.author.parts import PARTS, Motor
-from impulsar.author.profiles import Harmonic, Ramp, Table
-from impulsar.author.shapes import Box, ConvexHull
+from impulsar.author.profiles import Harmonic, Smooth, Table
+from impulsar.author.shapes import Box, Cone, ConvexHull, HeightField, Mesh, Plane
 from impulsar.edits import Edit, EditError
 from impulsar.io import edit_from_json, model_from_json, model_to_json
 from impulsar.io.scene_files import parse
@@ -42,8 +42,9 @@ def everything() -> Model:
     """A model with every kind of part, feature, shape and profile."""
     model = pendula()
     corners = [(0, 0, 0), (0.1, 0, 0), (0, 0.1, 0), (0, 0, 0.1)]
-    stone = model.body("stone", position=(0, 0, 1), shape=[Box((0.1, 0.1, 0.1)), ConvexHull(corners)], density=2000.0)
-    motor = Motor(speed=Ramp(0.0, 1.0, 0.0, 2.0), max_torque=3.0)
+    shapes = [Box((0.1, 0.1, 0.1)), ConvexHull(corners), Cone(0.05, 0.1, offset=(0, 0, 0.1))]
+    stone = model.body("stone", position=(0, 0, 1), shape=shapes, density=2000.0)
+    motor = Motor(speed=Smooth(0.0, 1.0, 0.0, 2.0), max_torque=3.0)
     limits = {"slide": (-0.1, 0.1), "angle": None}
     model.joint("guide", "cylindrical", model.ground, stone, at=(0, 0, 1), axis=(0, 0, 1), limits=limits)
     model.joints["guide"].features["angle"].motor = motor
@@ -52,6 +53,10 @@ def everything() -> Model:
     model.probe("tip", "link3", at=(0.15, 0, 0))
     model.material("felt", friction=0.4, static=0.6)
     model.material_pair("felt", "steel", restitution=0.1)
+    faces = [(0, 2, 1), (0, 1, 3), (0, 3, 2), (1, 2, 3)]
+    model.obstacle("rock", Mesh(corners, faces, offset=(0, 0, -2)), material="concrete")
+    model.obstacle("hill", HeightField([(0.0, 0.1, 0.3), (0.2, 1 / 3, 0.1)], (4.0, 2.0)), position=(0, 9, -3))
+    model.obstacle("plane", Plane(offset=(0, 0, -4), material="ice"))
     model.obstacle("floor", Box((9.0, 9.0, 1.0), material="felt"), position=(0, 0, -3), material="wood")
     model.no_contact("stone", "floor")
     model.at(1.0, edit_from_json({"edit": "Grab", "hand": "hand", "body": "link3"}))

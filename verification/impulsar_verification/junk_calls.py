@@ -30,8 +30,8 @@ from impulsar import analysis, edits, io, render, results, scenes
 from impulsar.author.errors import ModelError, StepError
 from impulsar.author.model import Model
 from impulsar.author.parts import Motor
-from impulsar.author.profiles import Harmonic, Ramp, Table
-from impulsar.author.shapes import Box, Capsule, ConvexHull, Cylinder, Sphere
+from impulsar.author.profiles import Harmonic, Ramp, Smooth, Table
+from impulsar.author.shapes import Box, Capsule, Cone, ConvexHull, Cylinder, HeightField, Mesh, Plane, Sphere
 from impulsar.engine.methods import Direct, Simgc, Simmc
 from impulsar.history.history import History
 from impulsar.validate.case import Case
@@ -104,7 +104,7 @@ def deep(levels: int) -> list:
 def arms() -> Model:
     """A mechanism with a part of every kind."""
     model = Model("arms")
-    model.body("arm", mass=1.0, inertia=I3, position=(0.5, 0, 0))
+    model.body("arm", mass=1.0, inertia=I3, position=(0.5, 0, 0), shape=Sphere(0.1))
     model.body("rod", mass=1.0, inertia=I3, position=(1.5, 0, 0))
     model.joint("hinge", "revolute", "ground", "arm", at=(0, 0, 0), axis=(0, 1, 0), motor=Motor(torque=0.1))
     model.joint("elbow", "revolute", "arm", "rod", at=(1, 0, 0), axis=(0, 1, 0), stiffness=1.0, damping=0.1)
@@ -186,12 +186,17 @@ def plain_calls() -> dict[str, Call]:
         "Model": (Model, {"name": "m", "gravity": (0, 0, -9.81)}),
         "Motor": (Motor, {"torque": 1.0, "max_torque": 2.0}),
         "Ramp": (Ramp, {"start": 0.0, "end": 1.0, "t0": 0.0, "t1": 1.0}),
+        "Smooth": (Smooth, {"start": 0.0, "end": 1.0, "t0": 0.0, "t1": 1.0}),
         "Harmonic": (Harmonic, {"amplitude": 1.0, "omega": 2.0, "phase": 0.0, "mean": 0.0}),
         "Table": (Table, {"times": (0.0, 1.0), "values": (0.0, 2.0)}),
         "Box": (Box, {"size": (1, 1, 1), "offset": (0, 0, 0), "orientation": (0, 0, 0, 1), "material": "steel"}),
         "Sphere": (Sphere, {"radius": 1.0}),
         "Cylinder": (Cylinder, {"radius": 1.0, "length": 1.0}),
         "Capsule": (Capsule, {"radius": 1.0, "length": 1.0}),
+        "Cone": (Cone, {"radius": 1.0, "length": 1.0}),
+        "Plane": (Plane, {"offset": (0, 0, 1)}),
+        "Mesh": (Mesh, {"vertices": [(0, 0, 0), (1, 0, 0), (0, 1, 0)], "triangles": [(0, 1, 2)], "open": True}),
+        "HeightField": (HeightField, {"heights": [(0, 0), (0, 1)], "size": (1, 1)}),
         "ConvexHull": (ConvexHull, {"points": [(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)]}),
         "scene": (scenes.scene, {"name": "chain", "n": 3}),
         "edit_from_json": (io.edit_from_json, {"data": {"edit": "Pause", "paused": True}}),
@@ -344,6 +349,16 @@ def file_calls() -> dict[str, Call]:
         "analysis.statics": (
             lambda bench: lambda **given: analysis.statics(**{"source": bench.model} | given),
             {"time": 0.0, "device": "cpu"},
+        ),
+        "analysis.clearance": (
+            lambda bench: lambda **given: analysis.clearance(**{"source": bench.model} | given),
+            {"duration": 0.1, "every": 0.1, "model": None, "pairs": [("arm", "floor")], "tolerance": 0.0, "world": 0},
+        ),
+        "analysis.clearance source": (lambda bench: analysis.clearance, {"source": None}),
+        "analysis.reachable": (
+            lambda bench: lambda **given: analysis.reachable(**{"source": bench.model} | given),
+            {"point": "arm", "at": (0, 0, 0), "ranges": {"hinge": (0, 1)}, "samples": 4, "how": "grid", "seed": 0}
+            | {"interference": [("arm", "floor")]},
         ),
         "analysis.modes": (
             lambda bench: lambda **given: analysis.modes(**{"source": bench.model} | given),

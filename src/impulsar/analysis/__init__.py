@@ -5,26 +5,36 @@ mobility   freedoms by rank, redundant equations by name
 statics    equilibrium under gravity, springs and loads
 modes      frequencies and shapes about an equilibrium
 inverse    motor torques for a prescribed motion
+clearance  least gaps and overlaps of shapes over a run
+reachable  where a point can be brought
 """
 
 from .assembly import Assembly, AssemblyError, Move, assemble
+from .clearance import Clearance, Overlap, PairClearance, clearance
 from .inverse import inverse
 from .mobility import Mobility, Redundant, mobility
 from .modes import Modes, modes
+from .reachable import Reachable, reachable
 from .statics import Statics, StaticsError, statics
 
 __all__ = [
     "Assembly",
     "AssemblyError",
+    "Clearance",
     "Mobility",
     "Modes",
     "Move",
+    "Overlap",
+    "PairClearance",
+    "Reachable",
     "Redundant",
     "Statics",
     "StaticsError",
     "assemble",
+    "clearance",
     "inverse",
     "mobility",
     "modes",
+    "reachable",
     "statics",
 ]

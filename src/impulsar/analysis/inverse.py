@@ -42,7 +42,7 @@ def inverse(
 ) -> "xr.Dataset":
     """Motor torques for a prescribed motion of the driven joints, at the times [s] given.
 
-    motions: by joint (or joint.group where it has several), a number, a profile (Harmonic, Ramp, Table)
+    motions: by joint (or joint.group where it has several), a number, a profile (Harmonic, Ramp, Smooth, Table)
     or a callable of time that returns (q, q̇, q̈) [m, rad and their derivatives]; default: the position
     motors of the model. Motors of other joints go on as the model has them.
 

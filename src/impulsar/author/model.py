@@ -35,7 +35,7 @@ from impulsar.author.parts import (
 )
 from impulsar.author.profiles import Value
 from impulsar.author.rotations import unit_quaternion
-from impulsar.author.shapes import Shape, inertia_tensor, shape_list, uniform_solid
+from impulsar.author.shapes import Shape, check_solids, inertia_tensor, shape_list, uniform_solid
 
 from .materials import COMMON, pair_of
 from .placing import Frame, checked_frame, frame_gap, make_features, place_frames
@@ -134,6 +134,7 @@ class Model:
             shapes,
             None if material is None else self.find_material(owner, material).name,
         )
+        check_solids(owner, shapes, body.material)
         self.bodies[name] = body
         return body
 

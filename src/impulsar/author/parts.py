@@ -29,7 +29,7 @@ from impulsar.author.errors import ModelError
 from impulsar.author.joints import CATALOGUE, Group, JointType
 from impulsar.author.profiles import Value, scalar_profiles
 from impulsar.author.rotations import rotation_matrix, unit_quaternion
-from impulsar.author.shapes import Shape, inertia_tensor, shape_list
+from impulsar.author.shapes import Shape, check_solids, inertia_tensor, shape_list
 
 LONGEST_NAME = 128  # characters; with a signal's suffix it still fits a message of the studio
 UNPRINTABLE = ("Cc", "Cs", "Zl", "Zp")  # control characters, half pairs, separators of lines and paragraphs
@@ -77,6 +77,7 @@ class Body:
         self.angular_velocity = vector(owner, "angular_velocity", self.angular_velocity, "rad/s")
         self.shapes = shape_list(owner, self.shapes)
         self.material = name_or_none(owner, "material", self.material)
+        check_solids(owner, self.shapes, self.material)
 
     def point(self, p_WQ: np.ndarray) -> np.ndarray:
         """p_BQ [m] of a world point at the authored pose."""

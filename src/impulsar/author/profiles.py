@@ -7,7 +7,7 @@ time is taken too, but is evaluated on the host.
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -53,11 +53,11 @@ def _out(value: np.ndarray | Sample) -> float | np.ndarray:
 
 
 @dataclass(frozen=True)
-class Ramp:
-    """`start` until t0, linear to `end` at t1 [s], `end` from there on.
+class Passage:
+    """From `start`, held until t0, to `end`, held from t1 on [s].
 
-    `start=None` stands for the value at the moment the ramp is applied: only a hand knows that
-    moment and completes the ramp by `with_start`.
+    `start=None` stands for the value at the moment the profile is applied: only a hand knows that
+    moment and completes it by `with_start`.
     """
 
     start: Sample | None
@@ -66,36 +66,81 @@ class Ramp:
     t1: float
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "end", _sample("Ramp", "end", self.end))
-        object.__setattr__(self, "t0", _number("Ramp", "t0", self.t0))
-        object.__setattr__(self, "t1", _number("Ramp", "t1", self.t1))
+        owner = type(self).__name__
+        object.__setattr__(self, "end", _sample(owner, "end", self.end))
+        object.__setattr__(self, "t0", _number(owner, "t0", self.t0))
+        object.__setattr__(self, "t1", _number(owner, "t1", self.t1))
         if self.t1 <= self.t0:
-            raise ValueError(f"Ramp: t1 = {self.t1:g} is not after t0 = {self.t0:g} [s]; for a jump use a Table")
+            raise ValueError(f"{owner}: t1 = {self.t1:g} is not after t0 = {self.t0:g} [s]; for a jump use a Table")
         if self.start is not None:
-            object.__setattr__(self, "start", _sample("Ramp", "start", self.start))
+            object.__setattr__(self, "start", _sample(owner, "start", self.start))
             if _size(self.start) != _size(self.end):
-                raise ValueError(f"Ramp: start {self.start} and end {self.end} differ in length")
+                raise ValueError(f"{owner}: start {self.start} and end {self.end} differ in length")
 
     @property
     def size(self) -> int:
         """Number of components, 1 or 3."""
         return _size(self.end)
 
-    def with_start(self, value: Sample) -> "Ramp":
-        """This ramp, from `value` if it has no start of its own."""
+    def with_start(self, value: Sample) -> Self:
+        """This profile, from `value` if it has no start of its own."""
         return replace(self, start=value) if self.start is None else self
 
-    def component(self, index: int) -> "Ramp":
-        """The scalar ramp of one component."""
+    def component(self, index: int) -> Self:
+        """The scalar profile of one component."""
         start = None if self.start is None else _item(self.start, index)
         return replace(self, start=start, end=_item(self.end, index))
 
+    def _ends(self) -> tuple[np.ndarray, np.ndarray]:
+        if self.start is None:
+            raise ValueError(f"{type(self).__name__}: start is None, complete it with with_start(value)")
+        return np.asarray(self.start), np.asarray(self.end)
+
+    def _share(self, t: float) -> float:
+        """How much of the time from t0 to t1 is over, 0 to 1."""
+        return min(max((t - self.t0) / (self.t1 - self.t0), 0.0), 1.0)
+
+
+class Ramp(Passage):
+    """`start` until t0, linear to `end` at t1 [s], `end` from there on.
+
+    `start=None` stands for the value at the moment the ramp is applied: only a hand knows that
+    moment and completes the ramp by `with_start`.
+    """
+
     def __call__(self, t: float) -> float | np.ndarray:
         """Value at time t [s]."""
-        if self.start is None:
-            raise ValueError("Ramp: start is None, complete it with with_start(value)")
-        s = min(max((t - self.t0) / (self.t1 - self.t0), 0.0), 1.0)
-        return _out((1.0 - s) * np.asarray(self.start) + s * np.asarray(self.end))
+        start, end = self._ends()
+        s = self._share(t)
+        return _out((1.0 - s) * start + s * end)
+
+
+class Smooth(Passage):
+    """`start` until t0, to `end` at t1 [s] with rate and acceleration 0 at both and continuous between:
+    the quintic s = u³ (10 - 15 u + 6 u²), u = (t - t0) / (t1 - t0), of least mean square jerk.
+
+    Its rate is at most 15/8, its acceleration 10/√3 of the way over the time, or its square. `start=None` as in a
+    Ramp.
+    """
+
+    def __call__(self, t: float) -> float | np.ndarray:
+        """Value at time t [s]."""
+        start, end = self._ends()
+        u = self._share(t)
+        s = u * u * u * (10.0 - u * (15.0 - 6.0 * u))
+        return _out((1.0 - s) * start + s * end)
+
+    def rate(self, t: float) -> float | np.ndarray:
+        """Rate of change at time t [s]: s' = 30 u² (1 - u)²."""
+        start, end = self._ends()
+        u = self._share(t)
+        return _out(30.0 * (u * (1.0 - u)) ** 2 / (self.t1 - self.t0) * (end - start))
+
+    def acceleration(self, t: float) -> float | np.ndarray:
+        """Second derivative at time t [s]: s'' = 60 u (1 - u) (1 - 2 u)."""
+        start, end = self._ends()
+        u = self._share(t)
+        return _out(60.0 * u * (1.0 - u) * (1.0 - 2.0 * u) / (self.t1 - self.t0) ** 2 * (end - start))
 
 
 @dataclass(frozen=True)
@@ -201,9 +246,9 @@ class Component:
         return float(values[self.index])
 
 
-Profile = Ramp | Harmonic | Table
-Value = float | tuple | Ramp | Harmonic | Table | Callable[[float], Any]
-Scalar = float | Ramp | Harmonic | Table | Component
+Profile = Ramp | Smooth | Harmonic | Table
+Value = float | tuple | Ramp | Smooth | Harmonic | Table | Callable[[float], Any]
+Scalar = float | Ramp | Smooth | Harmonic | Table | Component
 
 
 def scalar_profiles(value: Value, size: int) -> list[Scalar]:
@@ -216,8 +261,8 @@ def scalar_profiles(value: Value, size: int) -> list[Scalar]:
     if isinstance(value, Profile):
         if value.size != size:
             raise ValueError(f"{type(value).__name__} has {value.size} component(s), expected {size}")
-        if isinstance(value, Ramp) and value.start is None:
-            raise ValueError("Ramp: start is None, which only a hand can complete; give a start")
+        if isinstance(value, Passage) and value.start is None:
+            raise ValueError(f"{type(value).__name__}: start is None, which only a hand can complete; give a start")
         return [value.component(i) for i in range(size)]
     if isinstance(value, Component) and size == 1:
         return [value]

@@ -177,9 +177,7 @@ class ConvexHull(Shape):
     points: np.ndarray | Sequence[Vector]
 
     def _check(self, owner: str) -> None:
-        given = sequence(owner, "points", self.points)
-        rows = [vector(owner, f"points[{i}]", point, "m") for i, point in enumerate(given)]
-        points = np.array(rows).reshape(-1, 3)
+        points = _points(owner, "points", self.points)
         widths = np.linalg.svd(points - points[:1], compute_uv=False)
         if len(points) < 4 or widths[2] <= 1e-9 * widths[0]:
             raise ModelError(f"{owner}: {len(points)} points without volume, expected 4 or more, not flat")
@@ -230,20 +228,12 @@ class Mesh(Surface):
     open: bool = field(default=False, kw_only=True)
 
     def _check(self, owner: str) -> None:
-        rows = sequence(owner, "vertices", self.vertices)
-        vertices = np.array([vector(owner, f"vertices[{i}]", row, "m") for i, row in enumerate(rows)]).reshape(-1, 3)
-        corners = [
-            [whole(owner, f"triangles[{i}]", corner, 0, len(rows) - 1) for corner in sequence(owner, "triangles", row)]
-            for i, row in enumerate(sequence(owner, "triangles", self.triangles))
-        ]
-        wrong = [i for i, triangle in enumerate(corners) if len(triangle) != 3]
-        if wrong or not corners:
-            told = f"triangles[{wrong[0]}] has {len(corners[wrong[0]])} corners" if wrong else "has no triangles"
-            raise ModelError(f"{owner}: {told}, expected 3 indices of vertices each")
+        vertices = _points(owner, "vertices", self.vertices)
+        triangles = _corners(owner, self.triangles, len(vertices))
         object.__setattr__(self, "vertices", vertices)
-        object.__setattr__(self, "triangles", np.array(corners))
+        object.__setattr__(self, "triangles", triangles)
         object.__setattr__(self, "open", flag(owner, "open", self.open))
-        check_surface(owner, vertices, np.array(corners), self.open)
+        check_surface(owner, vertices, triangles, self.open)
 
     @classmethod
     def load(cls, path: str | Path, *, scale: float = 1.0, **placed: Any) -> "Mesh":
@@ -254,14 +244,17 @@ class Mesh(Surface):
 
     def hull(self) -> ConvexHull:
         """The convex hull: a solid that has mass and touches everything."""
-        return ConvexHull(self.vertices, offset=self.offset, orientation=self.orientation)
+        return self._part(self.vertices)
 
     def decompose(self, *, concavity: float = 0.05, most: int = 32) -> list[ConvexHull]:
         """Convex hulls that fill the solid by CoACD, to a `concavity` of its size and `most` at most."""
         from .meshes import convex_parts
 
         parts = convex_parts(np.asarray(self.vertices), np.asarray(self.triangles), self.open, concavity, most)
-        return [ConvexHull(points, offset=self.offset, orientation=self.orientation) for points in parts]
+        return [self._part(points) for points in parts]
+
+    def _part(self, points: np.ndarray | Sequence[Vector]) -> ConvexHull:
+        return ConvexHull(points, offset=self.offset, orientation=self.orientation, material=self.material)
 
 
 @dataclass(frozen=True, eq=False)
@@ -287,6 +280,31 @@ class HeightField(Surface):
         object.__setattr__(self, "heights", heights)
 
 
+def _points(owner: str, what: str, given: object) -> np.ndarray:
+    """Points (n, 3) [m]."""
+    if type(given) is np.ndarray and given.dtype == float and given.ndim == 2 and given.shape[1] == 3:
+        if (np.abs(given) <= LARGEST).all():
+            return given.copy()
+    rows = [vector(owner, f"{what}[{i}]", row, "m") for i, row in enumerate(sequence(owner, what, given))]
+    return np.array(rows).reshape(-1, 3)
+
+
+def _corners(owner: str, given: object, vertices: int) -> np.ndarray:
+    """Triangles (n, 3) as indices of so many vertices."""
+    if type(given) is np.ndarray and given.dtype.kind == "i" and given.ndim == 2 and given.shape[1] == 3 and len(given):
+        if given.min() >= 0 and given.max() < vertices:
+            return given.copy()
+    rows = [
+        [whole(owner, f"triangles[{i}]", corner, 0, vertices - 1) for corner in sequence(owner, "triangles", row)]
+        for i, row in enumerate(sequence(owner, "triangles", given))
+    ]
+    wrong = [i for i, row in enumerate(rows) if len(row) != 3]
+    if wrong or not rows:
+        told = f"triangles[{wrong[0]}] has {len(rows[wrong[0]])} corners" if wrong else "has no triangles"
+        raise ModelError(f"{owner}: {told}, expected 3 indices of vertices each")
+    return np.array(rows)
+
+
 def check_surface(owner: str, vertices: np.ndarray, triangles: np.ndarray, is_open: bool) -> None:
     """Refuse triangles without area, edges of more than two, of one (unless open), or of two that face apart."""
     a, b, c = (vertices[triangles[:, k]] for k in range(3))
@@ -299,15 +317,15 @@ def check_surface(owner: str, vertices: np.ndarray, triangles: np.ndarray, is_op
     if (counts > 1).any():
         i, j = ways[counts > 1][0]
         raise ModelError(f"{owner}: edge {i}, {j} has triangles that face apart, or more than two; turn or remove one")
-    known = {(int(i), int(j)) for i, j in ways}
-    alone = [(i, j) for i, j in sorted(known) if (j, i) not in known]
-    if alone and not is_open:
+    n = len(vertices)
+    alone = ways[~np.isin(ways @ (1, n), ways @ (n, 1))]
+    if len(alone) and not is_open:
         i, j = alone[0]
         raise ModelError(
             f"{owner}: is not watertight, {len(alone)} edges have one triangle (first {i}, {j}); close it, or give "
             "open=True for a terrain"
         )
-    if not alone and np.einsum("ij,ij->i", a, np.cross(b, c)).sum() <= 0:
+    if not len(alone) and np.einsum("ij,ij->i", a, np.cross(b, c)).sum() <= 0:
         raise ModelError(f"{owner}: its triangles face inwards; reverse the order of their corners")
 
 
@@ -334,6 +352,16 @@ def shape_list(owner: str, shape: object) -> list[Shape]:
         if not isinstance(item, Shape):
             raise ModelError(f"{owner}: shape is {item!r}, expected a shape such as Box(size)")
     return shapes
+
+
+def check_solids(owner: str, shapes: list[Shape], material: str | None) -> None:
+    """Refuse surfaces that only the ground can have; a mesh of a body that moves is a picture."""
+    for shape in shapes:
+        if isinstance(shape, Plane | HeightField):
+            raise ModelError(f"{owner}: {type(shape).__name__} is a surface of the ground; give it to an obstacle")
+        if isinstance(shape, Mesh) and (shape.material or material) is not None:
+            told = f"{owner}: Mesh has material {show(shape.material or material)}, but a body's mesh does not touch"
+            raise ModelError(f"{told}; give mesh.hull() or mesh.decompose(), or no material for a picture")
 
 
 def uniform_solid(

@@ -31,7 +31,7 @@ class Grab(Edit):
 
 @dataclass(frozen=True)
 class Move(Edit):
-    """Send a hand to a world point [m], or along a profile; a Ramp without start begins where the hand is."""
+    """Send a hand to a world point [m], or along a profile; a Ramp or Smooth without start begins where the hand is."""
 
     hand: str
     target: Value

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from ..author.checks import show, vector
-from ..author.profiles import Ramp
+from ..author.profiles import Passage
 from ..author.rotations import rotate
 from ..engine.system import EMPTY, System
 from ..observe.bench import Bench
@@ -67,9 +67,9 @@ def move(edit: Move, desk: Desk) -> Answer:
     here = (float(now[0, 0]), float(now[1, 0]), float(now[2, 0]))
     target = edit.target
     inverse = Move(edit.hand, here)
-    if isinstance(target, Ramp):
+    if isinstance(target, Passage):
         if target.size != 3:
-            raise EditError(f"{owner}: target: Ramp has {target.size} component(s), expected 3")
+            raise EditError(f"{owner}: target: {type(target).__name__} has {target.size} component(s), expected 3")
         target = target.with_start(here)
     if isinstance(target, np.ndarray) and target.shape == (system.counts.worlds, 3):
         if not np.isfinite(target).all():

@@ -6,6 +6,7 @@ from ..author.checks import show, whole
 from ..author.materials import COMMON, users
 from ..author.model import Model
 from ..author.parts import PARTS, Body, Obstacle
+from ..author.shapes import check_solids
 from .data import Remove, SetMaterial, SetParameter
 from .inputs import claim
 from .refusal import EditError, known
@@ -31,6 +32,8 @@ def set_material(edit: SetMaterial, desk: Desk) -> Plan:
         shapes = list(part.shapes)
         before, shapes[k] = shapes[k].material, replace(shapes[k], material=edit.material)
         new = replace(part, shapes=shapes) if isinstance(part, Body) else replace(part, shape=shapes[0])
+    if isinstance(new, Body):
+        check_solids(owner, new.shapes, new.material)
     told = "no material of its own" if edit.material is None else f"material '{edit.material}'"
     where = owner if edit.shape is None else f"shape {edit.shape} of {owner}"
     return Plan(model.having(kind, new), f"{where} has {told}", SetMaterial(edit.part, before, edit.shape))

@@ -13,7 +13,7 @@ from ..author.checks import TINY, show
 from ..author.model import KINDS, Model
 from ..author.parts import NOT_GIVEN, PARTS, Joint, Parameter, changed, value_of
 from ..author.profiles import scalar_profiles
-from ..author.shapes import inertia_tensor, shape_list
+from ..author.shapes import check_solids, inertia_tensor, shape_list
 from ..engine.system import System
 from ..engine.system.slots import LIMIT_HIGH, LIMIT_LOW, MOTORS
 from . import loads
@@ -298,6 +298,7 @@ def _plan(edit: SetParameter, desk: Desk) -> Plan:
     if name in model.bodies and what in ("shape", "shapes"):
         body = replace(model.bodies[name], shapes=shape_list(f"body '{name}'", edit.value))
         model.check_materials(f"body '{name}'", body.shapes)
+        check_solids(f"body '{name}'", body.shapes, body.material)
         inverse = SetParameter(edit.path, tuple(model.bodies[name].shapes))
         return Plan(model.having("body", body), text, inverse)
     if name in (model.bodies | model.obstacles) and what == "material":

@@ -11,7 +11,7 @@ from ..author.checks import LARGEST, is_number, show
 from ..author.errors import ModelError
 from ..author.model import closest
 from ..author.parts import Body, Joint, Material, Motor, Obstacle
-from ..author.profiles import Harmonic, Ramp, Table
+from ..author.profiles import Profile
 from ..author.shapes import Shape
 
 DEEPEST = 6  # nesting of values in an edit
@@ -60,7 +60,7 @@ def _check(edit: Any, what: str, value: Any, depth: int, left: list[int]) -> Non
         _check_array(edit, what, value, left)
     elif isinstance(value, Mapping | tuple | list):
         _check_items(edit, what, value, depth, left)
-    elif isinstance(value, Ramp | Harmonic | Table | Motor):
+    elif isinstance(value, Profile | Motor):
         for name, item in vars(value).items():
             if item is not None:
                 _check(edit, f"{what} {name}", item, depth - 1, left)

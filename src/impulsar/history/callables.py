@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..author.errors import FileError
-from ..author.profiles import UNRECORDED, Harmonic, Ramp, Table
+from ..author.profiles import UNRECORDED, Profile
 from ..io.kinds import Callables, wrong
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ class Recorder:
 
 def holds_callable(value: Any) -> bool:
     """Whether a Python callable is somewhere in a value."""
-    if value is None or isinstance(value, str | float | int | np.ndarray | Ramp | Harmonic | Table):
+    if value is None or isinstance(value, str | float | int | np.ndarray | Profile):
         return False
     if isinstance(value, Mapping):
         return any(map(holds_callable, value.values()))

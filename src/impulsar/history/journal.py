@@ -34,7 +34,7 @@ import numpy as np
 
 from ..author.errors import FileError
 from ..author.model import Model
-from ..author.profiles import Component, Harmonic, Ramp, Table
+from ..author.profiles import Component, Profile
 from ..edits.data import Edit, SetMethod
 from ..edits.refusal import method_options
 from ..engine.methods import METHODS
@@ -410,7 +410,7 @@ class Packer:
             return {"dtype": dtype, "shape": list(raw.shape)}
         if isinstance(value, Component):
             return {"component": self._write_callable(value), "index": value.index}
-        if isinstance(value, Ramp | Harmonic | Table):
+        if isinstance(value, Profile):
             return PROFILE.write(value, place)
         if isinstance(value, Model):
             return {"model": self._number(value)}

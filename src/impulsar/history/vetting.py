@@ -14,7 +14,7 @@ import numpy as np
 from ..author.checks import is_number
 from ..author.errors import FileError
 from ..author.model import Model
-from ..author.profiles import Component, Harmonic, Ramp, Table
+from ..author.profiles import Component, Passage, Profile
 from ..edits.refusal import MOST_WORK
 from ..engine.system import EMPTY, TOPOLOGY_OF_EDITS, System
 from ..engine.system.slots import CLOSURE, HAND, IDLE
@@ -154,8 +154,8 @@ def _check_channel(place: str, item: Any, worlds: int) -> None:
     """What a motor, a load or a hand follows: of one component."""
     if isinstance(item, Component):
         fits = isinstance(item.function, Recorded) and type(item.index) is int and 0 <= item.index < 3
-    elif isinstance(item, Ramp | Harmonic | Table):
-        fits = item.size == 1 and not (isinstance(item, Ramp) and item.start is None)
+    elif isinstance(item, Profile):
+        fits = item.size == 1 and not (isinstance(item, Passage) and item.start is None)
     elif isinstance(item, np.ndarray):
         fits = item.shape == (worlds,) and item.dtype == np.float64 and bool(np.isfinite(item).all())
     else:

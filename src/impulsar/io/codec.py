@@ -17,8 +17,8 @@ from ..author.joints import CATALOGUE
 from ..author.materials import COMMON
 from ..author.model import Model
 from ..author.parts import PARTS, Body, Features, Joint, Material, Motor, Obstacle
-from ..author.profiles import Harmonic, Ramp, Sample, Table, Value
-from ..author.shapes import Box, Capsule, ConvexHull, Cylinder, Shape, Sphere
+from ..author.profiles import Harmonic, Ramp, Sample, Smooth, Table, Value
+from ..author.shapes import Box, Capsule, Cone, ConvexHull, Cylinder, HeightField, Mesh, Plane, Shape, Sphere
 from ..edits import data as edits
 from .kinds import (
     BOOLEAN,
@@ -44,7 +44,18 @@ from .migrations import FORMAT, VERSION, migrate
 
 MOST_PARTS = 10_000  # of a scene; a larger model is built by a program
 FREE_ARRAY = "array"  # {"array": [[...]]} stands for a NumPy array
-LENGTHS = {"orientation": (4,), "q_PF": (4,), "q_CM": (4,), "inertia": (3, 3), "points": (None, 3)}  # others: (3,)
+MOST_CORNERS = 100_000  # of a mesh
+MOST_TRIANGLES = 200_000
+MOST_HEIGHTS = 1_024  # along a side of a height field
+ARRAYS = {  # by the names of fields, other ones are (3,); "Class.field" where only that class's is
+    **dict.fromkeys(("orientation", "q_PF", "q_CM"), Array((4,))),
+    "inertia": Array((3, 3)),
+    "points": Array((None, 3)),
+    "vertices": Array((None, 3), MOST_CORNERS),
+    "triangles": Array((None, 3), MOST_TRIANGLES, is_whole=True),
+    "heights": Array((None, None), MOST_HEIGHTS),
+    "HeightField.size": Array((2,)),
+}
 
 
 class ValueKind(Kind):
@@ -59,9 +70,8 @@ class ValueKind(Kind):
             return VALUES.write(value, place, callables)
         if callable(value):
             if callables.write is None:
-                raise FileError(
-                    f"{place} is the callable {tell(value)}, which a file cannot hold; give a Ramp, Harmonic or Table"
-                )
+                told = f"{place} is the callable {tell(value)}, which a file cannot hold"
+                raise FileError(f"{told}; give a Ramp, Smooth, Harmonic or Table")
             return callables.write(value)
         return NUMBER.write(value, place)
 
@@ -249,7 +259,7 @@ THREE = Tuple(NUMBER, (3,))
 VALUES = Tuple(VALUE, (3,))
 
 
-def kind_of(hint: Any, name: str) -> Kind:
+def kind_of(hint: Any, name: str, owner: str = "") -> Kind:
     """The kind of a dataclass's field, from its annotation."""
     simple = {float: NUMBER, int: INTEGER, str: TEXT, bool: BOOLEAN, Any: FREE, object: FREE, Motor: MOTOR}
     if hint in (Value, Value | None):
@@ -258,7 +268,7 @@ def kind_of(hint: Any, name: str) -> Kind:
         return SAMPLE if hint == Sample else Optional(SAMPLE)
     arguments = get_args(hint)
     if hint is np.ndarray or np.ndarray in arguments:
-        return Array(LENGTHS.get(name, (3,)))
+        return ARRAYS.get(f"{owner}.{name}") or ARRAYS.get(name, Array((3,)))
     if hint in simple:
         return simple[hint]
     origin = get_origin(hint)
@@ -283,7 +293,7 @@ def kind_of(hint: Any, name: str) -> Kind:
 def record(cls: type, tag: tuple[str, str] | None = None) -> Record:
     """The record of a dataclass."""
     hints = get_type_hints(cls)
-    return Record(cls, {entry.name: kind_of(hints[entry.name], entry.name) for entry in fields(cls)}, tag)
+    return Record(cls, {entry.name: kind_of(hints[entry.name], entry.name, cls.__name__) for entry in fields(cls)}, tag)
 
 
 def one_of(key: str, classes: list[type], name=kebab) -> OneOf:
@@ -292,8 +302,8 @@ def one_of(key: str, classes: list[type], name=kebab) -> OneOf:
     return OneOf(key, {names[cls]: record(cls, (key, names[cls])) for cls in classes}, names)
 
 
-PROFILE = one_of("profile", [Ramp, Harmonic, Table])
-SHAPE = one_of("shape", [Box, Sphere, Cylinder, Capsule, ConvexHull])
+PROFILE = one_of("profile", [Ramp, Smooth, Harmonic, Table])
+SHAPE = one_of("shape", [Box, Sphere, Cylinder, Capsule, Cone, ConvexHull, Plane, Mesh, HeightField])
 TAGGED: dict[str, Kind] = {"profile": VALUE, FREE_ARRAY: VALUE, "motor": MOTOR, "shape": SHAPE}
 EDIT = one_of("edit", edits.Edit.__subclasses__(), name=str)
 RECORDS: dict[str, Record] = {kind.plural: record(kind.cls) for kind in PARTS.values()}

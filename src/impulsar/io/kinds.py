@@ -176,10 +176,11 @@ class Optional(Kind):
 
 @dataclass(frozen=True)
 class Array(Kind):
-    """An array of floats of a shape; None stands for any length up to `most`."""
+    """An array of floats, or of whole numbers, of a shape; None stands for any length up to `most`."""
 
     shape: tuple[int | None, ...]
     most: int = 10_000
+    is_whole: bool = False
 
     def write(self, value: Any, place: str, callables: Callables = REFUSED) -> Any:
         return self._array(value, place).tolist()
@@ -190,7 +191,7 @@ class Array(Kind):
 
     def _array(self, value: Any, place: str) -> np.ndarray:
         try:
-            array = np.asarray(value, float)
+            array = np.asarray(value, np.int64 if self.is_whole else float)
         except (TypeError, ValueError, OverflowError) as error:
             raise wrong(place, value, self._expected()) from error
         fits = array.ndim == len(self.shape) and all(
@@ -198,29 +199,32 @@ class Array(Kind):
         )
         if not fits or not np.isfinite(array).all():
             raise wrong(place, value, f"{self._expected()}, all finite")
-        if len(array) > self.most:
-            raise FileError(f"{place} is a list of {len(array)}, expected at most {self.most}")
+        for size, have in zip(self.shape, array.shape, strict=True):
+            if size is None and have > self.most:
+                raise FileError(f"{place} is a list of {have}, expected at most {self.most}")
         return array
 
     def _check(self, data: Any, place: str, shape: tuple[int | None, ...]) -> None:
         """Lists of numbers of the right lengths, before anything is made of them."""
         if not shape:
-            NUMBER.read(data, place)
+            (INTEGER if self.is_whole else NUMBER).read(data, place)
             return
         if not isinstance(data, list | tuple) or shape[0] not in (None, len(data)):
             raise wrong(place, data, self._expected())
         if len(data) > self.most:
             raise FileError(f"{place} is a list of {len(data)}, expected at most {self.most}")
         for i, item in enumerate(data):
-            is_plain = (type(item) is float and math.isfinite(item)) or (type(item) is int and abs(item) < 2**53)
+            is_plain = type(item) is int and abs(item) < 2**53
+            is_plain = is_plain or (type(item) is float and math.isfinite(item) and not self.is_whole)
             if shape[1:] or not is_plain:
                 self._check(item, f"{place}[{i}]", shape[1:])
 
     def _expected(self) -> str:
-        return f"{' x '.join('n' if size is None else str(size) for size in self.shape)} numbers"
+        sizes = " x ".join("n" if size is None else str(size) for size in self.shape)
+        return f"{sizes} {'integers' if self.is_whole else 'numbers'}"
 
     def schema(self, shared: dict[str, Any]) -> dict[str, Any]:
-        item: dict[str, Any] = {"type": "number"}
+        item: dict[str, Any] = {"type": "integer" if self.is_whole else "number"}
         for size in reversed(self.shape):
             limits = {"maxItems": self.most} if size is None else {"minItems": size, "maxItems": size}
             item = {"type": "array", "items": item, **limits}

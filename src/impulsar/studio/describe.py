@@ -8,14 +8,15 @@ import numpy as np
 
 from ..author import parts as model_parts
 from ..author.joints import CATALOGUE, Group
+from ..author.materials import COMMON
 from ..author.model import Model
 from ..author.parts import Features as ModelFeatures
 from ..author.parts import Joint as ModelJoint
 from ..author.parts import Load, Motor
 from ..author.placing import NO_AXIS, TWO_AXES
-from ..author.profiles import Component, Harmonic, Ramp, Scalar, Table
+from ..author.profiles import Component, Harmonic, Passage, Scalar, Table
 from ..author.rotations import rotation_matrix
-from ..author.shapes import Box, Capsule, ConvexHull, Cylinder, Sphere
+from ..author.shapes import Box, Capsule, Cone, ConvexHull, Cylinder, HeightField, Mesh, Plane, Sphere
 from ..author.shapes import Shape as ModelShape
 from ..edits.parameters import GRAVITY, UNLIMITED, of_part
 from ..engine.methods import METHODS
@@ -31,7 +32,17 @@ from . import messages as ms
 
 MOST_HULLS = 1024  # kept, some 30 kB each
 FEATURES = ("friction", "static_friction", "viscous", "stiffness", "damping", "rest")  # that one number gives
-KINDS = {Box: "box", Sphere: "sphere", Cylinder: "cylinder", Capsule: "capsule", ConvexHull: "hull"}
+KINDS = {
+    Box: "box",
+    Sphere: "sphere",
+    Cylinder: "cylinder",
+    Capsule: "capsule",
+    Cone: "cone",
+    ConvexHull: "hull",
+    Plane: "plane",
+    Mesh: "mesh",
+    HeightField: "height-field",
+}
 
 
 def scene(
@@ -45,6 +56,7 @@ def scene(
         gravity=gravity.value,
         size=size,
         reference_energy=None if model.reference_energy is None else float(model.reference_energy),
+        ground=[shape(item) for item in model.ground.shapes],
         **parts,
         parameters=[gravity],
         joint_kinds=[
@@ -58,6 +70,7 @@ def scene(
         methods=list(METHODS),
         quantities=quantities(),
         scenes=scene_entries(),
+        materials=list(COMMON),
         suffixes=suffixes(),
     )
 
@@ -99,9 +112,11 @@ def reach(shape: ModelShape) -> np.ndarray:
     """Half extents of a shape along its body's axes, roughly [m]."""
     if isinstance(shape, Box):
         half = np.asarray(shape.size) / 2
-    elif isinstance(shape, ConvexHull):
-        half = np.abs(np.asarray(shape.points)).max(axis=0)
-    elif isinstance(shape, Cylinder | Capsule):
+    elif isinstance(shape, ConvexHull | Mesh):
+        half = np.abs(np.asarray(shape.points if isinstance(shape, ConvexHull) else shape.vertices)).max(axis=0)
+    elif isinstance(shape, HeightField):
+        half = np.array([*np.asarray(shape.size) / 2, np.abs(np.asarray(shape.heights)).max()])
+    elif isinstance(shape, Cylinder | Capsule | Cone):
         half = np.array([shape.radius, shape.radius, shape.length / 2])
     elif isinstance(shape, Sphere):
         half = np.full(3, shape.radius)
@@ -116,26 +131,31 @@ def _body(world: World, name: str) -> ms.Body:
         name=name,
         mass=float(body.mass),
         shapes=[shape(item) for item in body.shapes],
+        material=body.material,
         parameters=_parameters("body", body),
     )
 
 
 def shape(item: ModelShape) -> ms.Shape:
-    """A shape for drawing; a hull comes with its triangles."""
+    """A shape for drawing; a hull or mesh comes with its triangles."""
     points: list[list[float]] | None = None
     triangles: list[list[int]] | None = None
     if isinstance(item, ConvexHull):
         corners, faces = hull(np.asarray(item.points))
         points, triangles = corners.tolist(), faces.tolist()
+    if isinstance(item, Mesh):
+        points, triangles = np.asarray(item.vertices).tolist(), np.asarray(item.triangles).tolist()
     return ms.Shape(
         kind=KINDS[type(item)],  # type: ignore[arg-type]
         offset=_list(item.offset),
         orientation=_list(item.orientation),
-        size=_list(item.size) if isinstance(item, Box) else None,
+        size=_list(item.size) if isinstance(item, Box | HeightField) else None,
         radius=getattr(item, "radius", None),
         length=getattr(item, "length", None),
         points=points,
         triangles=triangles,
+        heights=np.asarray(item.heights).tolist() if isinstance(item, HeightField) else None,
+        material=item.material,
     )
 
 
@@ -232,6 +252,17 @@ def _probe(world: World, name: str) -> ms.Probe:
     return ms.Probe(name=name, body=probe.body, at=_list(probe.p_BQ))
 
 
+def _obstacle(world: World, name: str) -> ms.Obstacle:
+    item = world.system.model.obstacles[name]
+    return ms.Obstacle(
+        name=name,
+        position=_list(item.position),
+        orientation=_list(item.orientation),
+        shape=shape(item.shape),
+        material=item.material,
+    )
+
+
 def _element(world: World, name: str) -> ms.Element:
     """A part as the table of part kinds has it."""
     model = world.system.model
@@ -252,6 +283,7 @@ PARTS = {
     "springs": _spring,
     "probes": _probe,
     "couplings": _coupling,
+    "obstacles": _obstacle,
     "elements": _element,
 }
 OTHERS = [entry.plural for entry in model_parts.PARTS.values() if entry.drawn and entry.plural not in PARTS]
@@ -380,8 +412,9 @@ def _values(items: list[Scalar]) -> Any:
 
 def _value(item: Any) -> Any:
     """A number, a profile as in scene files, or None for a callable."""
-    if isinstance(item, Ramp):
-        return {"profile": "ramp", "start": item.start, "end": item.end, "t0": item.t0, "t1": item.t1}
+    if isinstance(item, Passage):
+        kind = type(item).__name__.lower()
+        return {"profile": kind, "start": item.start, "end": item.end, "t0": item.t0, "t1": item.t1}
     if isinstance(item, Harmonic):
         return {
             "profile": "harmonic",

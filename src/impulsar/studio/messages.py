@@ -97,7 +97,15 @@ BOOKS: tuple[tuple[str, str], ...] = (
 )
 
 LONGEST_SIGNAL = 280  # letters of a signal's name; a part whose name is longer has none that can be asked for
-KINDS = ("bodies", "joints", "springs", "probes", "couplings", "elements")  # of parts, as a Scene lists them
+KINDS = (
+    "bodies",
+    "joints",
+    "springs",
+    "probes",
+    "couplings",
+    "obstacles",
+    "elements",
+)  # of parts, as a Scene lists them
 
 Vector = list[float]
 # JSON of the engine's own, and beside it the name that its TypeScript has in client/src/edits.ts.
@@ -125,16 +133,18 @@ class Parameter:
 
 @dataclass(frozen=True, kw_only=True)
 class Shape:
-    """A shape in its body's frame; `kind` says which of the sizes it has."""
+    """A shape in its body's frame; `kind` says which of the sizes it has. A plane, z = 0 of its frame, has none."""
 
-    kind: Literal["box", "sphere", "cylinder", "capsule", "hull"]
+    kind: Literal["box", "sphere", "cylinder", "capsule", "cone", "hull", "plane", "mesh", "height-field"]
     offset: Vector
     orientation: Vector
-    size: Vector | None = None  # box: edges along x, y, z
-    radius: float | None = None
+    size: Vector | None = None  # box: edges along x, y, z; height field: along x, y
+    radius: float | None = None  # of a cone its base's, at -length/2
     length: float | None = None  # along z; of a capsule without its half balls
-    points: list[Vector] | None = None  # hull
-    triangles: list[list[int]] | None = None  # hull: corners, anticlockwise seen from outside
+    points: list[Vector] | None = None  # hull, mesh
+    triangles: list[list[int]] | None = None  # hull, mesh: corners, anticlockwise seen from outside
+    heights: list[Vector] | None = None  # height field: by x, then by y
+    material: str | None = None  # its own; null: its body's, or obstacle's
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -142,6 +152,7 @@ class Body:
     name: str
     mass: float
     shapes: list[Shape]
+    material: str | None  # of the shapes without one of their own; null: they are pictures
     parameters: list[Parameter]
 
 
@@ -197,6 +208,17 @@ class Coupling:
     coordinate_a: str
     coordinate_b: str
     parameters: list[Parameter]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Obstacle:
+    """A shape of the ground, in a frame that SetParameter places: NAME.position, NAME.orientation."""
+
+    name: str
+    position: Vector
+    orientation: Vector
+    shape: Shape
+    material: str | None  # null: the shape's, or it is a picture
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -256,17 +278,20 @@ class Scene:
     gravity: Vector
     size: float  # of the authored mechanism, for cameras and icons [m]
     reference_energy: float | None
+    ground: list[Shape]  # its own, besides obstacles
     bodies: list[Body]
     joints: list[Joint]
     springs: list[Spring]
     probes: list[Probe]
     couplings: list[Coupling]
+    obstacles: list[Obstacle]
     elements: list[Element]
     parameters: list[Parameter]  # of the model: gravity
     joint_kinds: list[JointKind]
     methods: list[str]
     quantities: list[Quantity]
     scenes: list[SceneEntry]
+    materials: list[str]  # common ones, which need no declaration
     suffixes: list[str]  # of files that can be opened as scenes: [".json", ...]
     type: Literal["scene"] = "scene"
 
@@ -289,6 +314,7 @@ class Patch:
     springs: list[Spring]
     probes: list[Probe]
     couplings: list[Coupling]
+    obstacles: list[Obstacle]
     elements: list[Element]
     order: dict[str, list[str]]
     type: Literal["patch"] = "patch"

@@ -5,7 +5,7 @@ from dataclasses import fields
 
 import numpy as np
 
-from ..author.profiles import Component, Harmonic, Ramp, Scalar, Table
+from ..author.profiles import Component, Profile, Scalar
 from ..engine.system import TOPOLOGY_OF_EDITS
 from .runner import Runner
 
@@ -50,7 +50,7 @@ def _channel_bits(item: Scalar, worlds: int) -> bytes:
     """Bits of what a channel follows; of a callable there are none but which component it is."""
     if isinstance(item, Component):
         return f"Component {item.index}".encode()
-    if isinstance(item, Ramp | Harmonic | Table):
+    if isinstance(item, Profile):
         numbers = [np.ravel(getattr(item, entry.name)) for entry in fields(item)]
         return type(item).__name__.encode() + np.concatenate(numbers).astype(float).tobytes()
     return np.broadcast_to(np.ravel(np.asarray(item, float)), worlds).tobytes()

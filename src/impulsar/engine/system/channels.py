@@ -6,12 +6,41 @@ import numpy as np
 import warp as wp
 
 from ...author.errors import ModelError
-from ...author.profiles import Component, Harmonic, Ramp, Scalar, Table
+from ...author.profiles import Component, Harmonic, Ramp, Scalar, Smooth, Table
 from ..spatial import HALF, ONE, ZERO, f64
 from .arrays import SystemArrays
 
-CONSTANT, RAMP, HARMONIC, TABLE = 0, 1, 2, 3
+CONSTANT, RAMP, HARMONIC, TABLE, SMOOTH = 0, 1, 2, 3, 4
+GAUSS = wp.constant(wp.float64(0.7745966692414834))  # √(3/5): three points are exact up to degree 5
 CALLABLE_STEPS = 256  # a callable is sampled ahead for at most so many steps of one launch
+
+
+@wp.func
+def smooth_share(m: wp.ref[SystemArrays], c: int, t: f64, w: int) -> f64:
+    """u = (t - t0) / (t1 - t0) of a smooth channel, 0 to 1."""
+    t0 = m.channel_c[c, w]
+    return wp.clamp((t - t0) / (m.channel_d[c, w] - t0), ZERO, ONE)
+
+
+@wp.func(inline=False)
+def smooth_value(m: wp.ref[SystemArrays], c: int, t: f64, w: int) -> f64:
+    """From a to b over c .. d by s = u³ (10 - 15 u + 6 u²)."""
+    u = smooth_share(m, c, t, w)
+    s = u * u * u * (f64(10.0) - u * (f64(15.0) - f64(6.0) * u))
+    return (ONE - s) * m.channel_a[c, w] + s * m.channel_b[c, w]
+
+
+@wp.func(inline=False)
+def smooth_mean(m: wp.ref[SystemArrays], c: int, start: f64, end: f64, w: int) -> f64:
+    """Mean of a smooth channel over start .. end, by Gauss's three points between its knots."""
+    rise = wp.clamp(m.channel_c[c, w], start, end)
+    rest = wp.clamp(m.channel_d[c, w], start, end)
+    middle = HALF * (rise + rest)
+    off = HALF * GAUSS * (rest - rise)
+    inner = f64(5.0) * (smooth_value(m, c, middle - off, w) + smooth_value(m, c, middle + off, w))
+    inner = (inner + f64(8.0) * smooth_value(m, c, middle, w)) / f64(18.0)
+    total = (rise - start) * m.channel_a[c, w] + (rest - rise) * inner
+    return (total + (end - rest) * m.channel_b[c, w]) / (end - start)
 
 
 @wp.func(inline=False)
@@ -23,6 +52,8 @@ def channel(m: wp.ref[SystemArrays], c: int, t: f64, w: int) -> f64:
         t0 = m.channel_c[c, w]
         u = wp.clamp((t - t0) / (m.channel_d[c, w] - t0), ZERO, ONE)
         return (ONE - u) * a + u * m.channel_b[c, w]
+    if kind == SMOOTH:
+        return smooth_value(m, c, t, w)
     if kind == HARMONIC:  # a + b sin(c t + d)
         return a + m.channel_b[c, w] * wp.sin(m.channel_c[c, w] * t + m.channel_d[c, w])
     if kind == TABLE:
@@ -52,6 +83,10 @@ def channel_rate(m: wp.ref[SystemArrays], c: int, t: f64, w: int) -> f64:
         t1 = m.channel_d[c, w]
         if t >= t0 and t < t1:
             return (m.channel_b[c, w] - m.channel_a[c, w]) / (t1 - t0)
+    if kind == SMOOTH:
+        u = smooth_share(m, c, t, w)
+        v = u * (ONE - u)
+        return f64(30.0) * v * v * (m.channel_b[c, w] - m.channel_a[c, w]) / (m.channel_d[c, w] - m.channel_c[c, w])
     if kind == HARMONIC:
         omega = m.channel_c[c, w]
         return m.channel_b[c, w] * omega * wp.cos(omega * t + m.channel_d[c, w])
@@ -64,7 +99,12 @@ def channel_rate(m: wp.ref[SystemArrays], c: int, t: f64, w: int) -> f64:
 
 @wp.func
 def channel_acceleration(m: wp.ref[SystemArrays], c: int, t: f64, w: int) -> f64:
-    """Second derivative of channel c: only a harmonic has one, ramps and tables are pieces of lines."""
+    """Second derivative of channel c: that of a harmonic or a smooth way, ramps and tables are pieces of lines."""
+    if m.channel_kind[c] == SMOOTH:
+        u = smooth_share(m, c, t, w)
+        span = m.channel_d[c, w] - m.channel_c[c, w]
+        bend = f64(60.0) * u * (ONE - u) * (ONE - f64(2.0) * u)
+        return bend * (m.channel_b[c, w] - m.channel_a[c, w]) / (span * span)
     if m.channel_kind[c] == HARMONIC:
         omega = m.channel_c[c, w]
         return -m.channel_b[c, w] * omega * omega * wp.sin(omega * t + m.channel_d[c, w])
@@ -118,17 +158,19 @@ def channel_mean(m: wp.ref[SystemArrays], c: int, t: f64, h: f64, w: int) -> f64
         rest = wp.clamp(m.channel_d[c, w], t, end)
         total = (rise - t) * a + (rest - rise) * channel(m, c, HALF * (rise + rest), w)
         return (total + (end - rest) * m.channel_b[c, w]) / (end - t)
+    if kind == SMOOTH:
+        return smooth_mean(m, c, t, end, w)
     return table_mean(m, c, t, end)
 
 
 @wp.func(inline=False)
 def next_knot(m: wp.ref[SystemArrays], t: f64, end: f64, w: int) -> f64:
-    """The first time in (t, end) at which a ramp or table bends or jumps, else end."""
+    """The first time in (t, end) at which a channel bends or jumps (a smooth one in its jerk), else end."""
     knot = end
     least = t + f64(1e-9) * (end - t)
     for c in range(m.channel_kind.shape[0]):
         kind = m.channel_kind[c]
-        if kind == RAMP:
+        if kind == RAMP or kind == SMOOTH:
             for bend in range(2):
                 at = m.channel_c[c, w]
                 if bend == 1:
@@ -160,6 +202,8 @@ def encoded(item: Scalar) -> tuple[int, tuple]:
     """Kind of a channel and what its a, b, c, d are, each a number or one per world; of a table none."""
     if isinstance(item, Ramp):
         return RAMP, (item.start, item.end, item.t0, item.t1)
+    if isinstance(item, Smooth):
+        return SMOOTH, (item.start, item.end, item.t0, item.t1)
     if isinstance(item, Harmonic):
         return HARMONIC, (item.mean, item.amplitude, item.omega, item.phase)
     if isinstance(item, Table | Component):
