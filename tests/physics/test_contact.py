@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 import impulsar as im
-from impulsar.author.shapes import Plane
 
 G = 9.81
 
@@ -18,7 +17,7 @@ def floor(friction: float = 0.5, restitution: float = 0.0, angle: float = 0.0, *
     """A plane of one material, turned about y."""
     model = im.Model("contact")
     model.material("stuff", friction=friction, restitution=restitution, **more)
-    model.obstacle("floor", Plane(), material="stuff", orientation=turned((0, 1, 0), angle))
+    model.obstacle("floor", im.Plane(), material="stuff", orientation=turned((0, 1, 0), angle))
     return model
 
 
@@ -359,3 +358,33 @@ def test_a_rod_that_would_jam_is_left_to_impulses():
         world.step()
     assert np.isfinite(world.energy().total)
     assert world.energy().total <= world.energy().start + 1e-6
+
+
+# methods of sequential impulses ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("method", ["simgc", "simmc"])
+def test_sweeps_hold_and_slide_to_their_order(method: str):
+    """What sticks creeps by what the sweeps leave; what slides is of order 1."""
+    for part in (0.9, 1.1):
+        angle = np.arctan(0.5 * part)
+        model = floor(0.5, angle=angle)
+        out, down = np.array([np.sin(angle), 0, np.cos(angle)]), np.array([np.cos(angle), 0, -np.sin(angle)])
+        box(model, "box", 0.1 * out, orientation=turned((0, 1, 0), angle))
+        world = im.World(model, method)
+        world.step(100)
+        moved = np.array(world.body("box").position) - 0.1 * out
+        right = max(0.0, 0.5 * G * (np.sin(angle) - 0.5 * np.cos(angle)))
+        assert moved @ down == pytest.approx(right, rel=0.02, abs=1e-5)
+        assert abs(moved @ out) < 1e-6
+
+
+@pytest.mark.parametrize("method", ["simgc", "simmc"])
+def test_sweeps_carry_a_stack(method: str):
+    model = floor(0.5, 0.5)
+    for k in range(3):
+        box(model, f"b{k}", (0, 0, 0.06 + 0.12 * k), 0.1)
+    world = im.World(model, method)
+    world.step(200)
+    assert [world.body(f"b{k}").position[2] for k in range(3)] == pytest.approx([0.05, 0.15, 0.25], abs=1e-5)
+    assert {(one.first, one.second) for one in world.contacts()} == {("b0", "b1"), ("b1", "b2"), ("b0", "floor")}

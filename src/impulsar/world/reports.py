@@ -125,7 +125,7 @@ class StepReport:
 
     @property
     def contacts(self):
-        """Contacts in the last sub-step that had any; some of them may be open."""
+        """Contacts that were found last, also such as may come within a step."""
         return self._count_row(measured.CONTACTS)
 
     @property

@@ -129,6 +129,7 @@ def detect(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], c: wp.ref[ContactArra
             c.found.travel[shape, w] = span * (TWO * shape_speed(x, c, shape, w) + fall)
     place_shapes(c.shapes, c.found, x.p_WB, x.q_WB, MARGIN, w)
     find_contacts(c.shapes, c.found, MARGIN, w)
+    x.report[CONTACTS, w] = f64(c.found.count[0, w])
     missed = f64(c.found.missed[0, w] + c.found.pairs_missed[0, w])
     x.report[CONTACTS_LEFT_OUT, w] = wp.max(x.report[CONTACTS_LEFT_OUT, w], missed)
 
@@ -194,14 +195,25 @@ def surface_of(m: wp.ref[SystemArrays], c: wp.ref[ContactArrays], i: int, w: int
     return surface_between(m, a, b, c.material_pair[a * m.material_friction.shape[0] + b], w)
 
 
+@wp.func
+def carried_on(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], h: f64, w: int) -> f64:
+    """By what the impulses of contacts are multiplied to begin a step h with; forces of an instant are kept, too."""
+    if s.last_h[0, w] > ZERO:
+        return h / s.last_h[0, w]
+    return h / m.nominal_h[0]
+
+
 @wp.func(inline=False)
 def append_rows(
-    m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], c: wp.ref[ContactArrays], h: f64, w: int
+    m: wp.ref[SystemArrays],
+    s: wp.ref[StateArrays],
+    x: wp.ref[WorkArrays],
+    c: wp.ref[ContactArrays],
+    h: f64,
+    scale: f64,
+    w: int,
 ):
-    """Rows of all contacts for a step h."""
-    scale = h / m.nominal_h[0]
-    if s.last_h[0, w] > ZERO:
-        scale = h / s.last_h[0, w]
+    """Rows of all contacts for a step h; scale: of their last impulses, to begin with."""
     slow = TWO * h * wp.length(m.gravity[0, w])
     for i in range(c.found.count[0, w]):
         if contact.has_room(m, x, w):
@@ -408,11 +420,10 @@ def contact_step(
             s.impulse[r, w] = ZERO
     for r in range(m.slot_kind.shape[0], c.rebound.shape[0]):
         c.rebound[r, w] = ZERO
-    append_rows(m, s, x, c, h, w)
+    append_rows(m, s, x, c, h, carried_on(m, s, h, w), w)
     rows = activate(m, x, slots, w)
     error = solve_islands(m, x, c, s.v, s.impulse, rows, w)
     x.report[CONTACT_RESIDUAL, w] = wp.max(x.report[CONTACT_RESIDUAL, w], error)
-    x.report[CONTACTS, w] = f64(c.found.count[0, w])
     s.last_h[0, w] = h
     book_rows(m, s, x, slots, t, h, w)
     keep_impulses(m, s, x, c, h, w)
