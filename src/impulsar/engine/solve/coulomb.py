@@ -107,12 +107,22 @@ def prepare(c: wp.ref[Bounded], w: int):
 
 @wp.func(inline=False)
 def velocities(c: wp.ref[Bounded], w: int):
-    """w = W p + b."""
-    for k in range(c.count[0, w]):
-        u = c.b[k, w]
-        for j in range(c.start[k, w], c.reach[k, w] + 1):
-            u += response(c, k, j, w) * c.p[j, w]
-        c.w[k, w] = u
+    """w = W p + b, row by row of the lower half."""
+    W = c.W  # local: the compiler keeps their addresses in registers
+    p = c.p
+    u = c.w
+    n = c.count[0, w]
+    for k in range(n):
+        u[k, w] = c.b[k, w]
+    for k in range(n):
+        row = c.at[k, w]
+        own = p[k, w]
+        total = W[row + k, w] * own
+        for j in range(c.start[k, w], k):
+            entry = W[row + j, w]
+            total += entry * p[j, w]
+            u[j, w] = u[j, w] + entry * own
+        u[k, w] = u[k, w] + total
 
 
 @wp.func
@@ -238,35 +248,48 @@ def right_side(c: wp.ref[Bounded], k: int, w: int) -> f64:
 def solve_rows(c: wp.ref[Bounded], w: int) -> bool:
     """P of the equations as they are sorted, by LU within the envelope, into c.next; False where they have none."""
     n = c.count[0, w]
+    W = c.W  # local: the compiler keeps their addresses in registers
+    kinds = c.kind
+    lower = c.lower
+    upper = c.upper
+    starts = c.start
+    places = c.at
     c.factors[0, w] = c.factors[0, w] + 1
     for k in range(n):
-        start = c.start[k, w]
-        row = c.at[k, w]
+        start = starts[k, w]
+        row = places[k, w]
+        inside = kinds[k, w] == INSIDE
         for j in range(start, k):
-            value = coefficient(c, k, j, w)
-            column = c.at[j, w]
-            for i in range(wp.max(start, c.start[j, w]), j):
-                value -= c.lower[row + i, w] * c.upper[column + i, w]
-            c.lower[row + j, w] = value / c.upper[column + j, w]
+            value = W[row + j, w]
+            if not inside:
+                value = coefficient(c, k, j, w)
+            column = places[j, w]
+            for i in range(wp.max(start, starts[j, w]), j):
+                value -= lower[row + i, w] * upper[column + i, w]
+            lower[row + j, w] = value / upper[column + j, w]
         for j in range(start, k + 1):
-            value = coefficient(c, j, k, w)
-            left = c.at[j, w]
-            for i in range(wp.max(start, c.start[j, w]), j):
-                value -= c.lower[left + i, w] * c.upper[row + i, w]
-            c.upper[row + j, w] = value
-        if c.upper[row + k, w] == ZERO:
+            value = W[row + j, w]
+            if kinds[j, w] != INSIDE:
+                value = coefficient(c, j, k, w)
+            elif j == k:
+                value += SOFT * value
+            left = places[j, w]
+            for i in range(wp.max(start, starts[j, w]), j):
+                value -= lower[left + i, w] * upper[row + i, w]
+            upper[row + j, w] = value
+        if upper[row + k, w] == ZERO:
             return False
         value = right_side(c, k, w)
         for j in range(start, k):
-            value -= c.lower[row + j, w] * c.next[j, w]
+            value -= lower[row + j, w] * c.next[j, w]
         c.next[k, w] = value
     for back in range(n):
         k = n - 1 - back
-        row = c.at[k, w]
-        value = c.next[k, w] / c.upper[row + k, w]
+        row = places[k, w]
+        value = c.next[k, w] / upper[row + k, w]
         c.next[k, w] = value
-        for j in range(c.start[k, w], k):
-            c.next[j, w] = c.next[j, w] - c.upper[row + j, w] * value
+        for j in range(starts[k, w], k):
+            c.next[j, w] = c.next[j, w] - upper[row + j, w] * value
     return True
 
 

@@ -43,6 +43,8 @@ class ContactArrays:
     begin: wp.array2d(dtype=wp.int32)  # [tree + 1] where the rows of its island begin in `member`
     member: wp.array2d(dtype=wp.int32)  # [row] rows by islands
     place: wp.array2d(dtype=wp.int32)  # [row] its place in the problem
+    near: wp.array2d(dtype=wp.int32)  # [place] first tree of a row that touches two at most, else -2
+    far: wp.array2d(dtype=wp.int32)  # [place] its second tree, -1: none
     couple: wp.array2d(dtype=f64)  # [place · bilaterals + bilateral] responses of the equations to it
     share: wp.array2d(dtype=f64)  # [place · bilaterals + bilateral] what the equations give for a unit of it
     column: wp.array2d(dtype=f64)  # [bilateral]
@@ -130,6 +132,10 @@ def lay_out(x: wp.ref[WorkArrays], c: wp.ref[ContactArrays], begin: int, n: int,
     for k in range(n):
         r = c.member[begin + k, w]
         c.place[r, w] = k
+        c.near[k, w] = x.row_trees[4 * r, w]
+        c.far[k, w] = x.row_trees[4 * r + 1, w]
+        if x.row_trees[4 * r + 2, w] >= 0:
+            c.near[k, w] = int(-2)
         for i in range(4):
             tree = x.row_trees[4 * r + i, w]
             if tree >= 0:
@@ -182,6 +188,65 @@ def couple_rows(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], c: wp.ref[Contac
             c.share[k * rows + i, w] = c.column[i, w]
 
 
+@wp.func
+def product(J: wp.array2d(dtype=f64), Y: wp.array2d(dtype=f64), at: int, other: int, size: int, w: int) -> f64:
+    """Of entries of J and Y."""
+    u = ZERO
+    for k in range(size):
+        u += J[at + k, w] * Y[other + k, w]
+    return u
+
+
+@wp.func(inline=False)
+def fill_row(
+    m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], c: wp.ref[ContactArrays], begin: int, k: int, start: int, w: int
+):
+    """Responses of the k-th row of the problem to those before it, from `start` on, and to itself.
+
+    As `row_response` has them, but what is the same for all is read once.
+    """
+    J = x.J  # local: the compiler keeps their addresses in registers
+    Y = x.Y
+    W = c.bounded.W
+    member = c.member
+    nears = c.near
+    fars = c.far
+    begins = x.row_start
+    to = c.bounded.at[k, w]
+    r = member[begin + k, w]
+    near = nears[k, w]
+    far = fars[k, w]
+    at = begins[r, w]
+    size = int(0)
+    size_far = int(0)
+    if near >= 0:
+        size = m.tree_dof[near + 1] - m.tree_dof[near]
+    if far >= 0:
+        size_far = m.tree_dof[far + 1] - m.tree_dof[far]
+    for j in range(start, k + 1):
+        other = member[begin + j, w]
+        other_near = nears[j, w]
+        u = ZERO
+        if near < 0 or other_near < 0:
+            u = row_response(m, x, r, other, w)
+        else:
+            other_far = fars[j, w]
+            other_at = begins[other, w]
+            if near == other_near:
+                u = product(J, Y, at, other_at, size, w)
+                if far >= 0 and far == other_far:
+                    u += product(J, Y, at + size, other_at + size, size_far, w)
+            elif near == other_far:
+                u = product(J, Y, at, other_at + m.tree_dof[other_near + 1] - m.tree_dof[other_near], size, w)
+            elif far >= 0:
+                if far == other_near:
+                    u = product(J, Y, at + size, other_at, size_far, w)
+                elif far == other_far:
+                    beyond = m.tree_dof[other_near + 1] - m.tree_dof[other_near]
+                    u = product(J, Y, at + size, other_at + beyond, size_far, w)
+        W[to + j, w] = u
+
+
 @wp.func(inline=False)
 def fill_problem(
     m: wp.ref[SystemArrays],
@@ -196,16 +261,20 @@ def fill_problem(
     """Matrix, right side, bounds and first guess of the rows from `begin` on, at velocities that fit the equations."""
     p = c.bounded
     rows = m.bilateral.shape[0]
-    couple_rows(m, x, c, begin, n, w)
+    if rows > 0:
+        couple_rows(m, x, c, begin, n, w)
     for k in range(n):
         r = c.member[begin + k, w]
-        for j in range(p.start[k, w], k + 1):
-            value = row_response(m, x, r, c.member[begin + j, w], w)
-            for i in range(rows):
-                value -= c.couple[k * rows + i, w] * c.share[j * rows + i, w]
-            if j == k:
-                value = wp.max(value, ZERO) + x.row_softness[r, w]
-            p.W[p.at[k, w] + j, w] = value
+        start = p.start[k, w]
+        fill_row(m, x, c, begin, k, start, w)
+        if rows > 0:
+            for j in range(start, k + 1):
+                value = p.W[p.at[k, w] + j, w]
+                for i in range(rows):
+                    value -= c.couple[k * rows + i, w] * c.share[j * rows + i, w]
+                p.W[p.at[k, w] + j, w] = value
+        own = p.at[k, w] + k
+        p.W[own, w] = wp.max(p.W[own, w], ZERO) + x.row_softness[r, w]
         p.b[k, w] = row_velocity(m, x, v, r, w) + x.row_bias[r, w]
         p.low[k, w] = x.row_low[r, w]
         p.high[k, w] = x.row_high[r, w]

@@ -61,6 +61,7 @@ def contact_arrays(system: System) -> "ContactArrays | None":
     sizes = {
         **dict.fromkeys(("island", "joined", "first_row"), trees),
         **dict.fromkeys(("member", "place", "rebound"), rows),
+        **dict.fromkeys(("near", "far"), min(MOST_ROWS, rows)),
         **dict.fromkeys(("couple", "share"), min(MOST_ROWS, rows) * counts.bilaterals),
         "begin": trees + 1,
         "column": counts.bilaterals,
