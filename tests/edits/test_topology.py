@@ -570,6 +570,12 @@ def test_a_broken_state_goes_back_to_the_last_good_step():
     world.step(3)
 
 
+def test_random_edits_of_worlds_with_contact():
+    tally = random_edits.campaign(200, seed=5, per_mechanism=50, touches=True)
+    assert not tally.faults
+    assert sum(tally.accepted.values()) > 190
+
+
 def test_random_edits_and_invalid_ones():
     """A short campaign of both kinds; the long ones are `impulsar validate edit-campaign edit-refusals`."""
     tally = random_edits.campaign(300, seed=11, per_mechanism=60)

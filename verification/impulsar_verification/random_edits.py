@@ -14,7 +14,7 @@ from impulsar.author.model import Model
 from impulsar.author.parts import Motor
 from impulsar.author.placing import TWO_AXES
 from impulsar.author.profiles import Harmonic, Ramp, Table
-from impulsar.author.shapes import Box, Capsule, Sphere
+from impulsar.author.shapes import Box, Capsule, Plane, Sphere
 from impulsar.world.world import World
 
 COORDINATES = ("generalized", "maximal")
@@ -22,6 +22,7 @@ DT = 0.004  # [s]
 CLOSED = 1e-7  # constraint error after an edit and after the steps that follow it [m, rad]
 BOOKS = 1e-10  # what an edit may put the books out by, of the energies in them
 MOST_BODIES = 8
+MOST_OBSTACLES = 4
 SPARE_JOINTS = 2  # that close loops
 PITCH = 0.05  # [m/rad]
 Target = Any  # has apply(edit) and step(n): a World, or a History of one
@@ -30,15 +31,20 @@ Target = Any  # has apply(edit) and step(n): a World, or a History of one
 # mechanisms ---------------------------------------------------------------------------------------
 
 
-def mechanism(rng: np.random.Generator) -> Model:
-    """A random mechanism in motion: some bodies, a joint of any type to each, here and there a loop."""
+def mechanism(rng: np.random.Generator, touches: bool = False) -> Model:
+    """A random mechanism in motion: some bodies, a joint of any type to each, here and there a loop; on request over
+    a floor, of bodies that touch it and each other."""
     model = Model("random", gravity=tuple(rng.normal(size=3) * 5.0))
+    if touches:
+        model.material("stuff", friction=0.5, restitution=0.3)
+        model.material("slick", friction=0.1)
+        model.obstacle("floor", Plane(), position=(0.0, 0.0, -1.0), material="slick")
     count = int(rng.integers(2, 6))
     places = [np.zeros(3)]
     for k in range(count):
         places.append(places[int(rng.integers(0, len(places)))] + unit(rng) * 0.3)
         body_options = new_body(rng, places[-1])
-        model.body(f"body {k}", **body_options)
+        model.body(f"body {k}", **body_options, material="stuff" if touches else None)
     names = ["ground", *model.bodies]
     for k in range(count):
         first = names[int(rng.integers(0, k + 1))]
@@ -134,6 +140,8 @@ def new_motor(rng: np.random.Generator, ball: bool) -> Motor:
 class Source:
     """Random edits of every kind that are feasible by construction for the world as it is."""
 
+    kinds: tuple[str, ...]
+
     def __init__(self, world: World, rng: np.random.Generator):
         self.world, self.rng, self.count = world, rng, 0
 
@@ -148,7 +156,7 @@ class Source:
     def draw(self) -> tuple[str, edits.Edit]:
         """The next edit and its kind; a kind that nothing can be done for now is passed over."""
         while True:
-            kind = KINDS[int(self.rng.integers(0, len(KINDS)))]
+            kind = self.kinds[int(self.rng.integers(0, len(self.kinds)))]
             edit = getattr(self, kind.replace(" ", "_"))()
             if edit is not None:
                 return kind, edit
@@ -424,11 +432,56 @@ class Source:
         return edits.SetMethod("direct", {"rtol": float(10.0 ** self.rng.uniform(-8, -5))})
 
 
-KINDS = tuple(
-    name.replace("_", " ")
-    for name, member in vars(Source).items()
-    if callable(member) and not name.startswith("_") and name not in ("fresh", "pick", "draw")
-)
+def kinds_of(source: type) -> tuple[str, ...]:
+    """The kinds of edits that a source has of its own."""
+    return tuple(
+        name.replace("_", " ")
+        for name, member in vars(source).items()
+        if callable(member) and not name.startswith("_") and name not in ("fresh", "pick", "draw")
+    )
+
+
+class Touching(Source):
+    """The same for a world with contact, and edits of what touches."""
+
+    def set_material(self) -> edits.Edit:
+        body = str(self.pick(self.world.model.bodies))
+        return edits.SetMaterial(body, (None, "stuff", "slick", "rubber")[int(self.rng.integers(0, 4))])
+
+    def material_parameter(self) -> edits.Edit:
+        what = str(self.pick(("friction", "restitution", "rolling", "spinning")))
+        most = 0.002 if what in ("rolling", "spinning") else 0.9
+        return edits.SetParameter(f"stuff.{what}", float(self.rng.uniform(0, most)))
+
+    def move_obstacle(self) -> edits.Edit | None:
+        name = self.pick(self.world.model.obstacles)
+        return None if name is None else edits.SetParameter(f"{name}.position", tuple(self._away()))
+
+    def add_obstacle(self) -> edits.Edit | None:
+        if len(self.world.model.obstacles) > MOST_OBSTACLES:
+            return None
+        shape = (Sphere(0.1), Box((0.2, 0.3, 0.1)), Plane())[int(self.rng.integers(0, 3))]
+        options = {"shape": shape, "position": tuple(self._away()), "material": "slick"}
+        return edits.Add("obstacle", self.fresh("obstacle"), options)
+
+    def remove_obstacle(self) -> edits.Edit | None:
+        return self._remove("obstacle", self.world.model.obstacles)
+
+    def add_no_contact(self) -> edits.Edit | None:
+        a, b = (str(self.pick(self.world.model.bodies)) for _ in range(2))
+        name = self.fresh("exclusion")
+        return None if a == b else edits.Add("no_contact", name, {"a": a, "b": b})
+
+    def remove_no_contact(self) -> edits.Edit | None:
+        return self._remove("no_contact", self.world.model.no_contacts)
+
+    def _away(self) -> np.ndarray:
+        """A place below most of what there is."""
+        return np.array([*self.rng.normal(size=2), -1.5 - self.rng.random()])
+
+
+Source.kinds = KINDS = kinds_of(Source)
+Touching.kinds = (*KINDS, *kinds_of(Touching))
 
 
 @dataclass
@@ -448,7 +501,7 @@ class Tally:
 
     def show(self) -> None:
         """Print the counts."""
-        for kind in KINDS:
+        for kind in Touching.kinds:
             if self.asked[kind]:
                 share = 100.0 * self.accepted[kind] / self.asked[kind]
                 print(f"    {kind:<18} {self.accepted[kind]:>6} of {self.asked[kind]:>6} accepted, {share:.1f} %")
@@ -464,6 +517,7 @@ def campaign(
     per_mechanism: int = 100,
     finish: Callable[[Target], None] = lambda target: None,
     device: str = "cpu",
+    touches: bool = False,
 ) -> Tally:
     """Apply random feasible edits to random mechanisms in motion, a step or more between any two.
 
@@ -474,9 +528,9 @@ def campaign(
     done = 0
     while done < count:
         rng = np.random.default_rng([seed, done])
-        world = moving_world(mechanism(rng), COORDINATES[done // per_mechanism % 2], device=device)
+        world = moving_world(mechanism(rng, touches), COORDINATES[done // per_mechanism % 2], device=device)
         target = wrap(world)
-        source = Source(world, rng)
+        source = (Touching if touches else Source)(world, rng)
         for _ in range(min(per_mechanism, count - done)):
             done += 1
             if not one_edit(world, target, source, tally):

@@ -335,7 +335,7 @@ def carry_books(old: Bench, new: Bench, slots: tuple[np.ndarray, np.ndarray]) ->
         block = now.read(name).copy()
         block[to] = was.read(name)[source]
         now.write(name, block)
-    for name in ("past_hands", "past_parts", "edits", "clamped", "start_energy", "time", "last_h"):
+    for name in ("past_hands", "past_parts", "edits", "clamped", "contact_work", "start_energy", "time", "last_h"):
         now.write(name, was.read(name))
     now.take_over(was, ALWAYS)
     past = now.read("past_parts").copy()

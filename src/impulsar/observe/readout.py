@@ -134,7 +134,7 @@ def energies_kernel(
     """The energy books in sums; entry by entry they are in observe/books.py."""
     w = wp.tid()
     work = s.past_hands[0, w] + s.past_parts[0, w] + s.edits[0, w]
-    loss = s.past_hands[1, w] + s.past_parts[1, w] + s.clamped[0, w]
+    loss = s.past_hands[1, w] + s.past_parts[1, w] + s.clamped[0, w] - s.contact_work[0, w]
     for r in range(m.slot_kind.shape[0]):
         loss += s.loss[r, w] + s.viscous_loss[r, w]
         if is_loss(m, r):
