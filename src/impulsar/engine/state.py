@@ -110,6 +110,9 @@ class WorkArrays:
     kept: wp.array2d(dtype=vec6)  # and what of its momentum a body keeps as it is, world axes
     twist_end: wp.array2d(dtype=vec6)  # [rad/s, m/s] of the velocities that a step's solve has left
     twist_pseudo: wp.array2d(dtype=vec6)  # [rad/s, m/s] of the pseudo-velocities
+    moved: wp.array2d(dtype=vec6)  # [rad, m] displacement along which forces are differentiated; see geometric
+    pull: wp.array2d(dtype=vec6)  # what acts on the body, and then on all that it carries
+    pull_rate: wp.array2d(dtype=vec6)  # and by how much it changes with the displacement
     qdd: wp.array2d(dtype=f64)  # [dof]
     v_old: wp.array2d(dtype=f64)  # [dof] velocity before the step
     v_pseudo: wp.array2d(dtype=f64)  # [dof] moves positions only (split impulses)
@@ -298,7 +301,7 @@ REPORT_ROWS = 19
 def work_shapes(n: Counts) -> dict[str, int]:
     """Parts of each work array."""
     per_body = ("p_WB", "q_WB", "twist", "I_W", "r", "bias", "a_WB", "wrench", "acceleration", "change", "pA")
-    kept = ("kept", "twist_end", "twist_pseudo")
+    kept = ("kept", "twist_end", "twist_pseudo", "moved", "pull", "pull_rate")
     per_dof = ("S", "tau", "U", "D_inv", "u", "qdd", "v_old", "v_pseudo", "shift", "lag_q", "lag_v")
     per_row = (
         "row_kind",

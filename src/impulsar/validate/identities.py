@@ -24,6 +24,7 @@ from ..engine.constrain.frames import follow_loops
 from ..engine.constrain.topology import list_rows
 from ..engine.coordinates.inverse import forward_dynamics, joint_forces, mass_matrix, move_bodies
 from ..engine.coordinates.tree import articulate, kinematics, response
+from ..engine.integrate.geometric import geometric_tangent
 from ..engine.spatial import ONE, ZERO
 from ..engine.state import State, StateArrays, WorkArrays, allocate_work
 from ..engine.system import System, SystemArrays
@@ -87,6 +88,8 @@ def add_loops(rng: np.random.Generator, model: Model, poses: dict[str, Pose], na
         else:
             add_joint(model, f"loop {kind.name}", kind, first, second, F, M, pitch, **features_of(kind), loop=True)
     model.spring("spring", names[3], names[-2], rng.normal(size=3), rng.normal(size=3), stiffness=10.0)
+    model.load("push", names[-3], force=(1.0, 2.0, -1.0), torque=(0.5, 0.0, -0.3), at=poses[names[-3]][0] + 0.2)
+    model.load("thrust", names[5], force=(0.0, 1.0, 2.0), torque=(0.1, 0.3, 0.0), frame="body")
     model.coupling("gear", "loop revolute", "loop screw", ratio=-2.0)
     model.coupling("rack", "loop cylindrical", "loop universal", 0.3, group_a="slide", group_b="second")
 
@@ -366,6 +369,17 @@ class RowRig:
         i = self.system.body_index[body]
         return self.work.p_WB.numpy()[i], Rotation.from_quat(self.work.q_WB.numpy()[i])
 
+    def load_wrenches(self) -> np.ndarray:
+        """What the loads do to every body, about its centre of mass, world axes [body, world, 6]."""
+        wrench = np.zeros((*self.work.wrench.shape, 6))
+        for load in self.system.model.loads.values():
+            turn = self._pose(load.body)[1]
+            axes = turn if load.frame == "body" else Rotation.from_quat(np.tile([0.0, 0.0, 0.0, 1.0], (len(turn), 1)))
+            force = axes.apply(load.force)
+            torque = axes.apply(load.torque) + np.cross(turn.apply(load.p_BQ), force)
+            wrench[self.system.body_index[load.body]] += np.hstack([torque, force])
+        return wrench
+
     def rate(self, r: int) -> np.ndarray:
         """What row r of J should be [dof]: the derivative of its error or coordinate."""
         slot = self.slots[r]
@@ -424,6 +438,23 @@ def responses_are_columns(device: str = "cpu") -> float:
         Y = np.linalg.solve(M, rig.J.T)
         moving = np.abs(rig.J).max(axis=1) > 1e-9  # others the tree holds altogether
         figure = max(figure, worst((rig.Y.T - Y)[:, moving], Y[:, moving]))
+    return figure
+
+
+def forces_turn(device: str = "cpu") -> float:
+    """G = differences of Jᵀ λ, of the weights and of two loads, one of which turns with its body, every sort of row."""
+    figure = 0.0
+    for seed in range(TREES):
+        rig = RowRig(seed, device)
+        rng = np.random.default_rng(3000 + seed)
+        force = rng.normal(size=(len(rig.slots), 1))
+        J = rig.system.dense_rows(rig.work.J.numpy(), range(rig.system.counts.worlds))
+        rig.work.wrench.assign(rig.load_wrenches())
+        applied = -joint_forces(rig.system, rig.state, rig.work, np.zeros((J.shape[2], J.shape[0])))
+        felt = np.einsum("wrd,r->dw", J, force[:, 0]) + applied
+        poison(rig.work)
+        G = geometric_tangent(rig.system, rig.state, rig.work, np.repeat(force, rig.system.counts.worlds, axis=1))[0]
+        figure = max(figure, float(np.abs(differentiate(felt[:, 1:]) - G).max() / np.abs(G).max()))
     return figure
 
 
@@ -545,5 +576,6 @@ CASES: list[Case] = [
     Case("accelerations", "accelerations = rates of twists, every joint type", 1e-10, "1", accelerations_are_rates),
     Case("row-jacobian", "J of every row = rate of its error or coordinate", 1e-10, "1", rows_are_derivatives),
     Case("impulse-response", "response of every row = M⁻¹ Jᵀ", 1e-10, "1", responses_are_columns),
+    Case("geometric-tangent", "rates of all forces where bodies turn = differences", 1e-10, "1", forces_turn),
     Case("pinocchio", "forward dynamics of random trees as by Pinocchio", 1e-9, "1", same_as_pinocchio),
 ]
