@@ -29,6 +29,7 @@ from ..engine.spatial import ONE, ZERO
 from ..engine.state import State, StateArrays, WorkArrays, allocate_work
 from ..engine.system import System, SystemArrays
 from ..engine.system.slots import CLOSURE, COUPLING, HAND, LIMIT_HIGH, SPRING
+from ..engine.system.tree import AnyJoint, key_of
 from ..world.world import World
 from .case import Case
 from .poison import poison
@@ -186,7 +187,8 @@ def walk(system: System) -> Iterator[tuple[int, int, int]]:
     for joint in system.tree.carriers:
         for code in joint.kind.freedoms:
             if not BALL_X < code <= BALL_Z:
-                yield code, system.coordinate[joint.name, code], system.dof[joint.name, code]
+                key = key_of(joint), code
+                yield code, system.coordinate[key], system.dof[key]
 
 
 def random_state(rng: np.random.Generator, system: System) -> tuple[np.ndarray, np.ndarray]:
@@ -481,7 +483,7 @@ class Twin:
     def _se3(self, pose: Pose):
         return self.pin.SE3(pose[1].as_matrix(), pose[0])
 
-    def _add(self, i: int, joint: Joint) -> None:
+    def _add(self, i: int, joint: AnyJoint) -> None:
         pin, system = self.pin, self.system
         body = system.tree.bodies[i]
         forward = joint.second == body
@@ -493,11 +495,9 @@ class Twin:
         place = compose(place, near)
         codes = [code for code in joint.kind.freedoms if not BALL_X < code <= BALL_Z]
         for code in codes if forward else codes[::-1]:
-            at = self.model.addJoint(
-                at, self._joint(code, joint.pitch, forward), self._se3(place), f"{joint.name} {code}"
-            )
+            at = self.model.addJoint(at, self._joint(code, joint.pitch, forward), self._se3(place), f"{body} {code}")
             place = np.zeros(3), Rotation.identity()
-            key = joint.name, code
+            key = key_of(joint), code
             self.chain.append((code, system.coordinate[key], system.dof[key], at, forward))
         place = compose(place, inverse(far))
         self.places.append((at, place))
