@@ -121,6 +121,7 @@ class WorkArrays:
     lag_v: wp.array2d(dtype=f64)  # [dof] and wv
     # rows; see engine/constrain/topology.py
     row_count: wp.array2d(dtype=wp.int32)  # [1] how many there are: slots, and what came with this step
+    listed: wp.array2d(dtype=wp.int32)  # [1] SystemArrays.listing of the slots that are listed, 0: they do not last
     rows_missing: wp.array2d(dtype=wp.int32)  # [1] rows that found no room since they were listed
     row_kind: wp.array2d(dtype=wp.int32)  # of engine/system/slots.py
     row_part: wp.array2d(dtype=wp.int32)  # joint, spring, hand or coupling
@@ -340,7 +341,7 @@ def work_shapes(n: Counts) -> dict[str, int]:
         | dict.fromkeys(per_dof, n.dofs)
         | dict.fromkeys(per_row, n.rows)
         | dict.fromkeys(("pair_first", "pair_second", "pair_turn", "pair_slide", "pair_point"), n.rows - n.slots)
-        | {"row_count": 1, "rows_missing": 1, "row_trees": 4 * n.rows, "row_start": n.rows + 1}
+        | {"row_count": 1, "listed": 1, "rows_missing": 1, "row_trees": 4 * n.rows, "row_start": n.rows + 1}
         | {"carried": 2 * n.bodies, "spun": n.bodies, "J": n.row_entries, "Y": n.row_entries}
         | {"block": 6 * n.slots, "block_rhs": 6, "reaction": n.joints, "transmitted": n.bodies, "own_torque": n.bodies}
         | {

@@ -52,6 +52,7 @@ SPATIAL = (TURN_X, *BALL)  # freedoms whose axis turns
 ROW_CAPACITY = 2**28  # float64 of J in all worlds: 2 GiB
 GRAM_CAPACITY = 2**26  # entries in all worlds beyond which rows are not chosen anew at weak poses
 FACTOR_CAPACITY = 2**22  # entries beyond which compliant rows are left out of the direct solve
+LISTINGS = itertools.count(2)  # never what work arrays are cleared to, or poisoned with
 
 
 class System:
@@ -164,14 +165,11 @@ class System:
         self._write_loads(self._load_channel)
         self.channels = Channels(channels, self._worlds, device, self.channel_owner)
         self.channels.write(self.arrays)
-        self.arrays.h = wp.zeros(1, dtype=f64, device=device)
-        self.arrays.nominal_h = wp.zeros(1, dtype=f64, device=device)
-        self.arrays.steps = wp.zeros(1, dtype=wp.int32, device=device)
-        self.arrays.live_slots = wp.zeros(1, dtype=wp.int32, device=device)
+        for name in ("steps", "live_slots", "listing", "spares"):
+            setattr(self.arrays, name, wp.zeros(1, dtype=wp.int32, device=device))
+        for name, size in (("h", 1), ("nominal_h", 1), ("tableau", 1), ("options", MOST_OPTIONS)):
+            setattr(self.arrays, name, wp.zeros(size, dtype=f64, device=device))  # methods fill them
         self.count_live_slots()
-        self.arrays.spares = wp.zeros(1, dtype=wp.int32, device=device)
-        self.arrays.tableau = wp.zeros(1, dtype=f64, device=device)  # a method that has one fills it
-        self.arrays.options = wp.zeros(MOST_OPTIONS, dtype=f64, device=device)
         self.arrays.contacts_act = wp.zeros(0, dtype=wp.int32, device=device)
 
     def _number_freedoms(self) -> None:
@@ -209,6 +207,7 @@ class System:
         """Tell the kernels whether there are rows to look for; to be called when a hand takes or lets go."""
         empty = sum(name is None for name in self.hand_names)
         self.arrays.live_slots.fill_(self.counts.slots - 3 * empty)
+        self.arrays.listing.fill_(next(LISTINGS))
 
     def _place_rows(self) -> None:
         """Which trees each slot's row touches, and where in J and Y it is kept."""
