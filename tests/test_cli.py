@@ -19,28 +19,42 @@ def impulsar(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run([sys.executable, "-m", "impulsar", *arguments], capture_output=True, text=True)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "says"),
-    [
-        ("run ten-pendulum", "did you mean 'ten-pendula'?"),
-        ("run ten-pendula --set strat=hanging", "did you mean 'start'?"),
-        ("run ten-pendula --set start=sideways", "expected one of: hanging"),
-        ("run ten-pendula --duration -1", "not a time > 0"),
-        ("run ten-pendula --set start", "expected KEY=VALUE"),
-        ("run ten-pendula --device tpu", "devices are: cpu"),
-        ("run ten-pendula --method magic", "methods are: "),
-        ("run ten-pendula --duration 0.1 --every 0.015", "give 0.02"),
-        ("run lift.json", "cannot be read"),
-        ("runn", "invalid choice: 'runn'"),
-    ],
-)
+MISTAKES = [
+    ("run ten-pendulum", "did you mean 'ten-pendula'?"),
+    ("runn", "invalid choice: 'runn'"),
+    ("run ten-pendula --set strat=hanging", "did you mean 'start'?"),
+    ("run ten-pendula --set start=sideways", "expected one of: hanging"),
+    ("run ten-pendula --duration -1", "not a time > 0"),
+    ("run ten-pendula --set start", "expected KEY=VALUE"),
+    ("run ten-pendula --device tpu", "devices are: cpu"),
+    ("run ten-pendula --method magic", "methods are: "),
+    ("run ten-pendula --duration 0.1 --every 0.015", "give 0.02"),
+    ("run lift.json", "cannot be read"),
+]
+
+
+def check_mistake(status: int | str | None, out: str, err: str, says: str) -> None:
+    assert status == 2
+    assert out == ""
+    assert len(err.splitlines()) == 1
+    assert err.startswith("impulsar: ")
+    assert says in err
+
+
+@pytest.mark.parametrize(("arguments", "says"), MISTAKES[:2])
 def test_a_mistake_is_one_line_and_status_2(arguments: str, says: str) -> None:
+    """Also of the whole process: nothing else is printed by anyone."""
     done = impulsar(*arguments.split())
-    assert done.returncode == 2
-    assert done.stdout == ""
-    assert len(done.stderr.splitlines()) == 1
-    assert done.stderr.startswith("impulsar: ")
-    assert says in done.stderr
+    check_mistake(done.returncode, done.stdout, done.stderr, says)
+
+
+@pytest.mark.parametrize(("arguments", "says"), MISTAKES)
+def test_a_mistake_is_told(arguments: str, says: str, capsys: pytest.CaptureFixture[str]) -> None:
+    try:
+        status: int | str | None = cli.main(arguments.split())
+    except SystemExit as end:  # by the parser
+        status = end.code
+    check_mistake(status, *capsys.readouterr(), says)
 
 
 def test_run_writes_what_it_says(tmp_path: Path) -> None:

@@ -11,6 +11,8 @@ from impulsar.author.errors import ModelError
 from impulsar.author.model import KINDS
 from impulsar.author.parts import LONGEST_NAME
 from impulsar.engine.methods import METHODS
+from impulsar.engine.system import System
+from impulsar.engine.system.tree import FreeJoint
 from impulsar.io import FileError, edit_from_json, load_model, model_from_json, model_to_json
 from impulsar.scenes import SCENES, scene
 
@@ -37,7 +39,6 @@ NO_NAMES = {
     "tab": "a\tb",
     "escape": "\x1b]0;title\x07",
     "nul": "a\x00",
-    "the joint of a free body": "arm\x00free",
     "del": "a\x7f",
     "c1": "a\x9bm",
     "line separator": "a\u2028b",
@@ -226,6 +227,18 @@ def test_a_joint_may_be_called_as_the_builder_once_called_its_own(name, method, 
     assert abs(world.body("block").velocity[0]) < 1e-9
     assert abs(world.body("block").position[0]) < 1e-3
     assert world.body("a").velocity[2] == pytest.approx(-9.81 * 0.4, rel=1e-9)
+
+
+@pytest.mark.parametrize("coordinates", ("generalized", "maximal"))
+def test_no_name_is_made_up_for_the_joint_of_a_free_body(coordinates):
+    """Tables know a joint by the name its author gave it, or by itself; one of another body, or a tuple, is another."""
+    model = arms()
+    model.body("loose", mass=1.0, inertia=I3, position=(0, 3, 0))
+    system = System(model, coordinates=coordinates)
+    free = {FreeJoint(name) for name in (model.bodies if coordinates == "maximal" else ["loose"])}
+    assert set(system.joint_index) == {*model.joints, *free}
+    assert {joint for joint, _ in system.dof} == ({*model.joints} if coordinates == "generalized" else set()) | free
+    assert FreeJoint("loose") not in {"loose", ("loose",), FreeJoint("arm")}
 
 
 @pytest.mark.parametrize(("method", "coordinates"), PAIRS)

@@ -1,5 +1,7 @@
 """Work arrays hold nothing from one launch to the next: all of it follows from the state and the system."""
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 
@@ -79,3 +81,28 @@ def test_a_body_that_a_hand_let_go():
     model = im.Model("top")
     model.body("top", mass=1.0, inertia=(0.01, 0.02, 0.025), angular_velocity=(40.0, 30.0, 1.0))
     compare(model, "direct", "generalized", True)
+
+
+def test_slots_are_listed_anew_when_hands_did_something():
+    """Where no slot is live a launch leaves its list to the next; what hands do and snapshots undo asks for another."""
+    world = im.World(scene("chain", n=3), "simgc", worlds=2)
+    system, work, before = world.system, world.runner.work, world.snapshot()
+
+    def listed_after(change: Callable[[], object]) -> bool:
+        work.row_kind.fill_(77)
+        work.row_trees.fill_(77)
+        change()
+        world.step()
+        kinds, trees = system.arrays.slot_kind.numpy(), system.arrays.slot_trees.numpy()
+        return all(
+            np.array_equal(work.row_kind.numpy()[:, w], kinds)
+            and np.array_equal(work.row_trees.numpy()[:, w].reshape(-1, 4), trees)
+            for w in range(2)
+        )
+
+    assert not listed_after(lambda: None)  # nobody reads it, and nobody writes it
+    assert listed_after(lambda: world.grab("link2", name="mine"))
+    assert listed_after(lambda: world.apply(edits.Release("mine")))
+    assert not listed_after(lambda: None)
+    assert listed_after(lambda: world.restore(before))
+    assert not listed_after(lambda: world.step(3))

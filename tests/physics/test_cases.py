@@ -3,6 +3,7 @@
 import pytest
 
 from impulsar.validate import cases, every_case, run_case
+from impulsar.validate.direct_cases import vibration_lost
 
 QUICK = [case for case in cases().values() if not case.slow]
 ON_HOST = {"table1", "table1-fewer", "one-trajectory", "trajectory-order", "simmc-floor-order"}
@@ -14,6 +15,12 @@ def test_case_holds(case, device):
         pytest.skip("measured on the host; its figure is no GPU's")
     outcome = run_case(case, device)
     assert outcome.holds, f"{case.law}: {outcome.line}"
+
+
+@pytest.mark.parametrize("coordinates", ["generalized", "maximal"])
+def test_lift_keeps_its_vibration(coordinates, device):
+    """A tenth of what the case `lift-vibration` allows for 10 s, in 1 s: losses add up."""
+    assert vibration_lost(coordinates, 1.0, device) < 0.05
 
 
 def test_names_are_unique_and_bounds_finite():

@@ -31,7 +31,7 @@ from ..engine.system.slots import (
     MOTORS,
     SPRING,
 )
-from ..engine.system.tree import GROUND, free_name
+from ..engine.system.tree import GROUND, FreeJoint, JointKey, key_of
 from ..observe.bench import Bench
 from .fit import fit
 
@@ -104,7 +104,7 @@ class Change:
     places: Places
     joints: dict[str, JointPlace] = field(default_factory=dict)  # placed anew, where worlds differ
     points: dict[str, dict[str, np.ndarray]] = field(default_factory=dict)  # of other parts by array, likewise
-    turns: Mapping[tuple[str, int], np.ndarray] = field(default_factory=dict)  # coordinates to be near, by freedom
+    turns: Mapping[tuple[JointKey, int], np.ndarray] = field(default_factory=dict)  # coordinates to be near, by freedom
     fresh: bool = False  # new books, no hands, time zero
 
 
@@ -362,10 +362,11 @@ def carry_books(old: Bench, new: Bench, slots: tuple[np.ndarray, np.ndarray]) ->
 
 def carry_measures(old: Bench, new: Bench) -> None:
     """What the last step measured of the bodies and joints that stay."""
-    for name, was, now in (
+    indices: tuple[tuple[str, Mapping[Any, int], Mapping[Any, int]], ...] = (
         ("a_WB", old.system.body_index, new.system.body_index),
         ("reaction", old.system.joint_index, new.system.joint_index),
-    ):
+    )
+    for name, was, now in indices:
         index = np.array([(i, was[key]) for key, i in now.items() if key in was], int).reshape(-1, 2)
         data = getattr(new.work, name).numpy().copy()
         data[index[:, 0]] = getattr(old.work, name).numpy()[index[:, 1]]
@@ -390,13 +391,13 @@ def write_coordinates(change: Change, state: State) -> None:
     p_WM = p_WB[second] + rotate_all(q_WB[second], system.parameter("p_CM"))
     back = conjugate(q_WF)
     p_FM, q_FM = rotate_all(back, p_WM - p_WF), multiply_all(back, q_WM)
-    freedoms = [(i, joint.name, code) for i, joint in enumerate(joints) for code in joint.kind.freedoms]
+    freedoms = [(i, key_of(joint), code) for i, joint in enumerate(joints) for code in joint.kind.freedoms]
     values = measure_coordinates([(i, code) for i, _, code in freedoms], p_FM, q_FM)
     q, loop_q = np.zeros((system.counts.coordinates, worlds)), np.zeros((system.counts.loop_freedoms, worlds))
-    for (i, name, code), value in zip(freedoms, values, strict=True):
-        if code_counts_turns(code) and (name, code) in change.turns:
-            value = value - 2 * np.pi * np.round((value - change.turns[name, code]) / (2 * np.pi))
-        size, at = code_coordinates(code), system.coordinate[name, code]
+    for (i, joint, code), value in zip(freedoms, values, strict=True):
+        if code_counts_turns(code) and (joint, code) in change.turns:
+            value = value - 2 * np.pi * np.round((value - change.turns[joint, code]) / (2 * np.pi))
+        size, at = code_coordinates(code), system.coordinate[joint, code]
         if i >= len(tree.bodies):
             loop_q[-1 - at] = value
         else:
@@ -417,15 +418,15 @@ def tree_coordinates(change: Change, tree: System, w: int) -> np.ndarray:
     return state.read("q")[:, 0].copy()
 
 
-def _of_world(turns: Mapping[tuple[str, int], np.ndarray], w: int) -> dict[tuple[str, int], np.ndarray]:
+def _of_world(turns: Mapping[tuple[JointKey, int], np.ndarray], w: int) -> dict[tuple[JointKey, int], np.ndarray]:
     return {key: values[w : w + 1] for key, values in turns.items()}
 
 
 def same_tree(old: System, new: System) -> bool:
     """Whether both have the same bodies on the same joints."""
     return old.tree.bodies == new.tree.bodies and all(
-        a.name == b.name and (old.model.joints.get(a.name) is b or a.name == free_name(body))
-        for a, b, body in zip(old.tree.carriers, new.tree.carriers, new.tree.bodies, strict=True)
+        a == b if isinstance(a, FreeJoint) else a.name == key_of(b) and old.model.joints.get(a.name) is b
+        for a, b in zip(old.tree.carriers, new.tree.carriers, strict=True)
     )
 
 

@@ -11,6 +11,7 @@ from ..engine.coordinates.inertia import momenta
 from ..engine.freedoms import code_counts_turns
 from ..engine.start.locked import refuse_locked_motors
 from ..engine.system import System
+from ..engine.system.tree import JointKey
 from ..observe.bench import Bench
 from .carry import Change, Places, carry
 from .hands import elastic_energy
@@ -81,7 +82,7 @@ def rebuild(
     return Rebuilt(new, plan, added, momentum(new) - momentum(old), outcome.moved)
 
 
-def turns(bench: Bench, plan: Plan) -> dict[tuple[str, int], np.ndarray]:
+def turns(bench: Bench, plan: Plan) -> dict[tuple[JointKey, int], np.ndarray]:
     """Coordinates, whole turns counted, that those of the new system are to be near."""
     q, loop_q = bench.state.read("q"), bench.state.read("loop_q")
     before = {

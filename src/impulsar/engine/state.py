@@ -110,6 +110,9 @@ class WorkArrays:
     kept: wp.array2d(dtype=vec6)  # and what of its momentum a body keeps as it is, world axes
     twist_end: wp.array2d(dtype=vec6)  # [rad/s, m/s] of the velocities that a step's solve has left
     twist_pseudo: wp.array2d(dtype=vec6)  # [rad/s, m/s] of the pseudo-velocities
+    moved: wp.array2d(dtype=vec6)  # [rad, m] displacement along which forces are differentiated; see geometric
+    pull: wp.array2d(dtype=vec6)  # what acts on the body, and then on all that it carries
+    pull_rate: wp.array2d(dtype=vec6)  # and by how much it changes with the displacement
     qdd: wp.array2d(dtype=f64)  # [dof]
     v_old: wp.array2d(dtype=f64)  # [dof] velocity before the step
     v_pseudo: wp.array2d(dtype=f64)  # [dof] moves positions only (split impulses)
@@ -118,6 +121,7 @@ class WorkArrays:
     lag_v: wp.array2d(dtype=f64)  # [dof] and wv
     # rows; see engine/constrain/topology.py
     row_count: wp.array2d(dtype=wp.int32)  # [1] how many there are: slots, and what came with this step
+    listed: wp.array2d(dtype=wp.int32)  # [1] SystemArrays.listing of the slots that are listed, 0: they do not last
     rows_missing: wp.array2d(dtype=wp.int32)  # [1] rows that found no room since they were listed
     row_kind: wp.array2d(dtype=wp.int32)  # of engine/system/slots.py
     row_part: wp.array2d(dtype=wp.int32)  # joint, spring, hand or coupling
@@ -298,7 +302,7 @@ REPORT_ROWS = 19
 def work_shapes(n: Counts) -> dict[str, int]:
     """Parts of each work array."""
     per_body = ("p_WB", "q_WB", "twist", "I_W", "r", "bias", "a_WB", "wrench", "acceleration", "change", "pA")
-    kept = ("kept", "twist_end", "twist_pseudo")
+    kept = ("kept", "twist_end", "twist_pseudo", "moved", "pull", "pull_rate")
     per_dof = ("S", "tau", "U", "D_inv", "u", "qdd", "v_old", "v_pseudo", "shift", "lag_q", "lag_v")
     per_row = (
         "row_kind",
@@ -337,7 +341,7 @@ def work_shapes(n: Counts) -> dict[str, int]:
         | dict.fromkeys(per_dof, n.dofs)
         | dict.fromkeys(per_row, n.rows)
         | dict.fromkeys(("pair_first", "pair_second", "pair_turn", "pair_slide", "pair_point"), n.rows - n.slots)
-        | {"row_count": 1, "rows_missing": 1, "row_trees": 4 * n.rows, "row_start": n.rows + 1}
+        | {"row_count": 1, "listed": 1, "rows_missing": 1, "row_trees": 4 * n.rows, "row_start": n.rows + 1}
         | {"carried": 2 * n.bodies, "spun": n.bodies, "J": n.row_entries, "Y": n.row_entries}
         | {"block": 6 * n.slots, "block_rhs": 6, "reaction": n.joints, "transmitted": n.bodies, "own_torque": n.bodies}
         | {

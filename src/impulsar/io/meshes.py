@@ -158,9 +158,9 @@ def _farthest(points: np.ndarray, directions: np.ndarray) -> np.ndarray:
     """Indices of the farthest points in some directions."""
     best, found = np.full(len(directions), -np.inf), np.zeros(len(directions), int)
     for start in range(0, len(points), CHUNK):
-        reach = points[start : start + CHUNK] @ directions.T
-        at = reach.argmax(axis=0)
-        far = reach[at, np.arange(len(directions))]
+        reach = directions @ points[start : start + CHUNK].T  # this way round NumPy compares many at once
+        at = reach.argmax(axis=1)
+        far = reach[np.arange(len(directions)), at]
         found, best = np.where(far > best, start + at, found), np.maximum(far, best)
     return np.unique(found)
 
@@ -168,7 +168,7 @@ def _farthest(points: np.ndarray, directions: np.ndarray) -> np.ndarray:
 def _beyond(points: np.ndarray, left: np.ndarray, faces: np.ndarray, tolerance: float) -> tuple[np.ndarray, np.ndarray]:
     """Of some points those outside of a hull, and of these the farthest beyond each of its faces."""
     outside = [
-        part[((points[part] @ faces[:, :3].T + faces[:, 3]) > tolerance).any(axis=1)]
+        part[(faces[:, :3] @ points[part].T + faces[:, 3:]).max(axis=0) > tolerance]
         for part in np.array_split(left, max(1, len(left) // CHUNK))
     ]
     left = np.concatenate(outside)

@@ -28,7 +28,7 @@ from ..engine.state import WorkArrays
 from ..engine.system import SystemArrays
 from ..engine.system.rank import NEAR
 from ..engine.system.slots import CLOSURE
-from ..engine.system.tree import span
+from ..engine.system.tree import FreeJoint, span
 from .reading import Reading
 
 if TYPE_CHECKING:
@@ -360,7 +360,7 @@ class LeastNorm:
         inward = [
             (number[joint.name], system.body_index[body], system.body_index[tree.bodies[parent]] if parent >= 0 else -1)
             for body, parent, joint in zip(tree.bodies, tree.parents, tree.carriers, strict=True)
-            if joint.name in number
+            if not isinstance(joint, FreeJoint)
         ][::-1]
         closures = [r for r, slot in enumerate(system.slots) if slot.kind == CLOSURE]
         by_tree = sum(len(joints[j].kind.locks) for j, _, _ in inward)

@@ -10,10 +10,12 @@ With links of length l and mass m, springs k from l cos θ₀ on two sides, and 
 """
 
 import math
+from functools import cache
 
 import numpy as np
 
 from ..analysis import inverse, mobility, modes, statics
+from ..analysis.statics import Statics
 from ..author.model import Model
 from ..scenes import scene
 from ..scenes.cross_lift import ANGLE, LENGTH, LINK, STIFFNESS
@@ -69,13 +71,19 @@ def _loads() -> dict[str, float]:
     return {"free": 0.0, "load": LOAD}
 
 
+@cache
+def _at_rest(case: str, device: str) -> Statics:
+    """The lift in equilibrium, for all cases that look at it."""
+    return statics(scene("cross-lift", case=case), time=3.0, device=device)
+
+
 def _height(case: str, device: str) -> float:
-    return float(statics(scene("cross-lift", case=case), time=3.0, device=device).position["plate"][2])
+    return float(_at_rest(case, device).position["plate"][2])
 
 
 def lift_sides(device: str) -> float:
     """Largest difference of the reactions of sides A and B under the load, of the largest reaction."""
-    found = statics(scene("cross-lift", case="load"), time=3.0, device=device).reaction
+    found = _at_rest("load", device).reaction
     forces = {name: reaction.force for name, reaction in found.items()}
     largest = max(float(np.linalg.norm(force)) for force in forces.values())
     across = [np.linalg.norm((forces[name] - forces[f"{name[:-1]}B"])[[0, 2]]) for name in forces if name.endswith("A")]
@@ -124,14 +132,15 @@ def peaucellier_inverse(device: str) -> float:
     worst = 0.0
     for omega in (1.0, 10.0):
         model = scene("peaucellier", omega=omega)
+        steps = round(2 * math.pi / omega / 0.01 / 40)
+        times = 0.01 * steps * np.arange(1, 41)
+        needed = inverse(model, None, times, device=device)["motor_torque"].values[:, 0]
         for coordinates in ("generalized", "maximal"):
             world = World(model, "direct", coordinates, dt=0.01, device=device)
-            times, torques = [], []
-            for _ in range(40):
-                world.step(round(2 * math.pi / omega / 0.01 / 40))
-                times.append(world.time)
+            torques = []
+            for _ in times:
+                world.step(steps)
                 torques.append(world.joint("crank").motor_torque)
-            needed = inverse(model, None, times, device=device)["motor_torque"].values[:, 0]
             worst = max(worst, float(np.abs(needed - torques).max() / np.abs(needed).max()))
     return worst
 

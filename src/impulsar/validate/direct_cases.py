@@ -138,16 +138,19 @@ def lift_symmetry(device: str) -> float:
     return float(worst)
 
 
-def lift_vibration(device: str) -> float:
-    """Loss of the 1.2324 mJ of undamped vibration over 10 s, in per cent."""
-    worst = 0.0
-    for coordinates in COORDINATES:
-        world = World(scene("cross-lift", damping=0.0), "direct", coordinates, dt=0.01, device=device)
-        start = world.energy().total
-        for _ in range(20):
-            world.step(50)
-            worst = max(worst, abs(world.energy().total - start))
+def vibration_lost(coordinates: str, seconds: float, device: str) -> float:
+    """How much of the 1.2324 mJ of undamped vibration is lost at most, in per cent."""
+    world = World(scene("cross-lift", damping=0.0), "direct", coordinates, dt=0.01, device=device)
+    start, worst = world.energy().total, 0.0
+    for _ in range(round(seconds / 0.5)):
+        world.step(50)
+        worst = max(worst, abs(world.energy().total - start))
     return 100.0 * worst / VIBRATION
+
+
+def lift_vibration(device: str) -> float:
+    """The loss over 10 s, in per cent."""
+    return max(vibration_lost(coordinates, 10.0, device) for coordinates in COORDINATES)
 
 
 def linkage_line(device: str) -> float:
@@ -289,7 +292,14 @@ CASES = [
     Case("lift-heights", "cross-lift: height of the plate at t = 2 and 4 s", 1e-7, "m", lift_heights),
     Case("lift-constraints", "cross-lift free, loaded, held: constraint error", 1e-9, "m, rad", lift_constraints),
     Case("lift-symmetry", "cross-lift under a centred load: reactions of side A = side B", 1e-8, "1", lift_symmetry),
-    Case("lift-vibration", "cross-lift undamped: 1.2324 mJ of vibration kept over 10 s", 0.5, "%", lift_vibration),
+    Case(
+        "lift-vibration",
+        "cross-lift undamped: 1.2324 mJ of vibration kept over 10 s",
+        0.5,
+        "%",
+        lift_vibration,
+        slow=True,
+    ),
     Case("linkage-line", "Peaucellier linkage: output point on its line at h = 0.01", 1e-9, "m", linkage_line),
     Case("dead-centre", "four-bar, 1,000 turns: constraint error", 1e-9, "m, rad", dead_centre, show=show),
     Case("mass-ratio", "hanging chain with a mass ratio of 1e4: constraint error", 1e-9, "m, rad", mass_ratio),

@@ -9,6 +9,7 @@ and not on differencing.
 """
 
 from collections.abc import Iterator
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -24,10 +25,12 @@ from ..engine.constrain.frames import follow_loops
 from ..engine.constrain.topology import list_rows
 from ..engine.coordinates.inverse import forward_dynamics, joint_forces, mass_matrix, move_bodies
 from ..engine.coordinates.tree import articulate, kinematics, response
+from ..engine.integrate.geometric import geometric_tangent
 from ..engine.spatial import ONE, ZERO
 from ..engine.state import State, StateArrays, WorkArrays, allocate_work
 from ..engine.system import System, SystemArrays
 from ..engine.system.slots import CLOSURE, COUPLING, HAND, LIMIT_HIGH, SPRING
+from ..engine.system.tree import AnyJoint, key_of
 from ..world.world import World
 from .case import Case
 from .poison import poison
@@ -87,6 +90,8 @@ def add_loops(rng: np.random.Generator, model: Model, poses: dict[str, Pose], na
         else:
             add_joint(model, f"loop {kind.name}", kind, first, second, F, M, pitch, **features_of(kind), loop=True)
     model.spring("spring", names[3], names[-2], rng.normal(size=3), rng.normal(size=3), stiffness=10.0)
+    model.load("push", names[-3], force=(1.0, 2.0, -1.0), torque=(0.5, 0.0, -0.3), at=poses[names[-3]][0] + 0.2)
+    model.load("thrust", names[5], force=(0.0, 1.0, 2.0), torque=(0.1, 0.3, 0.0), frame="body")
     model.coupling("gear", "loop revolute", "loop screw", ratio=-2.0)
     model.coupling("rack", "loop cylindrical", "loop universal", 0.3, group_a="slide", group_b="second")
 
@@ -183,7 +188,8 @@ def walk(system: System) -> Iterator[tuple[int, int, int]]:
     for joint in system.tree.carriers:
         for code in joint.kind.freedoms:
             if not BALL_X < code <= BALL_Z:
-                yield code, system.coordinate[joint.name, code], system.dof[joint.name, code]
+                key = key_of(joint), code
+                yield code, system.coordinate[key], system.dof[key]
 
 
 def random_state(rng: np.random.Generator, system: System) -> tuple[np.ndarray, np.ndarray]:
@@ -366,6 +372,17 @@ class RowRig:
         i = self.system.body_index[body]
         return self.work.p_WB.numpy()[i], Rotation.from_quat(self.work.q_WB.numpy()[i])
 
+    def load_wrenches(self) -> np.ndarray:
+        """What the loads do to every body, about its centre of mass, world axes [body, world, 6]."""
+        wrench = np.zeros((*self.work.wrench.shape, 6))
+        for load in self.system.model.loads.values():
+            turn = self._pose(load.body)[1]
+            axes = turn if load.frame == "body" else Rotation.from_quat(np.tile([0.0, 0.0, 0.0, 1.0], (len(turn), 1)))
+            force = axes.apply(load.force)
+            torque = axes.apply(load.torque) + np.cross(turn.apply(load.p_BQ), force)
+            wrench[self.system.body_index[load.body]] += np.hstack([torque, force])
+        return wrench
+
     def rate(self, r: int) -> np.ndarray:
         """What row r of J should be [dof]: the derivative of its error or coordinate."""
         slot = self.slots[r]
@@ -403,28 +420,43 @@ class RowRig:
         return differentiate(np.unwrap(angle)[1:])
 
 
-def rows_are_derivatives(device: str = "cpu") -> float:
+def off_derivatives(rig: RowRig) -> float:
     """J of every sort of row = differences of its error or coordinate, where the joints are closed."""
-    figure = 0.0
-    for seed in range(TREES):
-        rig = RowRig(seed, device)
-        for r in range(len(rig.slots)):
-            # a row has unit directions: one that the tree cannot move has J = 0, and 1 is its scale
-            scale = max(1.0, np.abs(rig.J[r]).max())
-            figure = max(figure, float(np.abs(rig.rate(r) - rig.J[r]).max() / scale))
-    return figure
+    # a row has unit directions: one that the tree cannot move has J = 0, and 1 is its scale
+    scale = np.abs(rig.J).max(axis=1).clip(min=1.0)
+    return max(float(np.abs(rig.rate(r) - rig.J[r]).max() / scale[r]) for r in range(len(rig.slots)))
 
 
-def responses_are_columns(device: str = "cpu") -> float:
+def off_columns(rig: RowRig) -> float:
     """Y of every sort of row = M⁻¹ Jᵀ with M by composite bodies."""
-    figure = 0.0
+    M = mass_matrix(rig.system, rig.state, rig.work)[0]
+    Y = np.linalg.solve(M, rig.J.T)
+    moving = np.abs(rig.J).max(axis=1) > 1e-9  # others the tree holds altogether
+    return worst((rig.Y.T - Y)[:, moving], Y[:, moving])
+
+
+def off_turning(rig: RowRig, force: np.ndarray) -> float:
+    """G = differences of Jᵀ λ, of the weights and of two loads, one of which turns with its body, every sort of row."""
+    worlds = rig.system.counts.worlds
+    J = rig.system.dense_rows(rig.work.J.numpy(), range(worlds))
+    rig.work.wrench.assign(rig.load_wrenches())
+    felt = np.einsum("wrd,r->dw", J, force)
+    felt -= joint_forces(rig.system, rig.state, rig.work, np.zeros_like(felt))
+    poison(rig.work)
+    G = geometric_tangent(rig.system, rig.state, rig.work, np.repeat(force[:, None], worlds, axis=1))[0]
+    return float(np.abs(differentiate(felt[:, 1:]) - G).max() / np.abs(G).max())
+
+
+@cache
+def row_figures(device: str) -> tuple[float, float, float]:
+    """The worst of all trees: J, Y, G."""
+    found = []
     for seed in range(TREES):
         rig = RowRig(seed, device)
-        M = mass_matrix(rig.system, rig.state, rig.work)[0]
-        Y = np.linalg.solve(M, rig.J.T)
-        moving = np.abs(rig.J).max(axis=1) > 1e-9  # others the tree holds altogether
-        figure = max(figure, worst((rig.Y.T - Y)[:, moving], Y[:, moving]))
-    return figure
+        force = np.random.default_rng(3000 + seed).normal(size=len(rig.slots))
+        found.append((off_derivatives(rig), off_columns(rig), off_turning(rig, force)))
+    J, Y, G = np.max(found, axis=0)
+    return float(J), float(Y), float(G)
 
 
 # Pinocchio ----------------------------------------------------------------------------------------
@@ -450,7 +482,7 @@ class Twin:
     def _se3(self, pose: Pose):
         return self.pin.SE3(pose[1].as_matrix(), pose[0])
 
-    def _add(self, i: int, joint: Joint) -> None:
+    def _add(self, i: int, joint: AnyJoint) -> None:
         pin, system = self.pin, self.system
         body = system.tree.bodies[i]
         forward = joint.second == body
@@ -462,11 +494,9 @@ class Twin:
         place = compose(place, near)
         codes = [code for code in joint.kind.freedoms if not BALL_X < code <= BALL_Z]
         for code in codes if forward else codes[::-1]:
-            at = self.model.addJoint(
-                at, self._joint(code, joint.pitch, forward), self._se3(place), f"{joint.name} {code}"
-            )
+            at = self.model.addJoint(at, self._joint(code, joint.pitch, forward), self._se3(place), f"{body} {code}")
             place = np.zeros(3), Rotation.identity()
-            key = joint.name, code
+            key = key_of(joint), code
             self.chain.append((code, system.coordinate[key], system.dof[key], at, forward))
         place = compose(place, inverse(far))
         self.places.append((at, place))
@@ -543,7 +573,14 @@ CASES: list[Case] = [
     Case("power", "wrench · twist = (Jᵀ wrench) · v, every joint type", 1e-10, "1", power_of_wrenches),
     Case("freedoms", "twists = rates of poses, every joint type", 1e-10, "1", freedoms_move_bodies),
     Case("accelerations", "accelerations = rates of twists, every joint type", 1e-10, "1", accelerations_are_rates),
-    Case("row-jacobian", "J of every row = rate of its error or coordinate", 1e-10, "1", rows_are_derivatives),
-    Case("impulse-response", "response of every row = M⁻¹ Jᵀ", 1e-10, "1", responses_are_columns),
+    Case("row-jacobian", "J of every row = rate of its error or coordinate", 1e-10, "1", lambda on: row_figures(on)[0]),
+    Case("impulse-response", "response of every row = M⁻¹ Jᵀ", 1e-10, "1", lambda on: row_figures(on)[1]),
+    Case(
+        "geometric-tangent",
+        "rates of all forces where bodies turn = differences",
+        1e-10,
+        "1",
+        lambda on: row_figures(on)[2],
+    ),
     Case("pinocchio", "forward dynamics of random trees as by Pinocchio", 1e-9, "1", same_as_pinocchio),
 ]

@@ -7,24 +7,22 @@ pair (turn, slide) at M's origin o of body b, relative to body a,
     a_b(o) = a_b + α_b × r_b + w_b × (w_b × r_b)               r_b = o - p_b
     a_a(o) = a_a + α_a × r_a + w_a × (v_b(o) - v_a)            the point of a that o passes
 
-Axes of F turn with a, axes of M with b, and the line of a distance joint with its ends.
+How the axes turn has its own file, turning.py.
 """
 
 import warp as wp
 
-from ...author.joints import CROSS, LENGTH
-from ..freedoms import turns_with_second
-from ..spatial import angular, axis_of, f64, linear, spatial, vec3, vec6, zero3
+from ..spatial import angular, f64, linear, spatial, vec3, vec6, zero3
 from ..state import WorkArrays
 from ..system import SystemArrays
-from .frames import Pair, body_position, joint_frames
+from .frames import Pair, body_position
+from .turning import axis_rates, twist_of
 
 
 @wp.func
 def body_twist(x: wp.ref[WorkArrays], body: int, w: int) -> vec6:
-    if body < 0:
-        return vec6()
-    return x.twist[body, w]
+    """The present one, of ground none."""
+    return twist_of(x.twist, body, w)
 
 
 @wp.func
@@ -63,25 +61,5 @@ def pair_acceleration(
 @wp.func(inline=False)
 def joint_acceleration(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], j: int, code: int, pair: Pair, w: int) -> f64:
     """Acceleration of a lock or freedom of joint j."""
-    w_a = angular(body_twist(x, pair.first, w))
-    w_b = angular(body_twist(x, pair.second, w))
-    turn_rate = wp.cross(w_a, pair.turn)
-    slide_rate = wp.cross(w_a, pair.slide)
-    if turns_with_second(code):
-        turn_rate = wp.cross(w_b, pair.turn)
-    elif code == CROSS:  # x_M × z_F
-        f = joint_frames(m, x, j, w)
-        x_M = wp.quat_rotate(f.q_WM, axis_of(0))
-        z_F = wp.quat_rotate(f.q_WF, axis_of(2))
-        turn_rate = wp.cross(wp.cross(w_b, x_M), z_F) + wp.cross(x_M, wp.cross(w_a, z_F))
-    elif code == LENGTH:
-        f = joint_frames(m, x, j, w)
-        d = f.p_WM - f.p_WF
-        far = wp.max(wp.length(d), f64(1e-12))
-        V_a = body_twist(x, pair.first, w)
-        V_b = body_twist(x, pair.second, w)
-        ends = linear(V_b) + wp.cross(w_b, f.p_WM - body_position(x, pair.second, w))
-        ends -= linear(V_a) + wp.cross(w_a, f.p_WF - body_position(x, pair.first, w))
-        n = d / far
-        slide_rate = (ends - wp.dot(n, ends) * n) / far
+    turn_rate, slide_rate = axis_rates(m, x, j, code, pair, x.twist, w)
     return pair_acceleration(m, x, pair, turn_rate, slide_rate, w)

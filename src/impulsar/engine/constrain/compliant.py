@@ -10,12 +10,13 @@ impulse = -h k (d + h u) - h c u, so that it is stable at any stiffness.
 import warp as wp
 
 from ..coordinates.tree import row_velocity
-from ..spatial import HALF, INFINITY, ONE, ZERO, f64, zero3
+from ..spatial import HALF, INFINITY, ONE, ZERO, f64, vec6, zero3
 from ..state import StateArrays, WorkArrays
 from ..system import SystemArrays
 from ..system.slots import COMPLIANCE, SPRING
 from .frames import Pair, pair_velocity, point_of
 from .rows import add_force, add_pair, clear_row, own_coordinate, own_jacobian, own_pair, push_pair, set_row
+from .turning import carried_pair, line_rate, point_rate
 
 NO_LENGTH = wp.constant(wp.float64(1e-12))  # a spring so short has no direction [m]
 
@@ -142,6 +143,17 @@ def pair(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], r: int, w: int) -> Pair
         line, _ = spring_pair(m, x, x.row_part[r, w], w)
         return line
     return own_pair(m, x, r, w)
+
+
+@wp.func
+def spring_rate(
+    m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], k: int, line: Pair, twist: wp.array2d(dtype=vec6), w: int
+) -> Pair:
+    """How a spring's pair changes where its bodies move at the given twists."""
+    start = point_of(x, line.first, m.spring_p_first[k, w], w)
+    rate = carried_pair(x, line, twist, w)
+    rate.slide = line_rate(line.point - start, rate.point - point_rate(x, twist, line.first, start, w))
+    return rate
 
 
 @wp.func

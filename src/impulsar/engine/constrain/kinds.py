@@ -5,6 +5,7 @@ A kind is a file with these verbs, as far as it has something to say to them:
     fill           a row of an impulsive step: J, bias, softness, bounds, error; 0 where it is none now
     midway         its bias where the geometry is that of the middle of a sub-step
     pair           the wrench pair by which a positive impulse acts
+    pair_rate      how it changes as bodies move, where they are not a joint's axes (turning.py)
     error          position error of a row that holds
     acceleration   of a row that holds, less what it should be
     book           its work and losses over an impulsive step
@@ -17,7 +18,7 @@ and with names for its parameters, a, b, c and d of its slots. What follows tell
 import warp as wp
 
 from ..coordinates.tree import row_velocity
-from ..spatial import HALF, ONE, ZERO, f64
+from ..spatial import HALF, ONE, ZERO, f64, vec6
 from ..state import StateArrays, WorkArrays
 from ..system import SystemArrays
 from ..system.slots import ELEMENT, HAS_ELEMENTS
@@ -26,6 +27,7 @@ from .accelerations import joint_acceleration
 from .frames import Pair
 from .rows import book_impulse, own_jacobian, own_pair, pair_jacobian
 from .transmit import take_off, transmit
+from .turning import carried_pair, joint_pair_rate
 
 
 @wp.func
@@ -183,6 +185,19 @@ def pair(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], r: int, w: int) -> Pair
     if limit.is_limit(kind):
         return limit.pair(m, x, r, w)
     return own_pair(m, x, r, w)
+
+
+@wp.func
+def pair_rate(
+    m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], r: int, along: Pair, twist: wp.array2d(dtype=vec6), w: int
+) -> Pair:
+    """How the pair of a slot other than a coupling changes where the bodies move at the given twists."""
+    kind = kind_of(x, r, w)
+    if compliant.is_line(kind):
+        return compliant.spring_rate(m, x, x.row_part[r, w], along, twist, w)
+    if hand.is_hand(kind):
+        return carried_pair(x, along, twist, w)
+    return joint_pair_rate(m, x, x.row_part[r, w], m.slot_code[r], along, twist, w)
 
 
 @wp.func(inline=False)

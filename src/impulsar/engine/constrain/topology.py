@@ -2,9 +2,10 @@
 
 A row is a slot, or one that came with this step. Slots are listed at the start of every launch, and not when an edit
 changes them: nothing has to be kept in step with edits, and a launch lists what it needs in a few stores a slot. Where
-no slot is live (a chain that no hand holds) none of them counts. What comes and goes is appended behind them, each with
-room in J and Y for the two largest trees, as many as the system has room for (System(extra_rows=)); what finds none is
-counted in the report.
+no slot is live (a chain that no hand holds) none of them counts, and those that an earlier launch listed are left as
+they are, if it was of the same system and hands have done nothing since. What comes and goes is appended behind them,
+each with room in J and Y for the two largest trees, as many as the system has room for (System(extra_rows=)); what
+finds none is counted in the report.
 """
 
 import warp as wp
@@ -21,10 +22,15 @@ def list_rows(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], w: int):
     slots = m.slot_kind.shape[0]
     x.rows_missing[0, w] = int(0)
     x.lock_count[0, w] = int(0)
-    x.row_start[slots, w] = m.slot_row[slots]
+    still = m.live_slots[0] == 0 and x.row_kind.shape[0] == slots
+    if still and x.listed[0, w] == m.listing[0]:
+        return
+    x.listed[0, w] = int(0)
     x.row_count[0, w] = slots
-    if m.live_slots[0] == 0 and x.row_kind.shape[0] == slots:
+    if still:
+        x.listed[0, w] = m.listing[0]
         x.row_count[0, w] = int(0)
+    x.row_start[slots, w] = m.slot_row[slots]
     for r in range(slots):
         x.row_kind[r, w] = m.slot_kind[r]
         x.row_part[r, w] = m.slot_part[r]

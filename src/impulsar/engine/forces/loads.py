@@ -3,7 +3,7 @@
 import warp as wp
 
 from ..ledger import load_entry
-from ..spatial import ZERO, f64, spatial, vec6, zero3
+from ..spatial import ZERO, angular, f64, linear, spatial, vec3, vec6, zero3
 from ..state import WorkArrays
 from ..system import SystemArrays
 from ..system.channels import channel_mean
@@ -38,3 +38,25 @@ def add_loads(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], t: f64, span: f64,
             if acts:
                 x.wrench[body, w] = x.wrench[body, w] + f
             x.k_book[entry, w] = wp.dot(f, x.twist[body, w])
+
+
+@wp.func
+def load_rate(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], k: int, wrench: vec6, w_B: vec3, w: int) -> vec6:
+    """How the wrench of a load changes where its body turns at w_B."""
+    force = linear(wrench)
+    if m.load_in_body[k] != 0:
+        return spatial(wp.cross(w_B, angular(wrench)), wp.cross(w_B, force))
+    arm = wp.quat_rotate(x.q_WB[m.load_body[k], w], m.load_point[k, w])
+    return spatial(wp.cross(wp.cross(w_B, arm), force), zero3())
+
+
+@wp.func
+def turn_loads(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], t: f64, w: int):
+    """The loads at time t into x.pull, and how they change with the displacement in x.moved into x.pull_rate."""
+    for k in range(m.load_body.shape[0]):
+        body = m.load_body[k]
+        if body >= 0:
+            f = load_wrench(m, x, k, t, ZERO, w)
+            x.pull[body, w] = x.pull[body, w] + f
+            change = load_rate(m, x, k, f, angular(x.moved[body, w]), w)
+            x.pull_rate[body, w] = x.pull_rate[body, w] + change

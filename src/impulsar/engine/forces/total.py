@@ -15,7 +15,7 @@ from ..state import StateArrays, WorkArrays
 from ..system import SystemArrays
 from .compliance import add_compliance
 from .contacts import add_contacts
-from .loads import add_loads
+from .loads import add_loads, turn_loads
 from .motor_torques import add_motor_torques
 
 
@@ -24,6 +24,12 @@ def add_elements(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], t: f64, span: f
     """The list of force elements."""
     if m.load_body.shape[0] > 0:
         add_loads(m, x, t, span, acts, book, w)
+
+
+@wp.func
+def turn_elements(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], t: f64, w: int):
+    """What they are at time t, and how it changes as bodies are displaced; see integrate/geometric.py."""
+    turn_loads(m, x, t, w)
 
 
 @wp.func

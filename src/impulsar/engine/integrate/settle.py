@@ -13,15 +13,13 @@ directly; what is at a bound is pushed one row at a time, each followed by that 
 
 import warp as wp
 
-from ...author.joints import SWING, TWIST
 from ..constrain import friction, kinds, limit, motor
-from ..constrain.accelerations import body_twist, joint_acceleration, pair_acceleration
-from ..constrain.frames import Pair, joint_frames
+from ..constrain.accelerations import joint_acceleration
 from ..constrain.limit import CONTACT_GAP
 from ..constrain.rows import own_jacobian, respond
 from ..coordinates.tree import apply_impulse, row_response, row_velocity
 from ..solve.direct import factor_bilateral, solve_bilateral
-from ..spatial import INFINITY, ONE, ZERO, angular, axis_of, carry_twist, f64, spatial, vec3, zero3
+from ..spatial import INFINITY, ONE, ZERO, carry_twist, f64, spatial, vec3, zero3
 from ..state import StateArrays, WorkArrays
 from ..system import SystemArrays
 from .impulsive import solve_equations
@@ -82,27 +80,6 @@ def find_modes(
     return count
 
 
-@wp.func
-def ball_rate(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], r: int, pair: Pair, w: int) -> vec3:
-    """Rate at which the axis of a ball's swing or twist turns; see `freedom_pair` for the axes."""
-    f = joint_frames(m, x, x.row_part[r, w], w)
-    z_F = wp.quat_rotate(f.q_WF, axis_of(2))
-    z_M = wp.quat_rotate(f.q_WM, axis_of(2))
-    z_F_rate = wp.cross(angular(body_twist(x, pair.first, w)), z_F)
-    z_M_rate = wp.cross(angular(body_twist(x, pair.second, w)), z_M)
-    rate = zero3()
-    if m.slot_code[r] == TWIST:
-        c = wp.max(ONE + wp.dot(z_F, z_M), f64(1e-9))
-        rate = (z_F_rate + z_M_rate - (z_F + z_M) * ((wp.dot(z_F_rate, z_M) + wp.dot(z_F, z_M_rate)) / c)) / c
-    else:
-        e = wp.cross(z_F, z_M)
-        far = wp.max(wp.length(e), f64(1e-12))
-        n = e / far
-        e_rate = wp.cross(z_F_rate, z_M) + wp.cross(z_F, z_M_rate)
-        rate = (e_rate - wp.dot(n, e_rate) * n) / far
-    return limit.away(x, r, w) * rate
-
-
 @wp.func(inline=False)
 def open_row(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], r: int, w: int):
     """J, response and bias of a friction or limit, at the accelerations in x; row_size 0 where nothing moves it."""
@@ -117,11 +94,7 @@ def open_row(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], r: int, w: int):
         x.row_high[r, w] = friction.bound(m, r, w)
     if m.slot_dof[r] < 0:
         pair = kinds.pair(m, x, r, w)
-        a = ZERO
-        if m.slot_code[r] == SWING or m.slot_code[r] == TWIST:
-            a = pair_acceleration(m, x, pair, ball_rate(m, x, r, pair, w), zero3(), w)
-        else:
-            a = joint_acceleration(m, x, x.row_part[r, w], m.slot_code[r], pair, w)
+        a = joint_acceleration(m, x, x.row_part[r, w], m.slot_code[r], pair, w)
         x.row_bias[r, w] = a - row_velocity(m, x, x.qdd, r, w)
     if not respond(m, x, r, ZERO, w):
         x.row_size[r, w] = ZERO

@@ -11,7 +11,8 @@ of the forces over `share`: M Δ + share Cᵀ (reach k + c) C Δ = ... That is o
 
 beside the joints' own: reach = share = γ h of a Rosenbrock method, h of the linearly implicit Euler method,
 β h / γ and γ h (over 1 - α_f) of the generalized-α method. What the rows' turning does to forces that are there, the
-geometric stiffness, is not among it: a method takes it with its own accelerations.
+geometric part, has a file of its own, geometric.py, for methods that want the whole of ∂f/∂q: ROS34PW2 keeps its order
+without it, and takes it with its accelerations.
 """
 
 import warp as wp

@@ -15,7 +15,7 @@ Poses are found from a first one, closed on the rows taken so far, along what th
 that opens on the way is not implied by them: it is taken too, and the poses are looked for anew.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -33,7 +33,7 @@ from ..state import State, StateArrays, WorkArrays, allocate_work
 from ..system import System, SystemArrays
 from ..system.rank import strongest
 from ..system.slots import CLOSURE, COUPLING, IDLE, Slot
-from ..system.tree import has_loop
+from ..system.tree import JointKey, has_loop
 
 REACHES = (0.15, -0.3, 0.45, -0.6, 0.8)  # how far poses are looked for, largest freedom [rad, sizes]
 POSES = 1 + len(REACHES)
@@ -261,11 +261,10 @@ def choose_rows(system: System, tolerance: float, start: Callable[[System, int],
         return
     placed = {name: system.parameter(name) for name in BY_JOINT if name in system.parameters}
     differ = max(values.shape[1] for values in placed.values())
-    names = {joint.name: i for i, joint in enumerate(system.joints)}
     choices = []
     for w in range(differ):
         if differ > 1:
-            _place(loops.system, placed, names, w)
+            _place(loops.system, placed, system.joint_index, w)
         q = start(loops.system, w) if start else loops.system.start_coordinates()
         choices.append(loops.decide(q, tolerance))
     slot_of = {row_key(slot): r for r, slot in enumerate(system.slots) if slot.kind in (CLOSURE, COUPLING, IDLE)}
@@ -292,9 +291,9 @@ def spare_rows(model: Model, tolerance: float, device: str) -> set[tuple]:
     return {key for i, key in enumerate(loops.keys) if i not in basis}
 
 
-def _place(system: System, placed: dict[str, np.ndarray], names: dict[str, int], w: int) -> None:
-    """Give a tree the joint frames of one world of another system, by name."""
-    pairs = [(i, names[joint.name]) for i, joint in enumerate(system.joints) if joint.name in names]
+def _place(system: System, placed: dict[str, np.ndarray], there: Mapping[JointKey, int], w: int) -> None:
+    """Give a tree the joint frames of one world of another system."""
+    pairs = [(i, there[key]) for key, i in system.joint_index.items() if key in there]
     for name, values in placed.items():
         if name == "q_zero":
             continue

@@ -137,5 +137,6 @@ class SystemArrays:
     nominal_h: wp.array(dtype=f64)  # [1] nominal step [s]
     steps: wp.array(dtype=wp.int32)  # [1] steps of a launch
     live_slots: wp.array(dtype=wp.int32)  # [1] slots that can be rows: all but those of empty hands
+    listing: wp.array(dtype=wp.int32)  # [1] number of the present slots and hands: no other system has had it
     options: wp.array(dtype=f64)  # of the method
     contacts_act: wp.array(dtype=wp.int32)  # [0], or [1] in readings: forces of the last contacts act at an instant

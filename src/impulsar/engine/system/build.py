@@ -28,7 +28,7 @@ from ...author.joints import (
 )
 from ...author.materials import materials_in_use
 from ...author.model import KINDS, Model
-from ...author.parts import PARTS, Joint
+from ...author.parts import PARTS
 from ...author.profiles import Scalar, scalar_profiles
 from ...author.rotations import conjugate, multiply, multiply_all, rotate_all, rotation_matrices, rotation_matrix
 from ..freedoms import code_coordinates, code_slides, measure_coordinates
@@ -40,7 +40,7 @@ from .channels import Channels
 from .contacts import MOST_ROWS, contact_room
 from .numbers import numbers_of
 from .slots import BILATERAL, CLOSURE, COUPLING, FRICTION, HAND, IDLE, MODAL, SOFT, Slot, SlotBuilder, SlotKey
-from .tree import GROUND, Tree, scatter, span
+from .tree import GROUND, AnyJoint, JointKey, Tree, key_of, scatter, span
 
 WITH_SLOTS = ("coupling", *ELEMENTS)
 METRES = (SLIDE_X, SLIDE_Y, SLIDE_Z, LOCK_X, LOCK_Y, LOCK_Z, THREAD, LENGTH)  # codes of rows in metres
@@ -52,6 +52,7 @@ SPATIAL = (TURN_X, *BALL)  # freedoms whose axis turns
 ROW_CAPACITY = 2**28  # float64 of J in all worlds: 2 GiB
 GRAM_CAPACITY = 2**26  # entries in all worlds beyond which rows are not chosen anew at weak poses
 FACTOR_CAPACITY = 2**22  # entries beyond which compliant rows are left out of the direct solve
+LISTINGS = itertools.count(2)  # never what work arrays are cleared to, or poisoned with
 
 
 class System:
@@ -78,8 +79,8 @@ class System:
         self.coordinates = coordinates
         self.tree = scatter(model) if coordinates == "maximal" else span(model)
         self.body_index = {name: i for i, name in enumerate(self.tree.bodies)}
-        self.joints: list[Joint] = [*self.tree.carriers, *self.tree.loops]
-        self.joint_index = {joint.name: i for i, joint in enumerate(self.joints)}
+        self.joints: list[AnyJoint] = [*self.tree.carriers, *self.tree.loops]
+        self.joint_index = {key_of(joint): i for i, joint in enumerate(self.joints)}
         self.material_index = {name: i for i, name in enumerate(materials_in_use(model))}
         self.arrays = SystemArrays()
         self._worlds = worlds
@@ -164,36 +165,34 @@ class System:
         self._write_loads(self._load_channel)
         self.channels = Channels(channels, self._worlds, device, self.channel_owner)
         self.channels.write(self.arrays)
-        self.arrays.h = wp.zeros(1, dtype=f64, device=device)
-        self.arrays.nominal_h = wp.zeros(1, dtype=f64, device=device)
-        self.arrays.steps = wp.zeros(1, dtype=wp.int32, device=device)
-        self.arrays.live_slots = wp.zeros(1, dtype=wp.int32, device=device)
+        for name in ("steps", "live_slots", "listing", "spares"):
+            setattr(self.arrays, name, wp.zeros(1, dtype=wp.int32, device=device))
+        for name, size in (("h", 1), ("nominal_h", 1), ("tableau", 1), ("options", MOST_OPTIONS)):
+            setattr(self.arrays, name, wp.zeros(size, dtype=f64, device=device))  # methods fill them
         self.count_live_slots()
-        self.arrays.spares = wp.zeros(1, dtype=wp.int32, device=device)
-        self.arrays.tableau = wp.zeros(1, dtype=f64, device=device)  # a method that has one fills it
-        self.arrays.options = wp.zeros(MOST_OPTIONS, dtype=f64, device=device)
         self.arrays.contacts_act = wp.zeros(0, dtype=wp.int32, device=device)
 
     def _number_freedoms(self) -> None:
         """Where each freedom's velocity and coordinate are; tree joints in q, v, loops in loop_q."""
-        self.coordinate: dict[tuple[str, int], int] = {}
-        self.dof: dict[tuple[str, int], int] = {}
+        self.coordinate: dict[tuple[JointKey, int], int] = {}
+        self.dof: dict[tuple[JointKey, int], int] = {}
         self._dofs = self._coordinates = 0
         self._dof_start, self._coordinate_start, self._dof_kind = [0], [0], []
         for joint in self.tree.carriers:
+            key = key_of(joint)
             for code in joint.kind.freedoms:
-                self.dof[joint.name, code] = self._dofs
-                self.coordinate[joint.name, code] = self._coordinates
+                self.dof[key, code] = self._dofs
+                self.coordinate[key, code] = self._coordinates
                 self._dof_kind.append(code)
                 self._dofs += 1
                 self._coordinates += code_coordinates(code)
             self._dof_start.append(self._dofs)
             self._coordinate_start.append(self._coordinates)
         self._loop_freedoms: list[tuple[str, int]] = []
-        for joint in self.tree.loops:
-            for code in joint.kind.freedoms:
-                self.coordinate[joint.name, code] = -1 - len(self._loop_freedoms)
-                self._loop_freedoms.append((joint.name, code))
+        for loop in self.tree.loops:
+            for code in loop.kind.freedoms:
+                self.coordinate[loop.name, code] = -1 - len(self._loop_freedoms)
+                self._loop_freedoms.append((loop.name, code))
 
     def range(self, name: str) -> builtins.range:
         """Slots of one range: "closure", "feature" (of joints), "coupling", "spring" or "hand"."""
@@ -208,6 +207,7 @@ class System:
         """Tell the kernels whether there are rows to look for; to be called when a hand takes or lets go."""
         empty = sum(name is None for name in self.hand_names)
         self.arrays.live_slots.fill_(self.counts.slots - 3 * empty)
+        self.arrays.listing.fill_(next(LISTINGS))
 
     def _place_rows(self) -> None:
         """Which trees each slot's row touches, and where in J and Y it is kept."""
@@ -635,7 +635,7 @@ class System:
         freedoms = [(i, code) for i, joint in enumerate(joints) for code in joint.kind.freedoms]
         q = np.zeros(self._coordinates)
         for (i, code), value in zip(freedoms, measure_coordinates(freedoms, p_FM[:, None], q_FM[:, None]), strict=True):
-            size, at = code_coordinates(code), self.coordinate[joints[i].name, code]
+            size, at = code_coordinates(code), self.coordinate[key_of(joints[i]), code]
             q[at : at + size] = value if size == 1 else q_FM[i, :size]
         return q
 

@@ -13,6 +13,7 @@ from ...author.joints import CATALOGUE, SWING, TWIST, Group
 from ...author.model import Model
 from ...author.parts import PARTS, Features, Joint
 from ...author.profiles import Scalar, scalar_profiles
+from .tree import JointKey
 
 CLOSURE = 0  # a lock of a joint that closes a loop
 LIMIT_LOW, LIMIT_HIGH = 1, 2
@@ -94,9 +95,9 @@ class SlotBuilder:
 
     def __init__(
         self,
-        joint_index: dict[str, int],
-        coordinate: dict[tuple[str, int], int],
-        dof: dict[tuple[str, int], int],
+        joint_index: dict[JointKey, int],
+        coordinate: dict[tuple[JointKey, int], int],
+        dof: dict[tuple[JointKey, int], int],
     ):
         self.joint_index = joint_index
         self.dof = dof  # (joint, freedom) -> velocity of a tree joint

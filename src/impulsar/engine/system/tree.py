@@ -5,15 +5,48 @@ free body is a tree of one, so both are the same arrays and the same verbs.
 """
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
-from ...author.joints import CATALOGUE
+from ...author.joints import CATALOGUE, JointType
 from ...author.model import Model
 from ...author.parts import Joint
 
 GROUND = "ground"
-HERE = np.zeros(3), np.array([0.0, 0.0, 0.0, 1.0])  # a frame that is its body's own
+
+
+@dataclass(frozen=True)
+class FreeJoint:
+    """The joint of a body that hangs on nothing: its coordinates are its pose in the world.
+
+    No author made it, so it has no name: it is its own key in tables of joints, equal to that of the same body.
+    """
+
+    body: str
+
+    type: ClassVar[str] = "free"
+    kind: ClassVar[JointType] = CATALOGUE["free"]
+    first: ClassVar[str] = GROUND
+    p_PF: ClassVar[np.ndarray] = np.zeros(3)
+    q_PF: ClassVar[np.ndarray] = np.array([0.0, 0.0, 0.0, 1.0])
+    p_CM: ClassVar[np.ndarray] = p_PF
+    q_CM: ClassVar[np.ndarray] = q_PF
+    length: ClassVar[None] = None
+    pitch: ClassVar[None] = None
+
+    @property
+    def second(self) -> str:
+        return self.body
+
+
+AnyJoint = Joint | FreeJoint
+JointKey = str | FreeJoint
+
+
+def key_of(joint: AnyJoint) -> JointKey:
+    """What tables know a joint by: its name, if it has one."""
+    return joint if isinstance(joint, FreeJoint) else joint.name
 
 
 @dataclass
@@ -22,7 +55,7 @@ class Tree:
 
     bodies: list[str]  # a parent before its children, chains contiguous
     parents: list[int]  # index into bodies, -1: ground
-    carriers: list[Joint]  # joint that carries each body
+    carriers: list[AnyJoint]  # joint that carries each body
     loops: list[Joint]  # joints that close loops, in the author's order
 
 
@@ -62,7 +95,7 @@ def span(model: Model) -> Tree:
         start = len(tree.bodies)
         tree.bodies.append(name)
         tree.parents.append(-1)
-        tree.carriers.append(free_joint(name))
+        tree.carriers.append(FreeJoint(name))
         _grow(tree, name, start, chosen, order)
         hung.update(tree.bodies[start:])
     return tree
@@ -71,17 +104,7 @@ def span(model: Model) -> Tree:
 def scatter(model: Model) -> Tree:
     """Maximal coordinates: every body on a free joint of its own, every joint a set of rows."""
     bodies = list(model.bodies)
-    return Tree(bodies, [-1] * len(bodies), [free_joint(name) for name in bodies], list(model.joints.values()))
-
-
-def free_joint(body: str) -> Joint:
-    """The joint of a body that hangs on nothing: its coordinates are its pose in the world."""
-    return Joint(free_name(body), "free", GROUND, body, *HERE, *HERE)
-
-
-def free_name(body: str) -> str:
-    """What tables call the joint of a free body: authored names hold no control character, so none is equal."""
-    return f"{body}\x00free"
+    return Tree(bodies, [-1] * len(bodies), [FreeJoint(name) for name in bodies], list(model.joints.values()))
 
 
 def _grow(tree: Tree, start: str, index: int, chosen: dict, order: dict) -> None:
