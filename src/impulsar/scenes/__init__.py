@@ -13,7 +13,18 @@ from ..author.checks import flag, number, show
 from ..author.errors import ModelError
 from ..author.model import Model
 from ..plugins import Registry
-from . import chain, cross_lift, five_link, four_bar, manipulator, n_four_bar, peaucellier, slider_crank, ten_pendula
+from . import (
+    chain,
+    cross_lift,
+    five_link,
+    four_bar,
+    grasp,
+    manipulator,
+    n_four_bar,
+    peaucellier,
+    slider_crank,
+    ten_pendula,
+)
 
 
 @dataclass(frozen=True)
@@ -47,6 +58,7 @@ OWN = {
         Scene("n-four-bar", n_four_bar.build),
         Scene("manipulator", manipulator.build),
         Scene("chain", chain.build),
+        Scene("grasp", grasp.build),
     )
 }
 
