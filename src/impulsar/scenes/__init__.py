@@ -14,16 +14,23 @@ from ..author.errors import ModelError
 from ..author.model import Model
 from ..plugins import Registry
 from . import (
+    arch,
+    ball_pit,
     chain,
     cross_lift,
+    dominoes,
     five_link,
     four_bar,
     grasp,
     manipulator,
     n_four_bar,
+    newtons_cradle,
     peaucellier,
+    rolling_disc,
     slider_crank,
+    stack,
     ten_pendula,
+    tippe_top,
 )
 
 
@@ -59,6 +66,13 @@ OWN = {
         Scene("manipulator", manipulator.build),
         Scene("chain", chain.build),
         Scene("grasp", grasp.build),
+        Scene("stack", stack.build),
+        Scene("dominoes", dominoes.build),
+        Scene("arch", arch.build),
+        Scene("ball-pit", ball_pit.build),
+        Scene("newtons-cradle", newtons_cradle.build),
+        Scene("rolling-disc", rolling_disc.build),
+        Scene("tippe-top", tippe_top.build),
     )
 }
 

@@ -5,7 +5,7 @@ from ..author.model import Model
 from ..author.parts import Motor
 from ..author.profiles import Smooth
 from ..author.shapes import Box, Cylinder, Sphere
-from .parts import rod
+from .parts import above, rod
 
 MASS, SIZE = 0.2, 0.06  # of the thing [kg], its edge or diameter [m]
 RADIUS, ANGLE, LIFT = 0.5, 1.0, 0.1  # of the arc [m, rad], and how high it is lifted before [m]
@@ -32,9 +32,7 @@ def build(thing: str = "box", grip: float = 1.05, friction: float = 0.6, table_f
     """
     if thing not in THINGS:
         raise ModelError(f"scene 'grasp': thing is {thing!r}, expected one of: {', '.join(THINGS)}")
-    for what, value in (("grip", grip), ("friction", friction)):
-        if not value > 0:
-            raise ModelError(f"scene 'grasp': {what} is {value!r}, expected a number > 0")
+    above("grasp", grip=grip, friction=friction)
     model = Model(f"grasp of a {thing}")
     model.material("pad", friction=friction)
     model.material("table top", friction=0.0)

@@ -8,7 +8,7 @@ from ..author.errors import ModelError
 from ..author.model import Model
 from ..author.parts import Body
 from ..author.rotations import frame_from_axes
-from ..author.shapes import Capsule
+from ..author.shapes import Capsule, Plane
 
 LENGTH = 0.05  # of a pendulum link [m]
 STARTS = {"hanging": 0.0, "30deg": math.radians(30.0), "horizontal": math.radians(90.0)}
@@ -53,3 +53,21 @@ def rod(model: Model, name: str, a, b, mass: float, radius: float = 0.005, veloc
         angular_velocity=spin,
         shape=Capsule(radius=radius, length=length),
     )
+
+
+def at_least(scene: str, what: str, value: object, least: int = 1) -> None:
+    """Raise `ModelError` unless a parameter is an integer of at least so much."""
+    if not (isinstance(value, int) and value >= least):
+        raise ModelError(f"scene '{scene}': {what} is {value!r}, expected an integer >= {least}")
+
+
+def above(scene: str, least: float = 0.0, **values: float) -> None:
+    """Raise `ModelError` at the first parameter that is not above `least`."""
+    for what, value in values.items():
+        if not value > least:
+            raise ModelError(f"scene '{scene}': {what} is {value!r}, expected a number > {least:g}")
+
+
+def floor(model: Model, material: str, height: float = 0.0, name: str = "floor") -> None:
+    """A level plane of the ground."""
+    model.obstacle(name, Plane(), position=(0.0, 0.0, height), material=material)

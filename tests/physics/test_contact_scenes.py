@@ -1,0 +1,158 @@
+"""Laws that scenes with contact show: stacks, arches and cradles, discs and tops, cams, ratchets, Geneva drives."""
+
+import math
+
+import numpy as np
+import pytest
+
+import impulsar as im
+from impulsar.author.rotations import rotation_matrix
+from impulsar.scenes import rolling_disc, tippe_top
+
+G = 9.81
+
+
+def places(world: im.World) -> np.ndarray:
+    return np.array([world.body(name).position for name in world.model.bodies])
+
+
+def drifted(world: im.World, seconds: float) -> float:
+    """The most that any body moves in so many seconds [m]."""
+    before = places(world)
+    world.step(round(seconds / world.dt))
+    return float(np.abs(places(world) - before).max())
+
+
+def supported(world: im.World, by: str) -> np.ndarray:
+    """The force of an obstacle on what stands on it [N]."""
+    return sum(
+        (-c.force if c.second == by else c.force for c in world.contacts() if by in (c.first, c.second)), np.zeros(3)
+    )
+
+
+@pytest.mark.parametrize("parameters", [{}, {"ratio": 1000.0}, {"gap": 0.002, "offset": 0.002, "yaw": 0.01}], ids=str)
+def test_a_stack_of_twenty_stands(parameters: dict):
+    world = im.World(im.scene("stack", **parameters))
+    world.step(100)
+    assert drifted(world, 2.0) < 1e-8
+    assert places(world)[:, 2] == pytest.approx(0.05 + 0.1 * np.arange(20), abs=1e-8)
+    weight = G * sum(body.mass for body in world.model.bodies.values())
+    assert supported(world, "floor") == pytest.approx([0, 0, weight], abs=1e-6 * weight)
+
+
+def felled(height: float, dt: float) -> np.ndarray:
+    """When each of fifteen dominoes has turned by 10°, over √(height / g)."""
+    world = im.World(im.scene("dominoes", n=16, height=height), dt=dt)
+    times = np.full(15, np.nan)
+    while np.isnan(times).any() and world.time < 15 * math.sqrt(height / G):
+        world.step()
+        lean = np.array([world.body(f"domino{k + 1}").orientation[1] for k in range(15)])
+        times[np.isnan(times) & (lean > math.sin(math.radians(5)))] = world.time
+    return times / math.sqrt(height / G)
+
+
+def test_dominoes_fall_in_a_wave_whose_speed_grows_with_the_root_of_their_height():
+    """Froude's law: lengths times 4, times twice as long; and the wave soon runs steadily."""
+    small, large = felled(0.048, 0.002), felled(0.192, 0.004)
+    assert large == pytest.approx(small, rel=0.02)
+    gaps = np.diff(small)
+    assert gaps[-5:].max() < 1.1 * gaps[-5:].min()
+    assert gaps[1] > 1.2 * gaps[-5:].mean()
+
+
+@pytest.mark.parametrize("thickness", [0.2, 0.12])
+def test_an_arch_stands_where_a_line_of_thrust_lies_within_it(thickness: float):
+    world = im.World(im.scene("arch", thickness=thickness))
+    assert drifted(world, 2.0) < 1e-6
+    weight = G * sum(body.mass for body in world.model.bodies.values())
+    assert supported(world, "floor") == pytest.approx([0, 0, weight], abs=1e-6 * weight)
+
+
+def test_an_arch_falls_where_none_does():
+    """Heyman 1969: at least 0.1075 of the radius."""
+    world = im.World(im.scene("arch", thickness=0.09))
+    assert drifted(world, 1.0) > 0.5
+
+
+def test_balls_in_a_pit_do_not_sink_into_each_other():
+    world = im.World(im.scene("ball-pit", n=50))
+    deepest = 0.0
+    for _ in range(40):
+        world.step()
+        deepest = max(deepest, *(-c.gap for c in world.contacts()), 0.0)
+    assert len(world.contacts()) > 50
+    assert deepest < 1e-3 * 0.03
+    x, y, z = places(world).T
+    assert max(abs(x).max(), abs(y).max()) < 0.18 and z.min() > 0.026
+
+
+@pytest.mark.parametrize("kind", ["rail", "strings"])
+def test_a_cradle_passes_the_blow_on(kind: str):
+    """On a rail exactly; on strings balls beyond gaps are struck off the lowest point, by some (gap / string)²."""
+    world = im.World(im.scene("newtons-cradle", kind=kind, gap=0.01))
+    world.step(40 if kind == "strings" else 20)
+    speed = np.array([np.linalg.norm(world.body(f"ball{k + 1}").velocity) for k in range(5)])
+    if kind == "rail":
+        assert speed == pytest.approx([0, 0, 0, 0, 1], abs=1e-9)
+    else:
+        last = world.body("ball5")
+        energy = 0.5 * speed[4] ** 2 + G * (last.position[2] + 0.3)
+        assert energy == pytest.approx(0.5, rel=0.02)
+        assert speed[:4].max() < 0.05
+
+
+def test_a_blow_within_one_step_keeps_momentum_and_adds_no_energy():
+    """Gaps of 0.1 mm: all impacts fall into one sub-step."""
+    world = im.World(im.scene("newtons-cradle", kind="rail"))
+    world.step(20)
+    speed = np.array([world.body(f"ball{k + 1}").velocity[0] for k in range(5)])
+    assert speed.sum() == pytest.approx(1.0, abs=1e-12)
+    assert 0.5 < (speed**2).sum() < 1.0 + 1e-9
+
+
+def test_a_thin_disc_rolls_as_the_closed_form_says():
+    """a 0.05 m, 70°, 4 rad/s: ω3 = -11.673813 rad/s, circle 0.145923 m; Euler's disc at 20°: 47.902 rad/s."""
+    tilt = math.radians(70)
+    axis = np.array([0, -math.sin(tilt), math.cos(tilt)])
+    turn, spin = rolling_disc.steady("rolling", tilt, 4.0, 1e-9)
+    assert spin @ axis == pytest.approx(-11.673813, rel=1e-7)
+    speed = np.linalg.norm(np.cross(spin, rolling_disc.contact(tilt, 1e-9)))
+    assert speed / turn == pytest.approx(0.145923, rel=1e-5)
+    assert rolling_disc.steady("euler", math.radians(20), 0.0, 1e-9)[0] == pytest.approx(47.902, rel=1e-5)
+
+
+def test_a_disc_rolls_round_its_circle():
+    """Steps of first order: the tilt is off by some h Ω."""
+    model = im.scene("rolling-disc")
+    world = im.World(model, dt=0.0005)
+    start = world.body("disc").position
+    world.step(round(model.duration / 2 / world.dt))
+    tilt = math.acos(rotation_matrix(world.body("disc").orientation)[2, 2])
+    assert tilt == pytest.approx(math.radians(70), abs=0.01)
+    across = np.linalg.norm(world.body("disc").position[:2] - start[:2])
+    speed = np.linalg.norm(model.bodies["disc"].velocity)
+    assert across == pytest.approx(2 * speed / 4.0, rel=0.02)
+
+
+def test_a_tippe_top_turns_over_and_keeps_jelletts_number():
+    world = im.World(im.scene("tippe-top"))
+    inertia = np.diag((tippe_top.RATIO, tippe_top.RATIO, 1.0)) * tippe_top.ALONG
+
+    def read() -> tuple[float, float]:
+        R = rotation_matrix(world.body("top").orientation)
+        L = R @ inertia @ R.T @ world.body("top").angular_velocity
+        return 0.02 * (L[2] - 0.3 * L @ R[:, 2]), R[2, 2]
+
+    start, up = read()
+    assert up > 0.99
+    world.step(2500)
+    end, up = read()
+    assert up < -0.9
+    assert end == pytest.approx(start, rel=0.01)
+    assert world.body("top").position[2] == pytest.approx(0.026, abs=0.001)
+
+
+def test_a_slow_tippe_top_stays_upright():
+    world = im.World(im.scene("tippe-top", spin=40.0))
+    world.step(2500)
+    assert rotation_matrix(world.body("top").orientation)[2, 2] > 0.5
