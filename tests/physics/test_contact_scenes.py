@@ -7,7 +7,7 @@ import pytest
 
 import impulsar as im
 from impulsar.author.rotations import rotation_matrix
-from impulsar.scenes import rolling_disc, tippe_top
+from impulsar.scenes import cam, geneva, rolling_disc, tippe_top
 
 G = 9.81
 
@@ -156,3 +156,74 @@ def test_a_slow_tippe_top_stays_upright():
     world = im.World(im.scene("tippe-top", spin=40.0))
     world.step(2500)
     assert rotation_matrix(world.body("top").orientation)[2, 2] > 0.5
+
+
+def eccentric_lift(follower: str, angle: float) -> float:
+    """Of the eccentric cam, e = 6 mm, R = 36 mm, roller 10 mm [m]."""
+    if follower == "flat":
+        return 0.006 * (1 - math.cos(angle))
+    return -0.006 * math.cos(angle) + math.sqrt(0.046**2 - (0.006 * math.sin(angle)) ** 2) - 0.04
+
+
+@pytest.mark.parametrize("follower", cam.FOLLOWERS)
+def test_a_follower_goes_as_its_cam_says(follower: str):
+    world = im.World(im.scene("cam", follower=follower))
+    for _ in range(60):
+        world.step(10)
+        lift = eccentric_lift(follower, world.joint("shaft").position)
+        assert world.joint("guide").position == pytest.approx(lift, abs=1e-9)
+
+
+def test_a_cycloidal_cam_lifts_as_designed():
+    """Its outline is a polygon of 360 corners: a side is ρ (2π/360)²/8 from the curve, at most 2.5e-6 m."""
+    world = im.World(im.scene("cam", profile="cycloidal"))
+    for _ in range(60):
+        world.step(10)
+        assert world.joint("guide").position == pytest.approx(cam.lift(world.joint("shaft").position), abs=2.5e-6)
+
+
+def test_a_cam_throws_its_follower_off_beyond_the_speed_that_gravity_allows():
+    """e ω² = g at 40.4 rad/s."""
+    off = {}
+    for speed in (38.0, 43.0):
+        world = im.World(im.scene("cam", speed=speed))
+        off[speed] = 0.0
+        for _ in range(300):
+            world.step()
+            lift = eccentric_lift("flat", world.joint("shaft").position)
+            off[speed] = max(off[speed], world.joint("guide").position - lift)
+    assert off[38.0] < 1e-9
+    assert off[43.0] > 1e-4
+
+
+@pytest.mark.parametrize("teeth", [12, 16])
+def test_a_ratchet_goes_back_by_less_than_a_tooth(teeth: int):
+    world = im.World(im.scene("ratchet", teeth=teeth))
+    world.step(1000)
+    reached = world.joint("axle").position
+    assert reached > 2 * math.pi
+    world.step(500)
+    held = world.joint("axle").position
+    assert reached - 2 * math.pi / teeth < held < reached
+    world.step(500)
+    assert world.joint("axle").position == pytest.approx(held, abs=1e-9)
+    # about the axle, what the pawl gives balances the load
+    turn = sum(np.cross(c.point, -c.force if c.second == "pawl" else c.force)[2] for c in world.contacts())
+    assert turn == pytest.approx(0.5, rel=1e-5)
+
+
+@pytest.mark.parametrize("slots", [4, 6])
+def test_a_geneva_drive_turns_its_wheel_as_the_closed_form_says(slots: int):
+    """tan φ = λ sin α / (1 - λ cos α), to the clearance over the radius at which the pin is nearest to the axle."""
+    half = math.pi / slots
+    lam = math.sin(half)
+    world = im.World(im.scene("geneva", slots=slots))
+    allowed = 1e-4 / (0.1 * (1 - lam)) + 1e-6
+    for _ in range(200):
+        world.step(10)
+        turns, angle = divmod(world.joint("shaft").position + geneva.START + math.pi, 2 * math.pi)
+        alpha = angle - math.pi
+        phi = math.atan2(lam * math.sin(alpha), 1 - lam * math.cos(alpha))
+        if abs(alpha) > math.pi / 2 - half:
+            phi = math.copysign(half, alpha)
+        assert world.joint("axle").position == pytest.approx(-(phi + half) - turns * 2 * half, abs=allowed)

@@ -16,16 +16,19 @@ from ..plugins import Registry
 from . import (
     arch,
     ball_pit,
+    cam,
     chain,
     cross_lift,
     dominoes,
     five_link,
     four_bar,
+    geneva,
     grasp,
     manipulator,
     n_four_bar,
     newtons_cradle,
     peaucellier,
+    ratchet,
     rolling_disc,
     slider_crank,
     stack,
@@ -73,6 +76,9 @@ OWN = {
         Scene("newtons-cradle", newtons_cradle.build),
         Scene("rolling-disc", rolling_disc.build),
         Scene("tippe-top", tippe_top.build),
+        Scene("cam", cam.build),
+        Scene("ratchet", ratchet.build),
+        Scene("geneva", geneva.build),
     )
 }
 

@@ -2,11 +2,9 @@
 
 import math
 
-import numpy as np
-
 from ..author.model import Model
 from ..author.shapes import ConvexHull
-from .parts import above, at_least, floor
+from .parts import above, at_least, floor, stone
 
 RADIUS, DEPTH, DENSITY, G = 1.0, 0.3, 2000.0, 9.81  # mean radius, along the vault [m]; [kg/m³]
 
@@ -28,17 +26,7 @@ def build(n: int = 15, thickness: float = 0.2, friction: float = 0.7) -> Model:
         corners = [
             (r * math.cos(a), y, r * math.sin(a)) for r in radii for a in angles for y in (-DEPTH / 2, DEPTH / 2)
         ]
-        center = ConvexHull(corners).center
-        stone = ConvexHull(np.array(corners) - center)
-        inertia = DENSITY * stone.volume * stone.unit_inertia()
-        model.body(
-            f"voussoir{k + 1}",
-            mass=DENSITY * stone.volume,
-            inertia=(inertia + inertia.T) / 2,
-            shape=stone,
-            position=center,
-            material="stone",
-        )
+        stone(model, f"voussoir{k + 1}", ConvexHull(corners), DENSITY, material="stone")
     model.probe("crown", f"voussoir{n // 2 + 1}", at=(0.0, 0.0, radii[1]))
     model.dt, model.duration = 0.01, 5.0
     # every stone dropped onto the floor

@@ -1,6 +1,9 @@
 """Parts that several scenes are made of."""
 
 import math
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -8,7 +11,7 @@ from ..author.errors import ModelError
 from ..author.model import Model
 from ..author.parts import Body
 from ..author.rotations import frame_from_axes
-from ..author.shapes import Capsule, Plane
+from ..author.shapes import Capsule, ConvexHull, Plane
 
 LENGTH = 0.05  # of a pendulum link [m]
 STARTS = {"hanging": 0.0, "30deg": math.radians(30.0), "horizontal": math.radians(90.0)}
@@ -71,3 +74,19 @@ def above(scene: str, least: float = 0.0, **values: float) -> None:
 def floor(model: Model, material: str, height: float = 0.0, name: str = "floor") -> None:
     """A level plane of the ground."""
     model.obstacle(name, Plane(), position=(0.0, 0.0, height), material=material)
+
+
+def prism(outline: Sequence[Sequence[float]], thickness: float, material: str | None = None) -> ConvexHull:
+    """The convex hull of an outline in the x-y plane, so thick along z, half to either side [m]."""
+    points = [(x, y, z) for x, y in outline for z in (-thickness / 2, thickness / 2)]
+    return ConvexHull(points, material=material)
+
+
+def stone(model: Model, name: str, hull: ConvexHull, density: float, **options: Any) -> Body:
+    """A uniform body [kg/m³] that is a hull of points of the world; the centre of mass is its position."""
+    centred = replace(hull, points=np.asarray(hull.points) - hull.center)
+    inertia = density * centred.volume * centred.unit_inertia()
+    tensor = (inertia + inertia.T) / 2  # to the last bit
+    return model.body(
+        name, mass=density * centred.volume, inertia=tensor, shape=centred, position=hull.center, **options
+    )
