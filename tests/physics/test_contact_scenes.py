@@ -86,28 +86,23 @@ def test_balls_in_a_pit_do_not_sink_into_each_other():
     assert max(abs(x).max(), abs(y).max()) < 0.18 and z.min() > 0.026
 
 
-@pytest.mark.parametrize("kind", ["rail", "strings"])
-def test_a_cradle_passes_the_blow_on(kind: str):
-    """On a rail exactly; on strings balls beyond gaps are struck off the lowest point, by some (gap / string)²."""
-    world = im.World(im.scene("newtons-cradle", kind=kind, gap=0.01))
-    world.step(40 if kind == "strings" else 20)
-    speed = np.array([np.linalg.norm(world.body(f"ball{k + 1}").velocity) for k in range(5)])
-    if kind == "rail":
-        assert speed == pytest.approx([0, 0, 0, 0, 1], abs=1e-9)
-    else:
-        last = world.body("ball5")
-        energy = 0.5 * speed[4] ** 2 + G * (last.position[2] + 0.3)
-        assert energy == pytest.approx(0.5, rel=0.02)
-        assert speed[:4].max() < 0.05
-
-
-def test_a_blow_within_one_step_keeps_momentum_and_adds_no_energy():
-    """Gaps of 0.1 mm: all impacts fall into one sub-step."""
-    world = im.World(im.scene("newtons-cradle", kind="rail"))
+@pytest.mark.parametrize("gap", [1e-2, 1e-4])
+def test_a_cradle_on_a_rail_passes_the_blow_on(gap: float):
+    world = im.World(im.scene("newtons-cradle", kind="rail", gap=gap))
     world.step(20)
-    speed = np.array([world.body(f"ball{k + 1}").velocity[0] for k in range(5)])
-    assert speed.sum() == pytest.approx(1.0, abs=1e-12)
-    assert 0.5 < (speed**2).sum() < 1.0 + 1e-9
+    speed = [world.body(f"ball{k + 1}").velocity[0] for k in range(5)]
+    assert speed == pytest.approx([0, 0, 0, 0, 1], abs=1e-9)
+
+
+def test_a_cradle_on_strings_passes_the_blow_on():
+    """A ball is struck where the gaps before it have let the one before swing up: g gap / speed off, four times."""
+    gap = 1e-4
+    world = im.World(im.scene("newtons-cradle", gap=gap))
+    world.step(30)
+    speed = np.array([np.linalg.norm(world.body(f"ball{k + 1}").velocity) for k in range(5)])
+    energy = 0.5 * speed[4] ** 2 + G * (world.body("ball5").position[2] + 0.3)
+    assert energy == pytest.approx(0.5, abs=4 * G * gap)
+    assert speed[:4].max() < 4 * G * gap
 
 
 def test_a_thin_disc_rolls_as_the_closed_form_says():
@@ -122,16 +117,17 @@ def test_a_thin_disc_rolls_as_the_closed_form_says():
 
 
 def test_a_disc_rolls_round_its_circle():
-    """Steps of first order: the tilt is off by some h Ω."""
     model = im.scene("rolling-disc")
-    world = im.World(model, dt=0.0005)
+    world = im.World(model)
     start = world.body("disc").position
-    world.step(round(model.duration / 2 / world.dt))
+    world.step(round(model.duration / world.dt))
     tilt = math.acos(rotation_matrix(world.body("disc").orientation)[2, 2])
-    assert tilt == pytest.approx(math.radians(70), abs=0.01)
-    across = np.linalg.norm(world.body("disc").position[:2] - start[:2])
-    speed = np.linalg.norm(model.bodies["disc"].velocity)
-    assert across == pytest.approx(2 * speed / 4.0, rel=0.02)
+    assert tilt == pytest.approx(math.radians(70), abs=1e-9)
+    radius = np.linalg.norm(model.bodies["disc"].velocity) / 4.0
+    off = 4.0 * world.time - 2 * math.pi  # the round is not a whole number of steps
+    assert world.body("disc").position - start == pytest.approx(
+        (radius * math.sin(off), radius * (1 - math.cos(off)), 0), abs=1e-9
+    )
 
 
 def test_a_tippe_top_turns_over_and_keeps_jelletts_number():
@@ -144,18 +140,18 @@ def test_a_tippe_top_turns_over_and_keeps_jelletts_number():
         return 0.02 * (L[2] - 0.3 * L @ R[:, 2]), R[2, 2]
 
     start, up = read()
-    assert up > 0.99
-    world.step(2500)
+    assert up > 0.98
+    world.step(750)
     end, up = read()
     assert up < -0.9
-    assert end == pytest.approx(start, rel=0.01)
-    assert world.body("top").position[2] == pytest.approx(0.026, abs=0.001)
+    assert end == pytest.approx(start, rel=1e-6)
+    assert world.body("top").position[2] == pytest.approx(0.02 - 0.006 * up, abs=1e-9)
 
 
-def test_a_slow_tippe_top_stays_upright():
-    world = im.World(im.scene("tippe-top", spin=40.0))
-    world.step(2500)
-    assert rotation_matrix(world.body("top").orientation)[2, 2] > 0.5
+def test_a_slow_tippe_top_does_not():
+    world = im.World(im.scene("tippe-top", spin=60.0))
+    world.step(750)
+    assert rotation_matrix(world.body("top").orientation)[2, 2] > 0.95
 
 
 def eccentric_lift(follower: str, angle: float) -> float:
