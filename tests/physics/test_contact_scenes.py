@@ -7,7 +7,7 @@ import pytest
 
 import impulsar as im
 from impulsar.author.rotations import rotation_matrix
-from impulsar.scenes import cam, geneva, rolling_disc, tippe_top
+from impulsar.scenes import cam, geneva, rolling_disc, tippe_top, walker
 
 G = 9.81
 
@@ -223,3 +223,37 @@ def test_a_geneva_drive_turns_its_wheel_as_the_closed_form_says(slots: int):
         if abs(alpha) > math.pi / 2 - half:
             phi = math.copysign(half, alpha)
         assert world.joint("axle").position == pytest.approx(-(phi + half) - turns * 2 * half, abs=allowed)
+
+
+def test_a_leg_of_the_walker_is_jansens():
+    """Points at crank angle 0; the foot's way over a turn."""
+    points = walker.plan(0.0)
+    for key, place in {
+        "X": (-24.0135, 31.2721),
+        "W": (-74.7944, 8.1432),
+        "V": (-59.2315, -28.0529),
+        "F": (-43.1601, -91.7569),
+    }.items():
+        assert points[key] == pytest.approx(place, abs=1e-4)
+    feet = np.array([walker.plan(angle)["F"] for angle in np.linspace(0, 2 * math.pi, 721)])
+    assert feet[:, 0].min() == pytest.approx(-71.52, abs=0.01) and feet[:, 0].max() == pytest.approx(-3.61, abs=0.01)
+    assert np.ptp(feet[:, 1]) == pytest.approx(22.46, abs=0.01)
+
+
+def test_the_walker_walks_and_its_loops_stay_closed():
+    """A foot on the ground goes back 57.4 units in 43 % of a turn: the walker forward by about 133 of 2 mm in one."""
+    ways = []
+    for dt in (0.01, 0.005):
+        world = im.World(im.scene("walker"), dt=dt)
+        worst = 0.0
+        for _ in range(30):
+            world.step(round(0.1 / dt))
+            worst = max(worst, world.constraint_error())
+        assert worst < 1e-9
+        body = world.body("chassis")
+        assert abs(body.position[1]) < 0.05 * body.position[0]
+        assert body.position[2] == pytest.approx(world.model.bodies["chassis"].position[2], abs=0.005)
+        ways.append(body.position[0])
+    turns = world.joint("shaft").position / (2 * math.pi)
+    assert ways[0] == pytest.approx(ways[1], rel=0.01)
+    assert ways[1] / turns == pytest.approx(133 * 0.002, rel=0.1)

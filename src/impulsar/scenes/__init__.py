@@ -1,4 +1,4 @@
-"""Scenes: one file each, a function of its parameters that returns a model.
+"""Scenes: one file each, a function of its parameters that returns a model; every one takes `floor` besides.
 
 Other packages add theirs by entry points of the group `impulsar.scenes`, each such a function, or a Scene.
 """
@@ -34,7 +34,9 @@ from . import (
     stack,
     ten_pendula,
     tippe_top,
+    walker,
 )
+from .floors import BELOW, add_floor
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,7 @@ class Scene:
 
     name: str
     build: Callable[..., Model]
+    below: float = BELOW  # where its floor is, under its lowest point, of its size
 
     @property
     def description(self) -> str:
@@ -51,8 +54,21 @@ class Scene:
 
     @property
     def parameters(self) -> dict[str, object]:
-        """Names and default values."""
+        """Names and default values; `floor` is every scene's."""
+        return {**self.own_parameters, "floor": False}
+
+    @property
+    def own_parameters(self) -> dict[str, object]:
+        """Those of its function."""
         return {name: p.default for name, p in inspect.signature(self.build).parameters.items()}
+
+    def model(self, **parameters: Any) -> Model:
+        """Its model; with floor=True one that has a floor below it."""
+        asked = "floor" not in self.own_parameters and parameters.pop("floor", False)
+        model = self.build(**parameters)
+        if asked:
+            add_floor(model, self.below)
+        return model
 
 
 MOST_PARTS = 100_000  # that a parameter of a scene may ask for
@@ -78,7 +94,8 @@ OWN = {
         Scene("tippe-top", tippe_top.build),
         Scene("cam", cam.build),
         Scene("ratchet", ratchet.build),
-        Scene("geneva", geneva.build),
+        Scene("geneva", geneva.build, below=0.15),  # room for the crank
+        Scene("walker", walker.build),
     )
 }
 
@@ -88,7 +105,7 @@ def check_scene(name: str, thing: Any) -> Scene:
     found = thing if isinstance(thing, Scene) else Scene(name, thing)
     if not callable(found.build) or found.name != name:
         raise TypeError(f"is {thing!r:.80}, expected a function that returns a Model, or a Scene of that name")
-    wanting = [key for key, default in found.parameters.items() if default is inspect.Parameter.empty]
+    wanting = [key for key, default in found.own_parameters.items() if default is inspect.Parameter.empty]
     if wanting:
         raise TypeError(f"parameters {', '.join(wanting)} have no default")
     return found
@@ -106,7 +123,7 @@ def scene(name: str, **parameters: object) -> Model:
         if key not in known:
             raise ModelError(f"scene '{name}': no parameter {key!r}; {_hint(key, known)}")
         _check_kind(f"scene '{name}' with {key}={show(value)}", key, value, known[key])
-    return SCENES[name].build(**parameters)
+    return SCENES[name].model(**parameters)
 
 
 def _check_kind(owner: str, key: str, value: object, default: object) -> None:
