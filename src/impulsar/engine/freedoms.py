@@ -235,8 +235,9 @@ def measure_coordinates(freedoms: Sequence[tuple[int, int]], p_FM: np.ndarray, q
     if not freedoms:
         return values
     inputs = [_shared(joint, wp.int32), _shared(code, wp.int32), _shared(p_FM, vec3), _shared(q_FM, quat)]
-    wp.launch(coordinates_kernel, values.shape, inputs=inputs, outputs=[_shared(values, f64)], device="cpu")
-    return values
+    out = _shared(values, f64)
+    wp.launch(coordinates_kernel, values.shape, inputs=inputs, outputs=[out], device=host_device())
+    return out.numpy()
 
 
 def pose_at(codes: Sequence[int], values: np.ndarray, pitch: float) -> tuple[np.ndarray, np.ndarray]:
@@ -246,10 +247,17 @@ def pose_at(codes: Sequence[int], values: np.ndarray, pitch: float) -> tuple[np.
     if not len(codes):
         return p_FM, q_FM
     inputs = [_shared(np.array(codes, np.int32), wp.int32), _shared(values, f64), pitch]
-    wp.launch(pose_kernel, worlds, inputs=inputs, outputs=[_shared(p_FM, vec3), _shared(q_FM, quat)], device="cpu")
-    return p_FM, q_FM
+    out = [_shared(p_FM, vec3), _shared(q_FM, quat)]
+    wp.launch(pose_kernel, worlds, inputs=inputs, outputs=out, device=host_device())
+    return out[0].numpy(), out[1].numpy()
+
+
+def host_device() -> str:
+    """Where the host calls kernels: the CPU, or, where Warp has no compiler for it, a GPU."""
+    return "cpu" if wp.is_cpu_available() else "cuda:0"
 
 
 def _shared(values: np.ndarray, dtype: type) -> wp.array:
     """An array of the host as kernels on the CPU see it; one that is contiguous is not copied."""
-    return wp.array(np.ascontiguousarray(values), dtype=dtype, device="cpu", copy=False)
+    where = host_device()
+    return wp.array(np.ascontiguousarray(values), dtype=dtype, device=where, copy=where != "cpu")

@@ -17,7 +17,7 @@ from ..author.model import Model
 from ..author.touching import touching_pairs
 from ..edits.fit import fit_kernel
 from ..engine.device import announce_compilation, check_device, load_kernels
-from ..engine.freedoms import coordinates_kernel
+from ..engine.freedoms import coordinates_kernel, host_device
 from ..engine.methods import METHODS
 from ..engine.methods.base import touching_kernel
 from ..engine.start.consistent import refresh_kernel
@@ -95,7 +95,7 @@ class World:
             load_kernels([*on_device, *on_host], device)
         else:
             load_kernels(on_device, device)
-            load_kernels(on_host, "cpu")
+            load_kernels(on_host, host_device())
         dt = dt if dt is not None else model.dt or 0.01
         self.runner = Runner(model, options, coordinates, dt, worlds, device, clamps, script, self._carry_out, room)
         self.runner.strict = strict
