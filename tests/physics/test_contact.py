@@ -360,6 +360,24 @@ def test_a_rod_that_would_jam_is_left_to_impulses():
     assert world.energy().total <= world.energy().start + 1e-6
 
 
+def test_a_coin_wobbles_at_its_tilt():
+    """Several points of its rim are near the floor; one stands for all."""
+    world = im.World(im.scene("rolling-disc", motion="euler", tilt_deg=20.0), dt=0.002)
+    world.step(20)
+    q = world.body("disc").orientation
+    assert np.degrees(np.arccos(1 - 2 * (q[0] ** 2 + q[1] ** 2))) == pytest.approx(20.0, abs=1e-6)
+
+
+def test_what_a_motor_presses_into_the_floor_is_told():
+    model = floor()
+    box(model, "box", (0, 0, 0.3))
+    model.joint("press", "prismatic", "ground", "box", at=(0, 0, 0.3), axis=(0, 0, -1), motor=im.Motor(speed=0.5))
+    world = im.World(model)
+    report = world.step(60)
+    assert report.overlap > 1e-3
+    assert "overlap" in [one.cause for one in report.trouble]
+
+
 # methods of sequential impulses ---------------------------------------------------------------------------
 
 

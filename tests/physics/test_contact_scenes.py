@@ -60,7 +60,7 @@ def test_dominoes_fall_in_a_wave_whose_speed_grows_with_the_root_of_their_height
     assert gaps[1] > 1.2 * gaps[-5:].mean()
 
 
-@pytest.mark.parametrize("thickness", [0.2, 0.15])
+@pytest.mark.parametrize("thickness", [0.2, 0.12])
 def test_an_arch_stands_where_a_line_of_thrust_lies_within_it(thickness: float):
     world = im.World(im.scene("arch", thickness=thickness))
     assert drifted(world, 2.0) < 1e-6

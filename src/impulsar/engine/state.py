@@ -296,7 +296,7 @@ class Layout:
         return [name for name in self.rows if name.startswith(f"{method.name}.")]
 
 
-REPORT_ROWS = 19
+REPORT_ROWS = 20
 
 
 def work_shapes(n: Counts) -> dict[str, int]:

@@ -20,6 +20,7 @@ BY_IMPULSES = 1e100  # a coarser tolerance is none
 MOST_TURN = 1.0  # [rad] of a body in a step of order 1: beyond it turns are not resolved
 MOST_TURNS = 1e4  # [rad] in a nominal step of free bodies, where joints count their own turns
 OPEN = 1e-3  # [rad, or of the mechanism's size]: joints that were open by more before the last correction
+DEEP = 1e-4  # [m, or of the mechanism's size]: shapes that are left overlapping by more
 UNSOLVED = 1e-6  # of the largest impulse: contacts that miss Coulomb's law by more are trouble
 WIDE_OPEN = 1e-2  # the same of a method of order 1
 
@@ -48,7 +49,7 @@ CAUSES = {
 class Trouble:
     """Something about a step that is not right to its tolerance."""
 
-    cause: str  # budget, iterations, open, fast, contacts, energy
+    cause: str  # budget, iterations, open, fast, contacts, overlap, energy
     part: str | None
     text: str  # what, and what to do about it
 
@@ -124,6 +125,11 @@ class StepReport:
         return self._count_row(measured.MODE_CHANGES)
 
     @property
+    def overlap(self):
+        """The deepest that shapes were left inside each other in the steps of the call [m]."""
+        return self._row(measured.OVERLAP)
+
+    @property
     def contacts(self):
         """Contacts that were found last, also such as may come within a step."""
         return self._count_row(measured.CONTACTS)
@@ -189,6 +195,10 @@ class StepReport:
         if off > UNSOLVED:
             text = f"contacts were solved to {off:.1g} of their largest impulse only; take a smaller dt"
             found.append(Trouble("contacts", None, text))
+        deep = float(self.raw[measured.OVERLAP].max())
+        if deep > DEEP * max(1.0, facts.system.size):
+            text = f"shapes overlap by {deep:.3g} m; they are pushed apart as far as joints and motors let them"
+            found.append(Trouble("overlap", None, text))
         turn = float(self.raw[measured.FASTEST].max()) * facts.h
         most = MOST_TURN if first_order else MOST_TURNS if facts.coordinates == "maximal" else np.inf
         if turn > most:

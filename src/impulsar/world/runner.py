@@ -35,7 +35,7 @@ from .reports import Facts, StepReport, broken
 MOST_STEPS = 2**31 - 1  # of one call
 WORST = (  # rows of a report of which the largest counts
     *(measured.MOST_ITERATIONS, measured.BROKEN, measured.COARSE, measured.ROWS_LEFT_OUT),
-    *(measured.CONTACTS_LEFT_OUT, measured.CONTACT_RESIDUAL),
+    *(measured.CONTACTS_LEFT_OUT, measured.CONTACT_RESIDUAL, measured.OVERLAP),
 )
 SLICE = 0.1  # wall time that a launch of many steps should take at most [s]
 FIRST_SLICE, LARGEST_SLICE = 4, 2**20  # sub-steps of a launch, before their cost is known and at most

@@ -212,6 +212,11 @@ def find_features(m: wp.ref[ShapeArrays], x: wp.ref[CollideScratch], f: wp.ref[F
 
 
 @wp.func
+def has_rim(f: wp.ref[Features], i: int, w: int) -> bool:
+    return f.kind[2 * i, w] == CIRCLE or f.kind[2 * i + 1, w] == CIRCLE
+
+
+@wp.func
 def moving(x: wp.ref[WorkArrays], f: wp.ref[Features], at: int, body: int, w: int) -> Moving:
     """Point and axis of a feature in the world, and their rates."""
     V = body_twist(x, body, w)

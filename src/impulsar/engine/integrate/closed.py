@@ -19,7 +19,7 @@ from ..constrain import contact, friction, kinds, limit, motor
 from ..constrain.accelerations import body_acceleration, body_twist
 from ..constrain.assemble import assemble_bilateral
 from ..constrain.contact import OPEN, OPENS, SLIDES, SLIPS, STICKS
-from ..constrain.features import find_features, keep_spot
+from ..constrain.features import find_features, has_rim, keep_spot
 from ..constrain.frames import body_position, follow_loops
 from ..constrain.rows import set_row
 from ..coordinates.tree import accelerate, articulate, kinematics, row_velocity
@@ -34,9 +34,10 @@ from ..system import SystemArrays
 from .contacts import YIELD, activate, forget_rows, surface_of
 from .control import keep_derivatives, set_within
 from .evaluate import choose_feedback, factor_equations, steer_motors
+from .impulsive import KINK
 from .pairs import STAGES
 from .settle import open_row
-from .substeps import JUMP, may_jump
+from .substeps import may_jump
 
 MOST_CONTACTS = 20
 STILL = wp.constant(wp.float64(1e-9))  # slower than this is at rest [m/s, rad/s]
@@ -44,6 +45,7 @@ TOUCH = wp.constant(wp.float64(1e-9))  # so near is closed [m, rad]
 PASSED = wp.constant(wp.float64(1e-6))  # so deep is left to impulses [m, rad]
 LEAVES = wp.constant(wp.float64(1e-7))  # acceleration of what should be at rest that is not rounding [m/s², rad/s²]
 NOISE = wp.constant(wp.float64(1e-12))  # gap or slip below 0 that is rounding [m, m/s]
+SAME = wp.constant(wp.float64(1e-7))  # gaps of one contact, as it is found and by its features [m]
 ZENO = wp.constant(wp.float64(1e-4))  # bounces shorter than this are none [s]
 UNSOLVED = wp.constant(wp.float64(1e-8))  # error of a solve, of the largest force, that is none
 SHARP = wp.constant(wp.float64(1e-13))  # how exactly the end of a mode is located [s]
@@ -51,7 +53,7 @@ TRIES = 8  # changes of mode at one instant
 
 
 @wp.func(inline=False)
-def begin_contacts(m: wp.ref[SystemArrays], c: wp.ref[ContactArrays], w: int) -> bool:
+def begin_contacts(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], c: wp.ref[ContactArrays], w: int) -> bool:
     """Features of the contacts that were detected; False where they are too many, too deep or not known.
 
     Friction against rolling and spinning is left to impulses.
@@ -62,6 +64,14 @@ def begin_contacts(m: wp.ref[SystemArrays], c: wp.ref[ContactArrays], w: int) ->
         c.features.normal[i, w] = c.found.normal[i, w]
         if c.found.gap[i, w] < -PASSED or not find_features(c.shapes, c.found, c.features, i, w):
             return False
+        # several points of a rim are found, of which the lowest stands for all
+        c.spare[i, w] = int(0)
+        keep_spot(x, c.features, i, c.shapes.body[c.found.first[i, w]], c.shapes.body[c.found.second[i, w]], w)
+        if wp.abs(c.features.gap[i, w] - c.found.gap[i, w]) > SAME:
+            if not has_rim(c.features, i, w):
+                return False
+            c.spare[i, w] = int(1)
+            c.found.mode[i, w] = OPEN
         surface = surface_of(m, c, i, w)
         if surface.rolling > ZERO or surface.spinning > ZERO:
             return False
@@ -314,6 +324,8 @@ def find_closed(
     struck = int(0)
     contacts = c.slip.shape[0]
     for i in range(c.found.count[0, w]):
+        if c.spare[i, w] != 0:
+            continue
         u = wp.dot(relative_velocity(x, c, i, w), c.features.normal[i, w])
         if c.features.gap[i, w] > TOUCH or u > STILL or (c.found.mode[i, w] == OPENS and u >= -STILL):
             c.found.mode[i, w] = OPEN
@@ -396,6 +408,8 @@ def note_ends(
     contacts = c.slip.shape[0]
     for i in range(c.found.count[0, w]):
         c.leaves[i, w] = OPEN
+        if c.spare[i, w] != 0:
+            continue
         if c.found.mode[i, w] == OPEN:
             c.leaves[i, w] = int(c.features.gap[i, w] < -NOISE)
         elif c.found.mode[i, w] == SLIDES:
@@ -495,8 +509,7 @@ def jumps(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays]
     """Whether a motor without bound is met by an impulse: its target's velocity has jumped."""
     if not kinds.is_drive(x, r, w) or not may_jump(m, s, x, r, t, w):
         return False
-    _, off = motor.miss(m, s, x, r, t, w)
-    return wp.abs(off) > JUMP
+    return wp.abs(motor.jump(m, s, x, r, t, w)) > KINK * (ONE + wp.abs(motor.target_rate(m, x, r, t, w)))
 
 
 @wp.func(inline=False)
@@ -535,7 +548,7 @@ def strike_contacts(
                 x.active[count, w] = r
                 count += 1
     for i in range(c.found.count[0, w]):
-        if c.features.gap[i, w] <= TOUCH and contact.has_room(m, x, w):
+        if c.spare[i, w] == 0 and c.features.gap[i, w] <= TOUCH and contact.has_room(m, x, w):
             strike_one(m, s, x, c, i, slow, w)
     rows = activate(m, x, count, w)
     for k in range(s.v.shape[0]):

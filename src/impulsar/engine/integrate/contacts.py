@@ -32,7 +32,7 @@ from ..solve.sweep import start_pseudo
 from ..spatial import HALF, INFINITY, ONE, TWO, ZERO, angular, f64, linear, vec3
 from ..state import CONTACT_NUMBERS, Contact, StateArrays, WorkArrays
 from ..system import SystemArrays
-from ..system.measured import CONTACT_RESIDUAL, CONTACTS, CONTACTS_LEFT_OUT
+from ..system.measured import CONTACT_RESIDUAL, CONTACTS, CONTACTS_LEFT_OUT, OVERLAP
 from .books import book_forces, book_rows
 from .impulsive import collect_forces, finish_books, mark_solved, start_books
 
@@ -365,7 +365,8 @@ def project_contacts(
             report_worst(m, x, w)
         worst = wp.max(worst, worst_contact(c, w))
         if worst <= LEFT_ERROR:
-            return
+            rounds = int(ROUNDS)
+            continue
         articulate(m, x, w)
         assemble_bilateral(m, x, t, 0, w)
         factor_bilateral(m, x, w)
@@ -384,6 +385,8 @@ def project_contacts(
         follow_loops(m, s, x, w)
         detect(m, x, c, span, w)
         rounds += 1
+    for i in range(c.found.count[0, w]):
+        x.report[OVERLAP, w] = wp.max(x.report[OVERLAP, w], -c.found.gap[i, w])
 
 
 @wp.func(inline=False)

@@ -252,7 +252,7 @@ def advance(
         free = SHORT * time_to_touch(m, x, c, size, False, w)
         calm = c.found.count[0, w] > FEW and is_calm(x, c, p.left, w)  # impulses are exact there, and cheap
         if not calm and (touches(c, w) or free < least):
-            if known != 0 or begin_contacts(m, c, w):
+            if known != 0 or begin_contacts(m, x, c, w):
                 if p.landing == ZERO:
                     size = wp.min(size, wp.max(free, TWO * least))
                 return take_closed(m, s, x, c, p, size, w)

@@ -12,10 +12,11 @@ Newton's method on p = proj(p - ρ w) (Alart and Curnier 1991): with y = p - ρ 
     at a bound                  P = bound, of which P_of is a part where it depends on it
     sliding, d = y / |y|        P - R d - κ (1 - d dᵀ) (P - ρ (W P + b)) = 0        κ = R / |y|
 
-which has few factors where it is warm. 1e-9 of the own response on the diagonal, against the last p, stands in for
-what is redundant. It may go in circles: then sweeps by rows bring it near, and it is tried again. Matrices are kept
-within an envelope: row k from `start` to k, its column likewise, so that rows of bodies far from each other cost
-nothing.
+which has few factors where it is warm. A little of the own response on the diagonal stands in for what is redundant: of
+several solutions it finds the least, so that bodies which hold each other do not press against each other for nothing;
+a last step towards the p so found leaves no error of it. It may go in circles: then sweeps by rows bring it near, and
+it is tried again. Matrices are kept within an envelope: row k from `start` to k, its column likewise, so that rows of
+bodies far from each other cost nothing.
 """
 
 import warp as wp
@@ -23,6 +24,7 @@ import warp as wp
 from ..spatial import HALF, ONE, ZERO, f64
 
 SOFT = wp.constant(wp.float64(1e-9))  # of a row's own response
+NEAR = wp.constant(wp.float64(1e-7))  # error at which the least p has been found, but for what SOFT leaves
 TINY = wp.constant(wp.float64(1e-300))
 ENOUGH = wp.constant(wp.float64(1e-10))  # error, of the largest impulse there is or would be without the others
 ROUNDED = wp.constant(wp.float64(1e-14))  # what is less is rounding; a stack of n amplifies errors n² times
@@ -222,11 +224,11 @@ def coefficient(c: wp.ref[Bounded], k: int, j: int, w: int) -> f64:
 
 
 @wp.func
-def right_side(c: wp.ref[Bounded], k: int, w: int) -> f64:
+def right_side(c: wp.ref[Bounded], k: int, toward: f64, w: int) -> f64:
     """Of the equation of row k."""
     kind = c.kind[k, w]
     if kind == INSIDE:
-        return SOFT * response(c, k, k, w) * c.p[k, w] - c.b[k, w]
+        return SOFT * response(c, k, k, w) * toward * c.p[k, w] - c.b[k, w]
     if kind == BOUND:
         if c.of[k, w] >= 0:
             return ZERO
@@ -245,8 +247,11 @@ def right_side(c: wp.ref[Bounded], k: int, w: int) -> f64:
 
 
 @wp.func(inline=False)
-def solve_rows(c: wp.ref[Bounded], w: int) -> bool:
-    """P of the equations as they are sorted, by LU within the envelope, into c.next; False where they have none."""
+def solve_rows(c: wp.ref[Bounded], toward: f64, w: int) -> bool:
+    """P of the equations as they are sorted, by LU within the envelope, into c.next; False where they have none.
+
+    toward: 0, the least P of those there are, or 1, that nearest to c.p.
+    """
     n = c.count[0, w]
     W = c.W  # local: the compiler keeps their addresses in registers
     kinds = c.kind
@@ -279,7 +284,7 @@ def solve_rows(c: wp.ref[Bounded], w: int) -> bool:
             upper[row + j, w] = value
         if upper[row + k, w] == ZERO:
             return False
-        value = right_side(c, k, w)
+        value = right_side(c, k, toward, w)
         for j in range(start, k):
             value -= lower[row + j, w] * c.next[j, w]
         c.next[k, w] = value
@@ -303,7 +308,10 @@ def newton(c: wp.ref[Bounded], start: f64, w: int) -> f64:
     for k in range(n):
         c.best[k, w] = c.p[k, w]
     while step < NEWTON_STEPS and least > ROUNDED and since < WATCHDOG:
-        if not solve_rows(c, w):
+        toward = ZERO
+        if least <= NEAR:
+            toward = ONE
+        if not solve_rows(c, toward, w):
             step = NEWTON_STEPS
         else:
             for k in range(n):

@@ -53,6 +53,7 @@ class ContactArrays:
     features: Features
     slip: wp.array2d(dtype=vec3)  # [contact] which way it slides
     leaves: wp.array2d(dtype=wp.int32)  # [contact or slot] 1: its mode ends here
+    spare: wp.array2d(dtype=wp.int32)  # [contact] 1: another one stands for it
     power: wp.array2d(dtype=f64)  # [stage] of contacts [W]
 
 

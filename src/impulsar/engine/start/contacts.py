@@ -66,7 +66,12 @@ def contact_arrays(system: System) -> "ContactArrays | None":
         "begin": trees + 1,
         "column": counts.bilaterals,
     }
-    sizes |= {"slip": counts.contacts, "leaves": counts.contacts + counts.slots, "power": STAGES + 1}
+    sizes |= {
+        "slip": counts.contacts,
+        "spare": counts.contacts,
+        "leaves": counts.contacts + counts.slots,
+        "power": STAGES + 1,
+    }
     c.features = Features()
     for name, kind in Features.vars.items():  # type: ignore[attr-defined]
         many = 2 if name in ("kind", "point", "axis", "round", "ring") else 1

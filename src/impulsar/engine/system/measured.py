@@ -19,4 +19,5 @@ MODE_CHANGES = 15  # of friction and limits that were located
 ROWS_LEFT_OUT = 14  # most rows of a step for which there was no room
 CONTACTS_LEFT_OUT = 16  # most contacts of a step for which there was no room
 CONTACT_RESIDUAL = 17  # worst error of contacts after a solve, of the largest impulse
+OVERLAP = 19  # deepest that was left by a projection [m]
 CONTACTS = 18  # that were found last, also such as may come
