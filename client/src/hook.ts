@@ -37,6 +37,7 @@ export function exposeState(pieces: Pieces): void {
       generation: now.generation,
       revision: now.revision,
       applied: now.applied,
+      contacts: now.contacts.length / 7,
       poses: Object.fromEntries(scene.bodies.map((body, k) => [body.name, [...now.poses.subarray(7 * k, 7 * k + 7)]])),
       hands: (live?.hands ?? []).map((hand, k) => ({ ...hand, values: [...now.hands.subarray(9 * k, 9 * k + 9)] })),
       loads: (live?.loads ?? []).map((load, k) => ({ ...load, values: [...now.loads.subarray(6 * k, 6 * k + 6)] })),

@@ -349,7 +349,7 @@ export type ClientMessage = EditMessage | Control | Subscribe;
 
 export const LONGEST_SIGNAL = 280;
 export const MAGIC = 0x31504d49;
-export const HEADER_BYTES = 64;
+export const HEADER_BYTES = 68;
 export const FLAGS = { paused: 1, slow: 2, broken: 4, replaying: 8 } as const;
 export const BOOKS = ["kinetic", "potential", "elastic", "work", "loss", "imbalance", "constraint_error", "iterations", "substeps", "step_time", "step_budget", "real_time_factor", "speed"] as const;
 export const BOOK_UNITS: Record<(typeof BOOKS)[number], string> = { kinetic: "J", potential: "J", elastic: "J", work: "J", loss: "J", imbalance: "J", constraint_error: "m and rad", iterations: "1", substeps: "1", step_time: "s", step_budget: "s", real_time_factor: "1", speed: "1" };
@@ -367,15 +367,17 @@ export interface FrameHeader {
   bodies: number;
   hands: number;
   loads: number;
+  contacts: number;
   signals: number;
   books: number;
 }
 
-export interface Frame extends Omit<FrameHeader, "bodies" | "hands" | "loads" | "signals" | "books"> {
+export interface Frame extends Omit<FrameHeader, "bodies" | "hands" | "loads" | "contacts" | "signals" | "books"> {
   books: Float32Array;
   poses: Float32Array;
   hands: Float32Array;
   loads: Float32Array;
+  contacts: Float32Array;
   signals: Float32Array;
   marks: Uint8Array;
 }
@@ -397,8 +399,9 @@ export function decodeFrame(buffer: ArrayBuffer): Frame {
     bodies: view.getUint32(44, true),
     hands: view.getUint32(48, true),
     loads: view.getUint32(52, true),
-    signals: view.getUint32(56, true),
-    books: view.getUint32(60, true),
+    contacts: view.getUint32(56, true),
+    signals: view.getUint32(60, true),
+    books: view.getUint32(64, true),
   };
   if (header.magic !== MAGIC) throw new Error("not a frame of this protocol");
   let offset = HEADER_BYTES;
@@ -411,6 +414,8 @@ export function decodeFrame(buffer: ArrayBuffer): Frame {
   const poses = take(7 * header.bodies);
   const hands = take(9 * header.hands);
   const loads = take(6 * header.loads);
+  const contacts = take(7 * header.contacts);
   const signals = take(header.signals);
-  return { ...header, books, poses, hands, loads, signals, marks: new Uint8Array(buffer, offset, header.signals) };
+  const marks = new Uint8Array(buffer, offset, header.signals);
+  return { ...header, books, poses, hands, loads, contacts, signals, marks };
 }

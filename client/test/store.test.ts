@@ -72,6 +72,7 @@ const frame = (time: number, poses: number[] = []): Frame => ({
   poses: new Float32Array(poses),
   hands: new Float32Array(),
   loads: new Float32Array(),
+  contacts: new Float32Array(),
   signals: new Float32Array(),
   marks: new Uint8Array(),
 });

@@ -524,3 +524,13 @@ def test_a_short_day_stays_small() -> None:
     assert found.clients >= 1
     assert found.growth < 64 * MEGABYTE
     assert found.journal < 8 * MEGABYTE
+
+
+def test_contacts_are_in_the_frame(make_studio) -> None:
+    """Point and force of each: on the body, where the other is an obstacle."""
+    studio = make_studio("stack", n=2)
+    with StudioClient(studio.url) as client:
+        frame = client.frame(lambda frame: frame.header["contacts"] == 8 and frame.time > 0.1)
+        assert frame.contacts.shape == (8, 7)
+        low = frame.contacts[frame.contacts[:, 2] < 1e-6]
+        assert low[:, 3:6].sum(axis=0) == pytest.approx((0, 0, 2 * 9.81), abs=1e-3)

@@ -7,7 +7,7 @@ import numpy as np
 
 from .bench import Bench
 from .books import Books
-from .contacts import Contacts
+from .contacts import Contact, Contacts
 
 
 class Moment:
@@ -40,6 +40,11 @@ class Moment:
     def resultants(self) -> np.ndarray:
         """What changes the momenta of the bodies [body, world, torque and force] [N m, N]."""
         return self._instant[1]
+
+    @cached_property
+    def contacts(self) -> list[Contact]:
+        """Those of the first world that are closed."""
+        return Contacts(self.bench).read(0)
 
     @cached_property
     def contact_forces(self) -> np.ndarray:

@@ -33,6 +33,7 @@ class Frame:
     poses: np.ndarray  # [body, 7]
     hands: np.ndarray  # [hand, point, target and force]
     loads: np.ndarray  # [load, force and torque]
+    contacts: np.ndarray  # [contact, point, force, 1 where it slides]
     signals: np.ndarray
     marks: np.ndarray
     arrived: float  # wall time, monotonic [s]
@@ -53,16 +54,18 @@ def decode(data: bytes) -> Frame:
         raise ModelError("frame: is not one of this protocol")
     at = _HEADER.size
     blocks = []
-    for count in (header["books"], 7 * header["bodies"], 9 * header["hands"], 6 * header["loads"], header["signals"]):
-        blocks.append(np.frombuffer(data, "<f4", count, at))
-        at += 4 * count
-    books, poses, hands, loads, signals = blocks
+    sizes = {"books": 1, "bodies": 7, "hands": 9, "loads": 6, "contacts": 7, "signals": 1}
+    for name, size in sizes.items():
+        blocks.append(np.frombuffer(data, "<f4", size * header[name], at))
+        at += 4 * size * header[name]
+    books, poses, hands, loads, contacts, signals = blocks
     return Frame(
         header,
         dict(zip((name for name, _ in BOOKS), books.tolist(), strict=True)),
         poses.reshape(-1, 7),
         hands.reshape(-1, 9),
         loads.reshape(-1, 6),
+        contacts.reshape(-1, 7),
         signals,
         np.frombuffer(data, np.uint8, header["signals"], at),
         wall.monotonic(),

@@ -28,8 +28,8 @@ class Tick:
     revision: int
     step: int
     flags: int
-    counts: tuple[int, int, int]  # bodies, hands, loads
-    blocks: bytes  # books, poses, hands, loads
+    counts: tuple[int, int, int, int]  # bodies, hands, loads, contacts
+    blocks: bytes  # books, poses, hands, loads, contacts
 
     def frame(self, applied: int, subscription: int, signals: list[Signal]) -> bytes:
         """The frame of one client."""
@@ -72,10 +72,21 @@ def tick(
     numbers = [*energies, error, iterations, substeps, step_time, *clock]
     order = _order(now.bench.system)
     p, q = (QUANTITIES[f"body.{what}"].read(now)[order, 0] for what in ("position", "orientation"))
-    hands, loads = _hands(now), _loads(now)
+    hands, loads, contacts = _hands(now), _loads(now), _contacts(now)
+    shared = numbers, np.hstack([p, q]), hands, loads, contacts
     with np.errstate(over="ignore"):  # what float32 cannot hold is sent as infinite
-        blocks = b"".join(np.asarray(block, "<f4").tobytes() for block in (numbers, np.hstack([p, q]), hands, loads))
-    return Tick(now, time, generation, revision, step, flags, (len(order), len(hands), len(loads)), blocks)
+        blocks = b"".join(np.asarray(block, "<f4").tobytes() for block in shared)
+    counts = len(order), len(hands), len(loads), len(contacts)
+    return Tick(now, time, generation, revision, step, flags, counts, blocks)
+
+
+def _contacts(now: Moment) -> list[np.ndarray]:
+    """Point, force and whether it slides, of each contact that is closed; on the second, or on what is no obstacle."""
+    bodies = now.bench.system.body_index
+    return [
+        np.array([*one.point, *(one.force if one.second in bodies else -one.force), float(one.mode == "slides")])
+        for one in now.contacts
+    ]
 
 
 def _order(system: System) -> np.ndarray:

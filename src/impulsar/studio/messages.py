@@ -33,6 +33,7 @@ A binary frame is little-endian: the header (HEADER), then float32 blocks, then 
     poses     7 per body in the order of Scene.bodies: position of the centre of mass, orientation
     hands     9 per hand in the order of Live.hands: point held, target, force on the body (world axes)
     loads     6 per load in the order of Live.loads: force, torque now (world axes)
+    contacts  7 per contact: point, force on the second of two bodies or on one on an obstacle, 1 where it slides
     signals   1 per signal in the order of the client's Subscribe whose id is `subscription`
     marks     1 byte per signal: bit 0 set: a choice, because redundant constraints leave it open
 
@@ -76,6 +77,7 @@ HEADER: tuple[tuple[str, str], ...] = (
     ("bodies", "I"),
     ("hands", "I"),
     ("loads", "I"),
+    ("contacts", "I"),
     ("signals", "I"),
     ("books", "I"),  # how many
 )

@@ -12,6 +12,7 @@ from .edit_types import comment, edit_types
 
 FOLDER = Path(__file__).parents[3] / "client" / "src"
 PLAIN = {str: "string", int: "number", float: "number", bool: "boolean", type(None): "null", typing.Any: "unknown"}
+BLOCKS = ("books", "poses", "hands", "loads", "contacts", "signals")  # of a frame
 VIEWS = {"I": ("getUint32", 4), "d": ("getFloat64", 8)}
 
 DECODER = """
@@ -33,8 +34,10 @@ export function decodeFrame(buffer: ArrayBuffer): Frame {
   const poses = take(7 * header.bodies);
   const hands = take(9 * header.hands);
   const loads = take(6 * header.loads);
+  const contacts = take(7 * header.contacts);
   const signals = take(header.signals);
-  return { ...header, books, poses, hands, loads, signals, marks: new Uint8Array(buffer, offset, header.signals) };
+  const marks = new Uint8Array(buffer, offset, header.signals);
+  return { ...header, books, poses, hands, loads, contacts, signals, marks };
 }
 """
 
@@ -104,7 +107,8 @@ def _frame() -> str:
     flags = ", ".join(f"{name}: {bit}" for name, bit in messages.FLAGS.items())
     books = ", ".join(f'"{name}"' for name, _ in messages.BOOKS)
     units = ", ".join(f'{name}: "{unit}"' for name, unit in messages.BOOKS)
-    blocks = "".join(f"  {name}: Float32Array;\n" for name in ("books", "poses", "hands", "loads", "signals"))
+    blocks = "".join(f"  {name}: Float32Array;\n" for name in BLOCKS)
+    counted = " | ".join(f'"{name}"' for name in ("bodies", "hands", "loads", "contacts", "signals", "books"))
     return (
         f"export const LONGEST_SIGNAL = {messages.LONGEST_SIGNAL};\n"
         f"export const MAGIC = 0x{messages.MAGIC:x};\nexport const HEADER_BYTES = {offset};\n"
@@ -112,7 +116,7 @@ def _frame() -> str:
         f"export const BOOKS = [{books}] as const;\n"
         f"export const BOOK_UNITS: Record<(typeof BOOKS)[number], string> = {{ {units} }};\n\n"
         f"export interface FrameHeader {{\n{header}\n}}\n\n"
-        f'export interface Frame extends Omit<FrameHeader, "bodies" | "hands" | "loads" | "signals" | "books"> {{\n'
+        f"export interface Frame extends Omit<FrameHeader, {counted}> {{\n"
         f"{blocks}  marks: Uint8Array;\n}}\n" + DECODER % {"fields": "\n".join(fields)}
     )
 
