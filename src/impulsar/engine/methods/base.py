@@ -7,6 +7,7 @@ class of its options, a subclass of `Method`.
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import fields, is_dataclass
+from functools import cache
 from typing import Any, ClassVar, Protocol, cast
 
 import numpy as np
@@ -96,6 +97,12 @@ class Method(Protocol):
         """Units of work in a budget [s]. This one takes all of a step's time to be spent on them."""
         spent, done = trial(self, self.most_work)
         return int(budget / (spent / max(1.0, done)))
+
+
+@cache
+def apart(function: Callable) -> wp.Kernel:
+    """A kernel in a module of its own, made when it is first asked for: Warp reads all that it calls to name it."""
+    return wp.kernel(enable_backward=False, module="unique")(function)
 
 
 def touching_kernel(method: Any) -> wp.Kernel:

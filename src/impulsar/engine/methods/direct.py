@@ -52,7 +52,7 @@ from ..state import Block, Counts, StateArrays, WorkArrays
 from ..system import SystemArrays
 from ..system.measured import BROKEN
 from ..system.rank import PLAY
-from .base import Method
+from .base import Method, apart
 
 PAIRS = ("auto", "explicit", "implicit")
 RETRY = wp.constant(wp.float64(1.2))  # growth of the wished sub-step while it is too small to be taken
@@ -85,7 +85,7 @@ class Direct(Method):
 
     @property
     def touching_kernel(self) -> wp.Kernel:
-        return touching_kernel
+        return apart(take_touching_steps)
 
     @property
     def tableau(self) -> np.ndarray:
@@ -201,8 +201,7 @@ def end_step(
         instant_reactions(m, s, x, w)
 
 
-@wp.kernel(enable_backward=False, module="unique")  # compiled where there is contact only
-def touching_kernel(m: SystemArrays, s: StateArrays, x: WorkArrays, c: ContactArrays):
+def take_touching_steps(m: SystemArrays, s: StateArrays, x: WorkArrays, c: ContactArrays):
     """The same of worlds with contact."""
     w = wp.tid()
     start_report(x, w)

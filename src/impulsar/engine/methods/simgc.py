@@ -32,7 +32,7 @@ from ..solve.sweep import start_pseudo, sweep, warm_start
 from ..spatial import ONE, ZERO
 from ..state import StateArrays, WorkArrays
 from ..system import SystemArrays
-from .base import Method, Trial, sweeps_in
+from .base import Method, Trial, apart, sweeps_in
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class Simgc(Method):
 
     @property
     def touching_kernel(self) -> wp.Kernel:
-        return touching_kernel
+        return apart(take_touching_steps)
 
     @property
     def most_work(self) -> int:
@@ -190,8 +190,7 @@ def simgc_kernel(m: SystemArrays, s: StateArrays, x: WorkArrays):
     check_finite(x, w)
 
 
-@wp.kernel(enable_backward=False, module="unique")  # compiled where there is contact only
-def touching_kernel(m: SystemArrays, s: StateArrays, x: WorkArrays, c: ContactArrays):
+def take_touching_steps(m: SystemArrays, s: StateArrays, x: WorkArrays, c: ContactArrays):
     """The same of worlds with contact."""
     w = wp.tid()
     start_report(x, w)
