@@ -62,7 +62,7 @@ def announce_compilation(kernel: wp.Kernel, device: str) -> None:
     """Say so if the kernel's module is not in the cache: compiling takes seconds."""
     mend_cache(kernel, device)
     if not _folder(kernel.module, device).exists():
-        wait = "10 to 30 s" if wp.get_device(device).is_cpu else "about a minute"
+        wait = "10 to 60 s" if wp.get_device(device).is_cpu else "1 to 4 minutes"
         _tell(f"compiling the {_short_name(kernel)} kernel for {device} ({wait}, once)")
 
 
