@@ -78,6 +78,7 @@ JUNK = {
 }
 
 
+@pytest.mark.timed
 @pytest.mark.parametrize("name", JUNK)
 def test_junk_is_refused_by_name_inside_a_second(name, tmp_path):
     """Of the process's own time: others may be at work on the machine."""
