@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 import warp as wp
 
-from impulsar.engine.solve.coulomb import Bounded, solve_bounded
+from impulsar.engine.solve.bounded import Bounded
+from impulsar.engine.solve.coulomb import solve_bounded
 from impulsar.engine.spatial import f64
+from impulsar.engine.start.contacts import room_for_problem
 
-INT = wp.int32
 INFINITY = 1e300
 
 
@@ -33,11 +34,10 @@ class Problem:
 def solve(problems, start=None, envelope=None):
     """Impulses and errors of all problems, each in a world of its own."""
     most, worlds = max(problem.size for problem in problems), len(problems)
-    entries = most * (most + 1) // 2
-    ints = {name: np.zeros((most, worlds), np.int32) for name in ("start", "at", "reach", "group", "of", "kind")}
-    names = ("b", "low", "high", "p", "w", "rho", "best", "next", "share", "along")
-    floats = {name: np.full((most, worlds), np.nan) for name in names}
-    floats |= {name: np.full((entries, worlds), np.nan) for name in ("W", "lower", "upper")}
+    c = room_for_problem(most, worlds, "cpu")
+    ints = {name: np.zeros((most, worlds), np.int32) for name in ("start", "at", "group", "of")}
+    floats = {name: np.full((most, worlds), np.nan) for name in ("b", "low", "high", "p")}
+    floats["W"] = np.full((most * (most + 1) // 2, worlds), np.nan)
     count = np.zeros((1, worlds), np.int32)
     for w, problem in enumerate(problems):
         n = problem.size
@@ -53,13 +53,11 @@ def solve(problems, start=None, envelope=None):
         for name in ("b", "low", "high"):
             floats[name][:n, w] = getattr(problem, name)
         floats["p"][:n, w] = 0.0 if start is None else start[w]
-    c = Bounded()
-    c.count = wp.array(count, dtype=INT, device="cpu")
-    c.factors = wp.zeros_like(c.count)
+    c.count.assign(count)
     for name, data in ints.items():
-        setattr(c, name, wp.array(data, dtype=INT, device="cpu"))
+        getattr(c, name).assign(data)
     for name, data in floats.items():
-        setattr(c, name, wp.array(data, dtype=f64, device="cpu"))
+        getattr(c, name).assign(data)
     error = wp.zeros(worlds, dtype=f64, device="cpu")
     wp.launch(bounded_kernel, worlds, inputs=[c, error], device="cpu")
     p = c.p.numpy()

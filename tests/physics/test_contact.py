@@ -4,13 +4,14 @@ import numpy as np
 import pytest
 
 import impulsar as im
+from impulsar.author.rotations import multiply
 
 G = 9.81
 
 
-def turned(axis, angle: float) -> tuple:
+def turned(axis, angle: float) -> np.ndarray:
     axis = np.array(axis, float)
-    return (*(axis / np.linalg.norm(axis) * np.sin(angle / 2)), np.cos(angle / 2))
+    return np.array([*(axis / np.linalg.norm(axis) * np.sin(angle / 2)), np.cos(angle / 2)])
 
 
 def floor(friction: float = 0.5, restitution: float = 0.0, angle: float = 0.0, **more) -> im.Model:
@@ -25,12 +26,12 @@ def box(model: im.Model, name: str, position, size: float = 0.2, mass: float = 1
     model.body(name, mass=mass, shape=im.Box((size, size, size), material="stuff"), position=position, **more)
 
 
-def on_slope(part: float, modes: bool = True) -> tuple[im.World, float]:
-    """A box on a slope of a part of the friction angle's tangent."""
+def on_slope(part: float, modes: bool = True, yaw: float = 0.0) -> tuple[im.World, float]:
+    """A box on a slope of a part of the friction angle's tangent, turned on it."""
     angle = np.arctan(0.5 * part)
     model = floor(0.5, angle=angle)
     up = np.array([np.sin(angle), 0, np.cos(angle)])
-    box(model, "box", 0.1 * up, orientation=turned((0, 1, 0), angle))
+    box(model, "box", 0.1 * up, orientation=multiply(turned((0, 1, 0), angle), turned((0, 0, 1), yaw)))
     return im.World(model, im.Direct(modes=modes)), angle
 
 
@@ -41,8 +42,9 @@ def test_a_box_holds_on_a_slope_below_the_friction_angle():
     assert np.linalg.norm(np.array(world.body("box").position) - start) < 1e-12
 
 
-def test_a_box_slides_down_a_slope_beyond_it():
-    world, angle = on_slope(1.01)
+@pytest.mark.parametrize("yaw", [0.0, 0.3, 0.7])
+def test_a_box_slides_down_a_slope_beyond_it(yaw: float):
+    world, angle = on_slope(1.01, yaw=yaw)
     start = np.array(world.body("box").position)
     world.step(200)
     way = np.linalg.norm(np.array(world.body("box").position) - start)

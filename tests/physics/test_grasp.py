@@ -66,3 +66,20 @@ def test_a_rough_table_does_not_take_the_box_from_the_grip():
     """Of the forces that fit Coulomb's law the least are found: fingers do not press the box onto the table."""
     _, slip, _ = carried("box", 0.01, im.Direct(), table_friction=0.6)
     assert slip < 1e-9
+
+
+def test_no_friction_of_many_lets_a_corner_slip_at_lift_off():
+    """Pressure may stand on two corners about which the box would turn: a solution, and not the one it comes from."""
+    world = im.World(im.scene("grasp"), worlds=32)
+    friction = np.random.default_rng(0).uniform(0.6, 0.9, 256)
+    world.set("pad.friction", friction[friction < 0.65][:32])
+
+    def held() -> np.ndarray:
+        palm, thing = world.body("palm"), world.body("thing")
+        turns = [rotation_matrix(q).T for q in palm.orientation]
+        return np.array([turn @ away for turn, away in zip(turns, thing.position - palm.position, strict=True)])
+
+    world.step(149)
+    start = held()
+    world.step(20)
+    assert np.abs(held() - start).max() < 1e-12

@@ -31,7 +31,7 @@ from ..solve.project import velocity_error
 from ..spatial import HALF, INFINITY, ONE, ZERO, angular, f64, linear, spatial, vec3, zero3
 from ..state import StateArrays, WorkArrays
 from ..system import SystemArrays
-from .contacts import YIELD, activate, forget_rows, surface_of
+from .contacts import SWEEPS, YIELD, activate, forget_rows, surface_of
 from .control import keep_derivatives, set_within
 from .evaluate import choose_feedback, factor_equations, steer_motors
 from .impulsive import KINK
@@ -40,6 +40,7 @@ from .settle import open_row
 from .substeps import may_jump
 
 MOST_CONTACTS = 20
+STRAIGHT = wp.constant(wp.float64(1e-9))  # of a slip: what is less aside is rounding
 STILL = wp.constant(wp.float64(1e-9))  # slower than this is at rest [m/s, rad/s]
 TOUCH = wp.constant(wp.float64(1e-9))  # so near is closed [m, rad]
 PASSED = wp.constant(wp.float64(1e-6))  # so deep is left to impulses [m, rad]
@@ -77,6 +78,9 @@ def begin_contacts(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], c: wp.ref[Con
             return False
         c.found.anchor_first[i, w] = c.found.in_first[i, w]
         c.found.anchor_second[i, w] = c.found.in_second[i, w]
+        n = c.features.normal[i, w]
+        force = c.found.impulse[i, w]
+        c.slip[i, w] = wp.normalize(wp.dot(force, n) * n - force)  # against friction
     return True
 
 
@@ -136,6 +140,18 @@ def relative_acceleration(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], c: wp.
     return a
 
 
+@wp.func
+def turned(d: vec3, slip: vec3) -> vec3:
+    """The direction of a slip, d before: one that goes aside by no more than rounding goes straight on.
+
+    Friction turns a slow slip's direction at a rate of μ g / |slip|, so fast that explicit steps make rounding grow.
+    """
+    ahead = wp.dot(slip, d)
+    if ahead > ZERO and wp.length(slip - ahead * d) <= STRAIGHT * ahead:
+        return d
+    return wp.normalize(slip)
+
+
 @wp.func(inline=False)
 def append_closed(
     m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], c: wp.ref[ContactArrays], i: int, w: int
@@ -161,7 +177,7 @@ def append_closed(
         d = c.slip[i, w]
         slip = slip_of(x, c, i, w)
         if wp.dot(slip, d) > HALF * wp.length(slip):
-            d = wp.normalize(slip)
+            d = turned(d, slip)
         across = contact.append_across(m, s, x, r, False, surface.friction, zero3(), zero3(), w)
         for k in range(2):
             t = x.pair_slide[across + k - m.slot_kind.shape[0], w]
@@ -252,7 +268,7 @@ def evaluate_closed(
     for r in range(m.slot_kind.shape[0], x.row_count[0, w]):
         c.rebound[r, w] = ZERO
         x.row_pseudo[r, w] = warm_force(m, s, x, c, r, w)
-    error = solve_islands(m, x, c, x.qdd, x.row_pseudo, rows, w)
+    error = solve_islands(m, x, c, x.qdd, x.row_pseudo, rows, SWEEPS, w)
     keep_forces(m, s, x, c, stage, w)
     keep_derivatives(m, s, x, stage, w)
     return error <= UNSOLVED
@@ -334,8 +350,11 @@ def find_closed(
         else:
             slip = slip_of(x, c, i, w)
             if wp.length(slip) > STILL:
+                d = wp.normalize(slip)
+                if c.found.mode[i, w] == SLIDES:
+                    d = turned(c.slip[i, w], slip)
                 c.found.mode[i, w] = SLIDES
-                c.slip[i, w] = wp.normalize(slip)
+                c.slip[i, w] = d
             elif c.found.mode[i, w] != SLIPS:
                 c.found.mode[i, w] = STICKS
     for r in range(m.slot_kind.shape[0]):
@@ -553,7 +572,7 @@ def strike_contacts(
     rows = activate(m, x, count, w)
     for k in range(s.v.shape[0]):
         x.v_old[k, w] = s.v[k, w]
-    error = solve_islands(m, x, c, s.v, x.row_pseudo, rows, w)
+    error = solve_islands(m, x, c, s.v, x.row_pseudo, rows, SWEEPS, w)
     for r in range(x.row_count[0, w]):
         if r >= slots or kinds.is_limit(x, r, w) or kinds.is_drive(x, r, w):
             p = x.row_pseudo[r, w]
@@ -663,6 +682,6 @@ def project_closed(
     for r in range(x.row_count[0, w]):
         c.rebound[r, w] = ZERO
     rows = activate(m, x, 0, w)
-    solve_islands(m, x, c, s.v, x.row_pseudo, rows, w)
+    solve_islands(m, x, c, s.v, x.row_pseudo, rows, SWEEPS, w)
     forget_rows(m, s, x, w)
     kinematics(m, s, x, ZERO, w)

@@ -38,7 +38,9 @@ from .impulsive import collect_forces, finish_books, mark_solved, start_books
 
 MARGIN = wp.constant(wp.float64(1e-6))  # beyond what shapes can travel, contacts are looked for [m]
 LEFT_ERROR = wp.constant(wp.float64(1e-10))  # position error left [m, rad]
+SWEEPS = 30  # of islands that are too large to be solved as a whole
 ROUNDS = 4  # of a projection
+SHIFT_SWEEPS = 10  # in each of them
 CAP = wp.constant(wp.float64(0.02))  # of a correction in one round [m]
 ROLLS = wp.constant(wp.float64(1e-3))  # of a pair's size: a contact that moves by more along a body is not anchored
 YIELD = wp.constant(wp.float64(1e-7))  # softness of positions, of a row's own response, where rows contradict
@@ -164,10 +166,13 @@ def time_to_touch(
     for i in range(c.found.pair_count[0, w]):
         a = c.found.pair_first[i, w]
         b = c.found.pair_second[i, w]
+        size = HALF * wp.min(c.shapes.reach[a], c.shapes.reach[b])
+        if fast and span * (shape_speed(x, c, a, w) + shape_speed(x, c, b, w)) < size:
+            continue
         apart = pair_distance(c.shapes, c.found, a, b, w)
         if apart.gap > DEAD:
             u = closing_speed(x, c, a, b, apart.normal, w)
-            if fast and wp.abs(u) * span < HALF * wp.min(c.shapes.reach[a], c.shapes.reach[b]):
+            if fast and wp.abs(u) * span < size:
                 continue
             # gap = u t + g t² at the latest
             u = wp.max(u, ZERO)
@@ -259,8 +264,9 @@ def keep_impulses(
         i = x.row_part[r, w]
         p = s.impulse[r, w]
         f.impulse[i, w] = f.impulse[i, w] + p * x.pair_slide[r - slots, w]
-        mean = HALF * (row_velocity(m, x, s.v, r, w) + row_velocity(m, x, x.v_old, r, w))
-        s.contact_work[0, w] = s.contact_work[0, w] + p * mean
+        if p != ZERO:
+            mean = HALF * (row_velocity(m, x, s.v, r, w) + row_velocity(m, x, x.v_old, r, w))
+            s.contact_work[0, w] = s.contact_work[0, w] + p * mean
     for r in range(slots, x.row_count[0, w]):
         if contact.is_normal(x, r, w):
             i = x.row_part[r, w]
@@ -378,7 +384,7 @@ def project_contacts(
         rows = activate(m, x, 0, w)
         for k in range(s.v.shape[0]):
             x.shift[k, w] = ZERO
-        solve_islands(m, x, c, x.shift, x.row_pseudo, rows, w)
+        solve_islands(m, x, c, x.shift, x.row_pseudo, rows, SHIFT_SWEEPS, w)
         forget_rows(m, s, x, w)
         move_coordinates(m, s, x.shift, w)
         kinematics(m, s, x, ZERO, w)
@@ -425,7 +431,7 @@ def contact_step(
         c.rebound[r, w] = ZERO
     append_rows(m, s, x, c, h, carried_on(m, s, h, w), w)
     rows = activate(m, x, slots, w)
-    error = solve_islands(m, x, c, s.v, s.impulse, rows, w)
+    error = solve_islands(m, x, c, s.v, s.impulse, rows, SWEEPS, w)
     x.report[CONTACT_RESIDUAL, w] = wp.max(x.report[CONTACT_RESIDUAL, w], error)
     s.last_h[0, w] = h
     book_rows(m, s, x, slots, t, h, w)

@@ -248,11 +248,10 @@ def advance(
     if p.evaluations > MOST_EVALUATIONS and c.found.pair_count[0, w] > 0:
         p.crowded = CROWDED
     if c.found.pair_count[0, w] > 0 and m.options[Option.modes] != ZERO and p.crowded == 0 and p.pair == EXPLICIT:
-        least = LEAST * m.options[Option.impulse_step]
-        free = SHORT * time_to_touch(m, x, c, size, False, w)
-        calm = c.found.count[0, w] > FEW and is_calm(x, c, p.left, w)  # impulses are exact there, and cheap
-        if not calm and (touches(c, w) or free < least):
-            if known != 0 or begin_contacts(m, x, c, w):
+        if not (c.found.count[0, w] > FEW and is_calm(x, c, p.left, w)):  # impulses are exact there, and cheap
+            least = LEAST * m.options[Option.impulse_step]
+            free = SHORT * time_to_touch(m, x, c, size, False, w)
+            if (touches(c, w) or free < least) and (known != 0 or begin_contacts(m, x, c, w)):
                 if p.landing == ZERO:
                     size = wp.min(size, wp.max(free, TWO * least))
                 return take_closed(m, s, x, c, p, size, w)

@@ -12,76 +12,35 @@ Newton's method on p = proj(p - ρ w) (Alart and Curnier 1991): with y = p - ρ 
     at a bound                  P = bound, of which P_of is a part where it depends on it
     sliding, d = y / |y|        P - R d - κ (1 - d dᵀ) (P - ρ (W P + b)) = 0        κ = R / |y|
 
-which has few factors where it is warm. A little of the own response on the diagonal stands in for what is redundant: of
-several solutions it finds the least, so that bodies which hold each other do not press against each other for nothing;
-a last step towards the p so found leaves no error of it. It may go in circles: then sweeps by rows bring it near, and
-it is tried again. Matrices are kept within an envelope: row k from `start` to k, its column likewise, so that rows of
-bodies far from each other cost nothing.
+which has few factors where it is warm (newton_step.py). A little of the own response on the diagonal stands in for what
+is redundant: of several solutions it finds the least, so that bodies which hold each other do not press against each
+other for nothing; a last step towards the p so found leaves no error of it. Where much has changed sweeps by rows come
+first: rigid bodies that hold each other may have several solutions, of which the one near the last is wanted. Newton's
+method may go in circles. Then sweeps bring it near and it is tried again, and at last on softer problems whose rows
+give way to what p differs from the last one's, ever less (proximal points). Matrices are kept within an envelope: row k
+from `start` to k, its column likewise, so that rows of bodies far from each other cost nothing.
 """
 
 import warp as wp
 
-from ..spatial import HALF, ONE, ZERO, f64
+from ..spatial import HALF, ONE, TWO, ZERO, f64
+from .bounded import BOUND, INSIDE, SLIDES, Bounded, first_of, response
+from .newton_step import solve_rows
 
-SOFT = wp.constant(wp.float64(1e-9))  # of a row's own response
 NEAR = wp.constant(wp.float64(1e-7))  # error at which the least p has been found, but for what SOFT leaves
 TINY = wp.constant(wp.float64(1e-300))
 ENOUGH = wp.constant(wp.float64(1e-10))  # error, of the largest impulse there is or would be without the others
+CHANGED = wp.constant(wp.float64(1e-6))  # error beyond which it is swept first
 ROUNDED = wp.constant(wp.float64(1e-14))  # what is less is rounding; a stack of n amplifies errors n² times
 NOTHING = wp.constant(wp.float64(1e-14))  # response, of the largest: a row that nothing moves
 NEWTON_STEPS = 15
 WATCHDOG = 4  # steps without a new best
-SWEEPS = 10  # before Newton's method is tried again; then three times as many, within MOST_WORK
-ROUNDS = 6
-MOST_WORK = 2000000  # entries of the matrix read in sweeps
-INSIDE, BOUND, SLIDES = 0, 1, 2
-
-
-@wp.struct
-class Bounded:
-    """A problem of up to so many rows, and the scratch of its solution, all [row, world] unless said."""
-
-    count: wp.array2d(dtype=wp.int32)  # [1] rows
-    start: wp.array2d(dtype=wp.int32)  # first row that responds to it
-    at: wp.array2d(dtype=wp.int32)  # where entry 0 of its row would be: (k, j) is at at[k] + j
-    reach: wp.array2d(dtype=wp.int32)  # last row that responds to it; found here
-    W: wp.array2d(dtype=f64)  # [entry] lower half
-    b: wp.array2d(dtype=f64)
-    group: wp.array2d(dtype=wp.int32)  # of rows bounded together: how many at the first, 0 at the others; 1 alone
-    of: wp.array2d(dtype=wp.int32)  # row whose p the bounds are multiples of, -1: none
-    low: wp.array2d(dtype=f64)
-    high: wp.array2d(dtype=f64)
-    p: wp.array2d(dtype=f64)  # in: to begin with; out
-    factors: wp.array2d(dtype=wp.int32)  # [1] how many were made, added up
-    # scratch
-    w: wp.array2d(dtype=f64)
-    rho: wp.array2d(dtype=f64)
-    best: wp.array2d(dtype=f64)
-    next: wp.array2d(dtype=f64)
-    kind: wp.array2d(dtype=wp.int32)
-    share: wp.array2d(dtype=f64)  # κ of a row that slides
-    along: wp.array2d(dtype=f64)  # d of it; the bound of one that is there
-    lower: wp.array2d(dtype=f64)  # [entry] L, 1 on its diagonal
-    upper: wp.array2d(dtype=f64)  # [entry] U by columns
-
-
-@wp.func
-def response(c: wp.ref[Bounded], k: int, j: int, w: int) -> f64:
-    """W between two rows."""
-    row = wp.max(k, j)
-    column = wp.min(k, j)
-    if column < c.start[row, w]:
-        return ZERO
-    return c.W[c.at[row, w] + column, w]
-
-
-@wp.func
-def first_of(c: wp.ref[Bounded], k: int, w: int) -> int:
-    """First of the rows that k is bounded together with."""
-    first = k
-    while c.group[first, w] == 0:
-        first -= 1
-    return first
+SWEEPS = 10  # before Newton's method, where much has changed or it has failed; then three times as many
+ROUNDS = 4
+SOFTEST = wp.constant(wp.float64(0.1))  # of a row's own response; a tenth of it in the next problem
+SOFTER = 7  # problems
+MOST_SWEEPS = 2000000  # entries of the matrix read in sweeps
+MOST_WORK = 10000000  # multiplications of factors
 
 
 @wp.func(inline=False)
@@ -192,122 +151,21 @@ def sort_rows(c: wp.ref[Bounded], w: int) -> f64:
     return error / largest
 
 
-@wp.func
-def coefficient(c: wp.ref[Bounded], k: int, j: int, w: int) -> f64:
-    """Of P_j in the equation of row k."""
-    own = ZERO
-    if k == j:
-        own = ONE
-    kind = c.kind[k, w]
-    if kind == INSIDE:
-        value = response(c, k, j, w)
-        return value + SOFT * own * value
-    of = c.of[k, w]
-    if kind == BOUND:
-        if of >= 0 and j == of:
-            return own - c.along[k, w]
-        return own
-    d = c.along[k, w]
-    value = own
-    if of >= 0 and j == of:
-        value -= c.high[k, w] * d
-    first = first_of(c, k, w)
-    for i in range(c.group[first, w]):
-        part = -d * c.along[first + i, w]
-        if first + i == k:
-            part += ONE
-        moved = -c.rho[k, w] * response(c, first + i, j, w)
-        if first + i == j:
-            moved += ONE
-        value -= c.share[k, w] * part * moved
-    return value
-
-
-@wp.func
-def right_side(c: wp.ref[Bounded], k: int, toward: f64, w: int) -> f64:
-    """Of the equation of row k."""
-    kind = c.kind[k, w]
-    if kind == INSIDE:
-        return SOFT * response(c, k, k, w) * toward * c.p[k, w] - c.b[k, w]
-    if kind == BOUND:
-        if c.of[k, w] >= 0:
-            return ZERO
-        return c.along[k, w]
-    d = c.along[k, w]
-    value = ZERO
-    if c.of[k, w] < 0:
-        value = c.high[k, w] * d
-    first = first_of(c, k, w)
-    for i in range(c.group[first, w]):
-        part = -d * c.along[first + i, w]
-        if first + i == k:
-            part += ONE
-        value -= c.share[k, w] * part * c.rho[k, w] * c.b[first + i, w]
-    return value
-
-
 @wp.func(inline=False)
-def solve_rows(c: wp.ref[Bounded], toward: f64, w: int) -> bool:
-    """P of the equations as they are sorted, by LU within the envelope, into c.next; False where they have none.
+def newton(c: wp.ref[Bounded], start: f64, swept: bool, w: int) -> f64:
+    """Newton's method from c.p, whose error is `start`; leaves the best p that was found and returns its error.
 
-    toward: 0, the least P of those there are, or 1, that nearest to c.p.
+    swept: p may be any of several that fit, of which the least is looked for.
     """
     n = c.count[0, w]
-    W = c.W  # local: the compiler keeps their addresses in registers
-    kinds = c.kind
-    lower = c.lower
-    upper = c.upper
-    starts = c.start
-    places = c.at
-    c.factors[0, w] = c.factors[0, w] + 1
-    for k in range(n):
-        start = starts[k, w]
-        row = places[k, w]
-        inside = kinds[k, w] == INSIDE
-        for j in range(start, k):
-            value = W[row + j, w]
-            if not inside:
-                value = coefficient(c, k, j, w)
-            column = places[j, w]
-            for i in range(wp.max(start, starts[j, w]), j):
-                value -= lower[row + i, w] * upper[column + i, w]
-            lower[row + j, w] = value / upper[column + j, w]
-        for j in range(start, k + 1):
-            value = W[row + j, w]
-            if kinds[j, w] != INSIDE:
-                value = coefficient(c, j, k, w)
-            elif j == k:
-                value += SOFT * value
-            left = places[j, w]
-            for i in range(wp.max(start, starts[j, w]), j):
-                value -= lower[left + i, w] * upper[row + i, w]
-            upper[row + j, w] = value
-        if upper[row + k, w] == ZERO:
-            return False
-        value = right_side(c, k, toward, w)
-        for j in range(start, k):
-            value -= lower[row + j, w] * c.next[j, w]
-        c.next[k, w] = value
-    for back in range(n):
-        k = n - 1 - back
-        row = places[k, w]
-        value = c.next[k, w] / upper[row + k, w]
-        c.next[k, w] = value
-        for j in range(starts[k, w], k):
-            c.next[j, w] = c.next[j, w] - upper[row + j, w] * value
-    return True
-
-
-@wp.func(inline=False)
-def newton(c: wp.ref[Bounded], start: f64, w: int) -> f64:
-    """Newton's method from c.p, whose error is `start`; leaves the best p that was found and returns its error."""
-    n = c.count[0, w]
     least = start
+    if swept:
+        least = wp.max(start, TWO * NEAR)
     since = int(0)
     step = int(0)
     for k in range(n):
         c.best[k, w] = c.p[k, w]
-    while step < NEWTON_STEPS and least > ROUNDED and since < WATCHDOG:
+    while step < NEWTON_STEPS and least > ROUNDED and since < WATCHDOG and c.work[0, w] > 0:
         toward = ZERO
         if least <= NEAR:
             toward = ONE
@@ -331,7 +189,7 @@ def newton(c: wp.ref[Bounded], start: f64, w: int) -> f64:
     for k in range(n):
         c.p[k, w] = c.best[k, w]
     velocities(c, w)
-    return least
+    return wp.min(least, sort_rows(c, w))
 
 
 @wp.func
@@ -376,6 +234,29 @@ def sweep_rows(c: wp.ref[Bounded], w: int):
 
 
 @wp.func(inline=False)
+def approach(c: wp.ref[Bounded], w: int) -> f64:
+    """Newton's method on ever less soft problems about the last p; leaves the last one's p and returns its error."""
+    n = c.count[0, w]
+    for k in range(n):
+        c.own[k, w] = response(c, k, k, w)
+        c.given[k, w] = c.b[k, w]
+    soft = f64(SOFTEST)
+    for _ in range(SOFTER):
+        for k in range(n):
+            yields = soft * c.own[k, w]
+            c.W[c.at[k, w] + k, w] = c.own[k, w] + yields
+            c.b[k, w] = c.given[k, w] - yields * c.p[k, w]
+        velocities(c, w)
+        newton(c, sort_rows(c, w), False, w)
+        soft *= f64(0.1)
+    for k in range(n):
+        c.W[c.at[k, w] + k, w] = c.own[k, w]
+        c.b[k, w] = c.given[k, w]
+    velocities(c, w)
+    return sort_rows(c, w)
+
+
+@wp.func(inline=False)
 def solve_bounded(c: wp.ref[Bounded], w: int) -> f64:
     """p of all rows, from c.p to begin with; returns the error that is left, of the largest impulse there is."""
     prepare(c, w)
@@ -384,22 +265,28 @@ def solve_bounded(c: wp.ref[Bounded], w: int) -> f64:
             c.p[k, w] = ZERO
     velocities(c, w)
     error = sort_rows(c, w)
+    if error <= ROUNDED:
+        return error
+    c.work[0, w] = MOST_WORK
+    last = wp.max(c.count[0, w] - 1, 0)
+    time = MOST_SWEEPS // (2 * (c.at[last, w] + last + 1))  # for sweeps
     sweeps = int(SWEEPS)
     rounds = int(0)
-    last = wp.max(c.count[0, w] - 1, 0)
-    work = MOST_WORK // (2 * (c.at[last, w] + last + 1))  # sweeps that there is time for
-    while rounds < ROUNDS and error > ENOUGH:
-        if rounds > 0:
-            for _ in range(sweeps):
+    while rounds < ROUNDS:
+        swept = error > CHANGED or rounds > 0
+        if swept:
+            for _ in range(wp.min(sweeps, time)):
                 sweep_rows(c, w)
-            work -= sweeps
-            sweeps = wp.min(3 * sweeps, work)
-            if sweeps <= 0:
-                rounds = int(ROUNDS)
+            time -= sweeps
+            sweeps *= 3
             velocities(c, w)
             error = sort_rows(c, w)
-        error = newton(c, error, w)
-        if error > ENOUGH:
-            error = sort_rows(c, w)
+        error = newton(c, error, swept, w)
+        if swept and error > ROUNDED and error <= NEAR:
+            error = newton(c, error, False, w)
         rounds += 1
+        if error <= ENOUGH or time <= 0:
+            rounds = int(ROUNDS)
+    if error > ENOUGH:
+        error = newton(c, approach(c, w), False, w)
     return error

@@ -16,7 +16,7 @@ from ..collide.arrays import PLANE
 from ..collide.shapes import collide_scratch, shape_arrays
 from ..constrain.features import Features
 from ..ledger import STAGES
-from ..solve.coulomb import Bounded
+from ..solve.bounded import Bounded
 from ..solve.islands import MOST_ROWS, ContactArrays
 from ..system import System
 
@@ -87,7 +87,10 @@ def room_for_problem(rows: int, worlds: int, device: str) -> Bounded:
     """Arrays of a problem of up to so many rows."""
     problem = Bounded()
     entries = rows * (rows + 1) // 2
-    sizes = {"count": 1, "factors": 1, **dict.fromkeys(("W", "lower", "upper"), entries)}
+    sizes = {
+        **dict.fromkeys(("count", "factors", "work", "equations"), 1),
+        **dict.fromkeys(("W", "lower", "upper"), entries),
+    }
     for name, kind in Bounded.vars.items():  # type: ignore[attr-defined]
         array = wp.zeros((sizes.get(name, rows), worlds), dtype=kind.type.dtype, device=device)
         setattr(problem, name, array)
