@@ -261,13 +261,11 @@ def evaluate_closed(
             return False
     forget_rows(m, s, x, w)
     rows = open_instant(m, s, x, c, t, w)
-    for r in range(m.slot_kind.shape[0]):
-        if x.solved[r, w] != 0 or not is_at_rest(m, s, x, r, w):
-            x.row_pseudo[r, w] = ZERO
+    for r in range(x.row_count[0, w]):
         c.rebound[r, w] = ZERO
-    for r in range(m.slot_kind.shape[0], x.row_count[0, w]):
-        c.rebound[r, w] = ZERO
-        x.row_pseudo[r, w] = warm_force(m, s, x, c, r, w)
+        x.row_pseudo[r, w] = ZERO
+    for a in range(rows):
+        x.row_pseudo[x.active[a, w], w] = warm_force(m, s, x, c, x.active[a, w], w)
     error = solve_islands(m, x, c, x.qdd, x.row_pseudo, rows, SWEEPS, w)
     keep_forces(m, s, x, c, stage, w)
     keep_derivatives(m, s, x, stage, w)
@@ -278,10 +276,12 @@ def evaluate_closed(
 def warm_force(
     m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], c: wp.ref[ContactArrays], r: int, w: int
 ) -> f64:
-    """What a contact's row gave in the last evaluation, or the last step [N]."""
+    """What a row gave in the last evaluation, or the last step [N, N m]."""
     scale = ONE / m.nominal_h[0]
     if s.last_h[0, w] > ZERO:
         scale = ONE / s.last_h[0, w]
+    if r < m.slot_kind.shape[0]:
+        return scale * s.impulse[r, w]
     return scale * wp.dot(c.found.impulse[x.row_part[r, w], w], x.pair_slide[r - m.slot_kind.shape[0], w])
 
 

@@ -30,7 +30,8 @@ from .newton_step import solve_rows
 NEAR = wp.constant(wp.float64(1e-7))  # error at which the least p has been found, but for what SOFT leaves
 TINY = wp.constant(wp.float64(1e-300))
 ENOUGH = wp.constant(wp.float64(1e-10))  # error, of the largest impulse there is or would be without the others
-CHANGED = wp.constant(wp.float64(1e-6))  # error beyond which it is swept first
+CHANGED = wp.constant(wp.float64(1e-3))  # error beyond which the last p is swept first
+ASTRAY = wp.constant(wp.float64(0.1))  # of the largest impulse: p is not what the last one has become
 ROUNDED = wp.constant(wp.float64(1e-14))  # what is less is rounding; a stack of n amplifies errors n² times
 NOTHING = wp.constant(wp.float64(1e-14))  # response, of the largest: a row that nothing moves
 NEWTON_STEPS = 15
@@ -196,9 +197,15 @@ def newton(c: wp.ref[Bounded], start: f64, swept: bool, w: int) -> f64:
 def push(c: wp.ref[Bounded], k: int, change: f64, w: int):
     """p_k += change, and the velocities with it."""
     if change != ZERO:
+        W = c.W  # local: the compiler keeps their addresses in registers
+        u = c.w
+        at = c.at[k, w]
         c.p[k, w] = c.p[k, w] + change
-        for j in range(c.start[k, w], c.reach[k, w] + 1):
-            c.w[j, w] = c.w[j, w] + response(c, j, k, w) * change
+        for j in range(c.start[k, w], k + 1):
+            u[j, w] = u[j, w] + W[at + j, w] * change
+        for j in range(k + 1, c.reach[k, w] + 1):
+            if c.start[j, w] <= k:
+                u[j, w] = u[j, w] + W[c.at[j, w] + k, w] * change
 
 
 @wp.func
@@ -257,6 +264,22 @@ def approach(c: wp.ref[Bounded], w: int) -> f64:
 
 
 @wp.func(inline=False)
+def went_astray(c: wp.ref[Bounded], w: int) -> bool:
+    """Whether Newton's method has found another p than the last one has become: then that is taken back."""
+    largest = ZERO
+    moved = ZERO
+    for k in range(c.count[0, w]):
+        largest = wp.max(largest, wp.abs(c.given[k, w]))
+        moved = wp.max(moved, wp.abs(c.p[k, w] - c.given[k, w]))
+    if moved <= ASTRAY * largest:
+        return False
+    for k in range(c.count[0, w]):
+        c.p[k, w] = c.given[k, w]
+    velocities(c, w)
+    return True
+
+
+@wp.func(inline=False)
 def solve_bounded(c: wp.ref[Bounded], w: int) -> f64:
     """p of all rows, from c.p to begin with; returns the error that is left, of the largest impulse there is."""
     prepare(c, w)
@@ -281,12 +304,18 @@ def solve_bounded(c: wp.ref[Bounded], w: int) -> f64:
             sweeps *= 3
             velocities(c, w)
             error = sort_rows(c, w)
+        else:
+            for k in range(c.count[0, w]):
+                c.given[k, w] = c.p[k, w]
         error = newton(c, error, swept, w)
         if swept and error > ROUNDED and error <= NEAR:
             error = newton(c, error, False, w)
         rounds += 1
         if error <= ENOUGH or time <= 0:
             rounds = int(ROUNDS)
+        if not swept and went_astray(c, w):
+            error = TWO * CHANGED
+            rounds = int(0)
     if error > ENOUGH:
         error = newton(c, approach(c, w), False, w)
     return error
