@@ -10,7 +10,7 @@ from ..validate.case import print_table
 SUITES: dict[str, str] = {
     "chain": "time per step of a chain of hinged links, beside MuJoCo",
     "loops": "closed loops at fixed steps, beside MuJoCo's Newton solver",
-    "contact": "a stack and a pit of balls, beside MuJoCo: time, overlap and creep",
+    "contact": "a stack, a pit of balls and a grasp, beside MuJoCo and PyBullet: time, overlap and creep",
     "drag": "ten pendula dragged and released by `direct`",
     "cost": "time of a chain's step over its length, by every method",
     "table1": "Mikhaylyuk 2017 table 1: time of a step by SIMMC and SIMGC",

@@ -13,6 +13,7 @@ TABLE, OPEN = 0.3, 0.01  # height of the table; between each finger and the thin
 GRIPPED, LIFTED, CARRIED, END = 1.5, 3.0, 6.0, 11.0  # [s]
 G = 9.81
 THINGS = ("box", "ball")
+YAW, RISE = Smooth(0.0, ANGLE, LIFTED, CARRIED), Smooth(0.0, LIFT, GRIPPED, LIFTED)  # what the arm is driven by
 
 
 def least_grip(friction: float) -> float:
@@ -50,9 +51,9 @@ def build(thing: str = "box", grip: float = 1.05, friction: float = 0.6, table_f
     arm = rod(model, "arm", (0, 0, z + 0.12), (RADIUS - 0.04, 0, z + 0.12), mass=1.5, radius=0.025)
     palm = model.body("palm", mass=0.4, position=(RADIUS, 0, z + 0.12), shape=Box((0.08, 0.14, 0.03)))
     model.joint("yaw", "revolute", model.ground, column, at=(0, 0, 0), axis=(0, 0, 1),
-                motor=Motor(position=Smooth(0.0, ANGLE, LIFTED, CARRIED)))  # fmt: skip
+                motor=Motor(position=YAW))  # fmt: skip
     model.joint("lift", "prismatic", column, arm, at=(0, 0, z), axis=(0, 0, 1),
-                motor=Motor(position=Smooth(0.0, LIFT, GRIPPED, LIFTED)))  # fmt: skip
+                motor=Motor(position=RISE))  # fmt: skip
     model.joint("wrist", "fixed", arm, palm, at=(RADIUS - 0.04, 0, z + 0.12))
     for side, sign in (("left", 1.0), ("right", -1.0)):
         y = sign * (SIZE / 2 + OPEN + 0.005)
