@@ -1,5 +1,8 @@
 """Contact: rest, friction, impact, rolling, loops, and the bits, against closed forms."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -145,6 +148,44 @@ def test_a_bullet_touches_the_plate_where_it_should():
         total = 0.01 * np.array(ball.velocity) + 10.0 * np.array(plate.velocity)
         assert np.allclose(total, 5.0 * way, atol=1e-12)
         assert abs(plate.velocity[2]) > 0.3
+
+
+@pytest.mark.parametrize("angle", [0.0, 0.7, 1.4])
+def test_an_oblique_bullet_touches_a_fixed_plate_at_its_place(angle: float):
+    """It stays on the plate's face, and slides from where it touched at the speed that friction has left it."""
+    model = im.Model("shot")
+    model.gravity = (0, 0, 0)
+    model.material("stuff", friction=0.2)
+    model.obstacle("plate", im.Box((3, 1, 0.01)), material="stuff")
+    way = np.array([np.sin(angle), 0, -np.cos(angle)])
+    model.body("ball", mass=0.01, shape=im.Sphere(0.005, material="stuff"), position=-3 * way, velocity=500 * way)
+    world = im.World(model)
+    world.step()
+    far = 3 - 0.01 / np.cos(angle)  # to the touch, which is at 0.01 above the plate's middle
+    slides = 500 * np.sin(angle) - min(0.2 * 500 * np.cos(angle), 2 / 7 * 500 * np.sin(angle))
+    x = (far - 3) * np.sin(angle) + slides * (world.time - far / 500)
+    assert world.body("ball").position == pytest.approx([x, 0, 0.01], abs=1e-7)
+    assert world.body("ball").velocity == pytest.approx([slides, 0, 0], abs=1e-9)
+
+
+@pytest.mark.slow
+def test_processes_have_the_same_bits():
+    """Of a grip that closes, and of a stack that lands."""
+    program = """
+import impulsar as im
+for name in ("grasp", "stack"):
+    world = im.World(im.scene(name))
+    world.step(130)
+    print(world.hash())
+"""
+    own = []
+    for name in ("grasp", "stack"):
+        world = im.World(im.scene(name))
+        world.step(130)
+        own.append(str(world.hash()))
+    for _ in range(2):
+        done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+        assert done.stdout.split()[-2:] == own
 
 
 def test_bodies_that_start_inside_each_other_come_apart_without_speed():

@@ -11,6 +11,7 @@ SUITES: dict[str, str] = {
     "chain": "time per step of a chain of hinged links, beside MuJoCo",
     "loops": "closed loops at fixed steps, beside MuJoCo's Newton solver",
     "contact": "a stack, a pit of balls and a grasp, beside MuJoCo and PyBullet: time, overlap and creep",
+    "modes": "closed forms of contact: evaluations per second and errors, by modes and by impulses",
     "drag": "ten pendula dragged and released by `direct`",
     "cost": "time of a chain's step over its length, by every method",
     "table1": "Mikhaylyuk 2017 table 1: time of a step by SIMMC and SIMGC",
