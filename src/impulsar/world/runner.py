@@ -19,7 +19,6 @@ from ..author.model import Model
 from ..engine.launch import record_launch
 from ..engine.methods.base import touching_kernel
 from ..engine.start.consistent import project_start, refresh, refresh_kernel
-from ..engine.start.contacts import contact_arrays
 from ..engine.start.locked import refuse_locked_motors
 from ..engine.start.redundancy import choose_rows
 from ..engine.state import State, allocate_work
@@ -106,7 +105,11 @@ class Runner:
         self.coordinates = self.system.coordinates
         self.readout = bench.readout
         self.guard = Guard(self)
-        self.contacts = contact_arrays(self.system)
+        self.contacts = None
+        if self.system.counts.contacts:
+            from ..engine.start.contacts import contact_arrays  # none of it is loaded where nothing touches
+
+            self.contacts = contact_arrays(self.system)
         self.forget()
         self.equip()
 

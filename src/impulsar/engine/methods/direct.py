@@ -25,7 +25,6 @@ from ..constrain.reactions import instant_reactions
 from ..constrain.topology import list_rows
 from ..integrate.books import measure_energy
 from ..integrate.clock import advance_clock
-from ..integrate.contacts import recall, remember
 from ..integrate.control import KEPT, Kept
 from ..integrate.impulsive import needs_impulses
 from ..integrate.pairs import STAGES, tableaux
@@ -43,10 +42,8 @@ from ..integrate.substeps import (
     take_smooth,
     wished_size,
 )
-from ..integrate.touching import advance
 from ..options import Option
 from ..report import check_finite, report_substeps, report_velocities, start_report
-from ..solve.islands import ContactArrays
 from ..spatial import ONE, ZERO, f64
 from ..state import Block, Counts, StateArrays, WorkArrays
 from ..system import SystemArrays
@@ -85,6 +82,8 @@ class Direct(Method):
 
     @property
     def touching_kernel(self) -> wp.Kernel:
+        from .direct_contact import take_touching_steps  # none of it is loaded where nothing touches
+
         return apart(take_touching_steps)
 
     @property
@@ -159,25 +158,6 @@ def step(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays],
     end_step(m, s, x, p, is_last, w)
 
 
-@wp.func
-def touching_step(
-    m: wp.ref[SystemArrays],
-    s: wp.ref[StateArrays],
-    x: wp.ref[WorkArrays],
-    c: wp.ref[ContactArrays],
-    is_last: bool,
-    w: int,
-):
-    """One nominal step of one world with contact."""
-    p = begin(m, s, w)
-    refresh_geometry(m, s, x, w)
-    while p.left > ZERO and p.broken == 0:
-        if m.options[Option.fixed] == ZERO:
-            p = change_pair(m, s, spend(m, x, p, w), w)
-        p = advance(m, s, x, c, p, is_last, w)
-    end_step(m, s, x, p, is_last, w)
-
-
 @wp.func(inline=False)
 def end_step(
     m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], end: Progress, is_last: bool, w: int
@@ -199,22 +179,6 @@ def end_step(
         take_smooth(m, s, x, p, ZERO, w)
         report_velocities(m, s, x, p.t, w)
         instant_reactions(m, s, x, w)
-
-
-def take_touching_steps(m: SystemArrays, s: StateArrays, x: WorkArrays, c: ContactArrays):
-    """The same of worlds with contact."""
-    w = wp.tid()
-    start_report(x, w)
-    list_rows(m, x, w)
-    recall(s, c, w)
-    for k in range(m.steps[0]):
-        if x.report[BROKEN, w] == ZERO:
-            touching_step(m, s, x, c, k == m.steps[0] - 1, w)
-            advance_clock(m, s, m.nominal_h[0], w)
-    remember(s, c, w)
-    refresh_geometry(m, s, x, w)
-    measure_energy(m, s, x, w)
-    check_finite(x, w)
 
 
 @wp.kernel(enable_backward=False)
