@@ -323,6 +323,19 @@ def test_with_time_standing_still_a_body_is_dragged(page: StudioClient) -> None:
     assert page.control("hash")["text"] == before["text"]
 
 
+def test_what_is_dragged_stops_at_a_floor(page: StudioClient) -> None:
+    """The same door: a floor that is added under it keeps the tip, a capsule's end, a radius above itself."""
+    page.control("pause")
+    floor = {"shape": im.Plane(), "position": (0, 0, -0.45), "material": "wood"}
+    for edit in (edits.SetMaterial("link10", "steel"), edits.Add("obstacle", "floor", floor)):
+        assert page.edit(edit)["ok"]
+    reply = page.edit(edits.DragTo("link10", (0.0, 0.05, -0.6), at=(0.0, 0.0, -0.025)))
+    assert reply["ok"] and "'link10' and 'floor' touch" in reply["text"]
+    page.subscribe("probe.tip.y", "probe.tip.z", "constraint_error")
+    frame = page.frame(lambda frame: len(frame.signals) == 3 and len(frame.contacts) > 0)
+    assert frame.signals == pytest.approx([0.05, -0.45 + 0.004, 0.0], abs=1e-5)
+
+
 def test_signals_are_those_of_the_world(studio: Studio, page: StudioClient) -> None:
     """Every kind of signal against the world's own reading, in one moment."""
     page.control("pause")

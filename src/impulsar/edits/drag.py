@@ -1,6 +1,6 @@
 """Kinematic dragging with time stopped: a point goes where the hand is, all bodies follow the joints (Wang 2011 §5.1).
 
-Minimise ½ |p(q) - target|² over the poses that the joints, couplings and limits allow and that can be reached
+Minimise ½ |p(q) - target|² over the poses that the joints, couplings, limits and contacts allow and that can be reached
 from the present one without leaving them. With r = p - target, J its rows and the norm of the masses:
 
     while the target is in reach     Δ = Y c,  (G + μ) c = -r                    damped least squares
@@ -12,9 +12,11 @@ The first is the least motion that brings the point nearer, so that bodies not n
 clamped, is followed by a projection onto the joints that must be small beside it, and must bring the point
 nearer. A step that goes past the nearest point on its way is shortened: so a linkage at a dead centre stays on
 the side it came from. A step that ends where branches cross (rows become dependent) is shortened too. So
-neither a toggle point nor a far target makes a mechanism jump to another branch.
+neither a toggle point nor a far target makes a mechanism jump to another branch. Contacts are unilateral like limits,
+without friction, and found anew at every pose; a step that would pass a shape is shortened (drag_contacts.py).
 """
 
+from collections.abc import Sequence
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -22,6 +24,7 @@ import warp as wp
 
 from ..author.checks import vector
 from ..author.rotations import conjugate, rotate
+from ..author.touching import touching_shapes
 from ..engine.launch import record_launch
 from ..engine.spatial import UNLIMITED, f64, vec3
 from ..engine.start.consistent import refresh
@@ -31,6 +34,7 @@ from ..engine.system.slots import LIMIT_HIGH, LIMIT_LOW, MOTOR_POSITION
 from ..observe.bench import Bench
 from . import drag_kernels as kernels
 from .data import DragTo, SetState
+from .drag_contacts import touch_of
 from .drag_kernels import AXES, DragArrays
 from .fit import fit
 from .refusal import EditError, known
@@ -49,6 +53,9 @@ CLOSED = 1e-11  # error of joints and couplings after a step [m, rad]
 SAFE = 1e-8  # strength of the weakest row with which a step may end: the distance from a crossing squared
 ELSEWHERE = 10.0  # opening of rows that are redundant, in plays: where they open farther is another branch
 TOUCH = 1e-10  # a limit so near is reached, and may be overrun by so much [m, rad]
+CLEAR = 5e-10  # likewise a contact [m]
+BRIEF = 0.3  # of Newton's step: one that a contact ends so soon is tried along it
+ROUNDS = 4, 12  # of bringing limits right after a step, and where contacts are among them
 DAMPING = 1e-7  # of least squares, of the trace of G
 FLAT = 1e-9  # curvature that counts as none, of the trace of G
 
@@ -79,7 +86,8 @@ class Drag:
         }
         for name, size in sizes.items():
             setattr(arrays, name, wp.zeros((size, 1), dtype=f64, device=device))
-        self.arrays, self.asked, self.dofs = arrays, asked, dofs
+        self.arrays, self.asked, self.limits, self.dofs = arrays, asked, len(slots), dofs
+        self.touch = touch_of(system)
         names = ("body", "p_BQ", "target", "p_WQ", *sizes)
         self.views = {name: getattr(arrays, name).numpy() for name in names} if device == "cpu" else {}
         self.pointers: list[int] = []
@@ -94,6 +102,8 @@ class Drag:
             self.pointers = pointers
             inputs = [system.arrays, self.state.arrays, self.work, self.arrays]
             self.launch = {name: record_launch(kernel, 1, inputs, system.device) for name, kernel in KERNELS.items()}
+            if self.touch:
+                self.touch.record(system, self.state, self.work, self.arrays)
         self._write("body", [body])
         self._write("p_BQ", at[None, None])
         self._write("target", target[None, None])
@@ -128,7 +138,34 @@ class Drag:
         G = self._read("G").reshape(self.asked, self.asked)
         self.G = 0.5 * (G + G.T)
         self.scale = max(float(np.trace(self.G[:AXES, :AXES])), 0.0)
+        self.near = np.full(self.limits, TOUCH)
+        if self.touch:
+            self._look_around()
         self.dependents, self.margin = self.out(kernels.DEPENDENTS), self.out(kernels.MARGIN)
+
+    def _look_around(self) -> None:
+        """Contacts follow the limits among what is asked; their answers are found when they are needed."""
+        assert self.touch is not None
+        self.touch.find()
+        n, more = self.asked, len(self.touch.gap)
+        self.gap = np.concatenate([self.gap, self.touch.gap])
+        self.near = np.concatenate([self.near, np.full(more, CLEAR)])
+        self.J = np.vstack([self.J, self.touch.J])
+        self.Y = np.vstack([self.Y, np.full((more, self.dofs), np.nan)])
+        G = np.full((n + more, n + more), np.nan)
+        G[:n, :n], G[n:, :n] = self.G, self.touch.J @ self.Y[:n].T
+        G[:n, n:] = G[n:, :n].T
+        self.G = G
+
+    def _answers(self, rows: Sequence[int]) -> None:
+        """Y and G of rows that are asked."""
+        for row in rows:
+            if np.isnan(self.Y[row, 0]):
+                self._write("force", self.J[row][:, None])
+                self.launch["answer"]()
+                self.Y[row] = self._read("change")[:, 0]
+                self.G[:, row] = self.J @ self.Y[row]
+                self.G[row] = self.G[:, row]
 
     def keep(self) -> tuple[np.ndarray, np.ndarray]:
         """Coordinates to come back to."""
@@ -151,21 +188,30 @@ class Drag:
         return self.distance * (GAIN * self.length + ROUNDING * self.distance)
 
     def room(self) -> np.ndarray:
-        """Gaps of limits; one that was overrun before the drag may stay as it is."""
-        return self.gap - self.floor
+        """Gaps of limits and contacts; what was overrun before the drag may stay as it is."""
+        if self.touch is None:
+            return self.gap - self.floor
+        floor = [self.overlaps.get(pair, 0.0) for pair in self.touch.pairs]
+        return self.gap - np.concatenate([self.floor, floor])
 
     # the search ---------------------------------------------------------------------------------------
 
     def run(self) -> None:
         """Bring the point as near to the target as it goes."""
-        self.floor = np.zeros(self.asked - AXES)
+        self.floor = np.zeros(self.limits)
+        self.overlaps: dict[tuple[int, int], float] = {}
+        self.pressing: set[tuple[int, int]] = set()  # shapes that keep it from the target
         self.look()
         self.farthest = max(ELSEWHERE * self.redundancy, self.out(kernels.OPENING))
         if self.out(kernels.ERROR) > CLOSED:
             if not self.go(np.zeros(self.dofs)):
                 raise EditError("the joints are open and do not close from here; assemble the mechanism first")
             self.look()
-        self.floor = np.minimum(self.gap, 0.0)
+        self.floor = np.minimum(self.gap[: self.limits], 0.0)
+        if self.touch:
+            for pair, gap in zip(self.touch.pairs, self.touch.gap.tolist(), strict=True):
+                if gap < -2 * CLEAR:
+                    self.overlaps[pair] = min(gap, self.overlaps.get(pair, 0.0))
         self.arrived = True
         self.guided = True  # the last least-squares step did what it promised
         for _ in range(STEPS):
@@ -186,13 +232,14 @@ class Drag:
         for _ in range(2 * len(room) + 1):
             n = AXES + len(active)
             rows = [0, 1, 2, *(AXES + l for l in active)]
+            self._answers(rows)
             A = self.G[np.ix_(rows, rows)].copy()
             A[range(AXES), range(AXES)] += damping
             b = np.concatenate([-self.miss, -room[active]])
             c = np.linalg.solve(A, b) if n == AXES else np.linalg.lstsq(A, b, rcond=1e-12)[0]
             after = room + self.G[AXES:, rows] @ c
             pulling = [l for l, eta in zip(active, c[AXES:], strict=True) if eta < 0.0]
-            crossed = [int(l) for l in np.flatnonzero(after < -TOUCH) if l not in active]
+            crossed = [int(l) for l in np.flatnonzero(after < -self.near) if l not in active]
             if crossed:
                 active.append(min(crossed, key=lambda l: after[l]))
             elif pulling:
@@ -208,19 +255,30 @@ class Drag:
         """A step of Newton's method to the nearest point, or away from the farthest, where one is worth it."""
         force, active = self._balance()
         room = self.room()
+        best, step, stops, whole = 0.0, np.zeros(self.dofs), list(active), 0.0
         for _ in range(len(room) + 1):
-            free, size = self._free(force, active)
-            step, gain = self._conjugate_gradients(force, free, size, active)
-            rate = self.J[AXES:] @ step
-            ahead = [int(l) for l in np.flatnonzero(rate < 0.0) if l not in active]
-            touching = [l for l in ahead if room[l] <= TOUCH]
-            if not touching:
+            free, size = self._free(force, stops)
+            whole = max(whole, size)
+            if best and size <= 1e-12 * whole:
+                break  # contacts leave nothing free
+            way, gain = self._conjugate_gradients(force, free, size, stops)
+            rate = self.J[AXES:] @ way
+            ahead = [int(l) for l in np.flatnonzero(rate < 0.0) if l not in stops]
+            touching = [l for l in ahead if room[l] <= self.near[l]]
+            if touching:
+                stops.append(touching[0])
+                continue
+            part = min([SHORT, *(room[l] / -rate[l] for l in ahead)])  # as far as the first limit on the way
+            worth = part * (2.0 - part) * gain
+            if worth > best or not best:
+                best, step, active = worth, part * way, list(stops)
+            first = min(ahead, key=lambda l: room[l] / -rate[l], default=-1)
+            if gain <= self.worth or part > BRIEF or first < self.limits:
                 break
-            active.append(touching[0])
-        if gain <= self.worth:
+            stops.append(first)  # beside a contact that is near, not up to it
+        if best <= SHORT * (2.0 - SHORT) * self.worth and gain <= self.worth:
             return self._leave_saddle(force, active)
-        part = min([SHORT, *(room[l] / -rate[l] for l in ahead)])  # as far as the first limit on the way
-        return self._step(part * step, active)
+        return self._step(step, active)
 
     def _balance(self) -> tuple[np.ndarray, list[int]]:
         """Slope of ½ |r|² with what the limits that it presses on carry, which are returned; sets λ and η."""
@@ -228,17 +286,21 @@ class Drag:
         force = self.miss @ self.J[:AXES] + eta @ self.J[AXES:]
         self._free(force, active)
         self._write("lam", self._read("held"))
-        self._write("eta", eta[:, None])
+        self._write("eta", eta[: self.limits, None])
+        if self.touch:
+            self.touch.press(eta[self.limits :])
+            self.pressing = {self.touch.pairs[l - self.limits] for l in active if l >= self.limits}
         return force, active
 
     def _pressed(self) -> tuple[list[int], np.ndarray]:
         """Limits that the descent presses on, and the multiplier of every limit in the slope."""
-        touching = [int(l) for l in np.flatnonzero(self.room() <= TOUCH)]
+        touching = [int(l) for l in np.flatnonzero(self.room() <= self.near)]
         active: list[int] = []
         eta = np.zeros(len(self.gap))
         rate = self.G[AXES:, :AXES] @ -self.miss  # of the gaps along the descent
         for _ in range(2 * len(touching) + 1):
             rows = [AXES + l for l in active]
+            self._answers(rows)
             push = np.linalg.lstsq(self.G[np.ix_(rows, rows)], -rate[active], rcond=1e-12)[0] if active else eta[:0]
             along = rate + self.G[AXES:, rows] @ push
             eta[:] = 0.0
@@ -255,11 +317,12 @@ class Drag:
 
     def _free(self, force: np.ndarray, active: list[int]) -> tuple[np.ndarray, float]:
         """P M⁻¹ force with the active limits held, and its squared size in the norm of the masses."""
+        rows = [AXES + l for l in active]
+        self._answers(rows)
         self._write("force", force[:, None])
         self.launch["answer"]()
         free = self._read("change")[:, 0].copy()
         if active:
-            rows = [AXES + l for l in active]
             held = np.linalg.lstsq(self.G[np.ix_(rows, rows)], self.J[rows] @ free, rcond=1e-12)[0]
             free = free - held @ self.Y[rows]
         return free, float(force @ free)
@@ -268,6 +331,8 @@ class Drag:
         """H change."""
         self._write("change", change[:, None])
         self.launch["curve"]()
+        if self.touch:
+            self.touch.bend()
         return self._read("force")[:, 0].copy()
 
     def _conjugate_gradients(
@@ -331,11 +396,14 @@ class Drag:
         share = min(1.0, CLAMP / turn) if turn > 0.0 else 1.0
         kept, start, margin, dependents = self.keep(), self.distance, self.margin, self.dependents
         slope = self._slope(step)
-        touching = [l for l in active if self.room()[l] <= TOUCH]
+        room = self.room()
+        touching = [l for l in active if room[l] <= self.near[l]]
+        if self.touch:
+            self.touch.mark()
         tries = 0
         while tries < TRIES:
             tries, factor = tries + 1, 0.5
-            if self._arrive(share * step, share**2 * size, touching) and self.distance < start:
+            if self._arrive(share * step, share**2 * size, touching, size) and self.distance < start:
                 past = self._slope(step)  # where it ends
                 if self._crossing(margin, dependents):
                     tries += 3  # there is little to gain
@@ -344,6 +412,8 @@ class Drag:
                 else:
                     self.guided = start - self.distance > 0.1 * share * start
                     return True
+            elif self.passing < 1.0:
+                factor = self.passing
             self.back(kept)
             self.look()
             share *= factor
@@ -361,24 +431,45 @@ class Drag:
             return self.margin < margin
         return margin >= SAFE and self.dependents > dependents
 
-    def _arrive(self, change: np.ndarray, size: float, touching: list[int]) -> bool:
-        """Displace, project and look; False where the projection is large beside the step or a limit is overrun."""
+    def _arrive(self, change: np.ndarray, size: float, touching: list[int], most: float) -> bool:
+        """Displace, project and look; False where the projection is large beside the step, a limit or contact is
+        overrun, or a shape passed. Contacts are brought right by displacements of at most so much, squared."""
+        self.passing = 1.0  # what is left of the step where it would pass a shape
         if not self.go(change):
             return False
         if self.out(kernels.CORRECTION) > SHARE**2 * size and self.out(kernels.FIRST_ERROR) > 1e-9:
             return False
+        if self._passes():
+            return False
         self.look()
-        for _ in range(4):
+        for _ in range(ROUNDS[self.touch is not None]):
+            touching = self._followed(touching) if self.touch else touching
             room = self.room()
-            off = [l for l, gap in enumerate(room) if gap < -TOUCH or (l in touching and gap > TOUCH)]
+            off = [l for l, gap in enumerate(room) if gap < -self.near[l] or (l in touching and gap > self.near[l])]
             if not off:
                 break
             rows = [AXES + l for l in off]
+            self._answers(rows)
             eta = np.linalg.lstsq(self.G[np.ix_(rows, rows)], -room[off], rcond=1e-12)[0]
+            if self.touch and float(eta @ -room[off]) > most:
+                return False
             if not self.go(eta @ self.Y[rows]):
                 return False
             self.look()
-        return not (self.room() < -TOUCH).any()
+        return not (self.room() < -self.near).any() and not self._passes()
+
+    def _passes(self) -> bool:
+        """Whether the way to the present pose passes a shape."""
+        if self.touch:
+            self.passing = self.touch.share()
+        return self.passing < 1.0
+
+    def _followed(self, some: list[int]) -> list[int]:
+        """Limits and contacts of the pose looked at before, as they are numbered now."""
+        assert self.touch is not None
+        were = {l - self.limits for l in some}
+        now = [self.limits + i for i, k in enumerate(self.touch.was.tolist()) if k in were]
+        return [l for l in some if l < self.limits] + now
 
 
 KERNELS = {
@@ -444,7 +535,10 @@ def _told(edit: DragTo, system: System, drag: Drag) -> str:
     told = f"body '{edit.body}': the dragged point is {where}, {drag.distance:.3g} m from the target"
     strong = system.parameter("slot_a")[:, 0] >= float(UNLIMITED)
     holding = [slot.name for r, slot in enumerate(system.slots) if slot.kind == MOTOR_POSITION and strong[r]]
-    return f"{told}; motors hold {', '.join(holding)}" if holding else told
+    told = f"{told}; motors hold {', '.join(holding)}" if holding else told
+    owners = [shape.owner for shape in touching_shapes(system.model)] if drag.pressing else []
+    stops = dict.fromkeys(f"'{owners[a]}' and '{owners[b]}' touch" for a, b in sorted(drag.pressing))
+    return "; ".join([told, *stops])
 
 
 def _settle(bench: Bench, turns: np.ndarray, twists: np.ndarray) -> None:
@@ -453,6 +547,9 @@ def _settle(bench: Bench, turns: np.ndarray, twists: np.ndarray) -> None:
     state.write("impulse", np.zeros_like(state.read("impulse")))  # of another pose
     state.forget(TILL_STIFFER)
     refresh(system, state, work)
+    drag = DRAGS[system]
+    if drag.touch:
+        drag.touch.keep()
     if twists.any():
         p, q = work.p_WB.numpy().copy(), work.q_WB.numpy().copy()
         carried = [rotate(q[:, 0], rotate(conjugate(turns), part)) for part in (twists[:, :3], twists[:, 3:])]

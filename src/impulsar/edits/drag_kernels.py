@@ -110,6 +110,28 @@ def pose(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays],
 
 
 @wp.func
+def add_point_row(
+    m: wp.ref[SystemArrays],
+    x: wp.ref[WorkArrays],
+    body: int,
+    point: vec3,
+    n: vec3,
+    scale: f64,
+    to: wp.array2d(dtype=f64),
+    at: int,
+    w: int,
+):
+    """scale · J of a body's point along n, added to a vector over the dofs that begins at `at`."""
+    f = spatial(wp.cross(point - x.p_WB[body, w], n), n)
+    i = body
+    while i >= 0:
+        for k in range(m.dof_start[i], m.dof_start[i + 1]):
+            to[at + k, w] = to[at + k, w] + scale * wp.dot(f, x.S[k, w])
+        f = carry_wrench(f, x.r[i, w])
+        i = m.parent[i]
+
+
+@wp.func
 def fill_rows(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], d: wp.ref[DragArrays], w: int):
     """J of all rows at the present pose, of those that are asked as dense vectors."""
     for i in range(m.bilateral.shape[0]):
@@ -119,15 +141,9 @@ def fill_rows(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArr
     for e in range(d.J.shape[0]):
         d.J[e, w] = ZERO
     body = d.body[0]
-    arm = point_of(x, body, d.p_BQ[0, w], w) - x.p_WB[body, w]
+    point = point_of(x, body, d.p_BQ[0, w], w)
     for axis in range(AXES):
-        f = spatial(wp.cross(arm, axis_of(axis)), axis_of(axis))
-        i = body
-        while i >= 0:
-            for k in range(m.dof_start[i], m.dof_start[i + 1]):
-                d.J[axis * dofs + k, w] = wp.dot(f, x.S[k, w])
-            f = carry_wrench(f, x.r[i, w])
-            i = m.parent[i]
+        add_point_row(m, x, body, point, axis_of(axis), ONE, d.J, axis * dofs, w)
     for l in range(d.limits.shape[0]):
         r = d.limits[l]
         limit.jacobian(m, x, r, w)
@@ -368,6 +384,24 @@ def project_kernel(m: SystemArrays, s: StateArrays, x: WorkArrays, d: DragArrays
 
 
 @wp.func
+def turn_back(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], w: int):
+    """A slope in x.qdd at the end of the displacement x.shift → that along it: of balls, turned by half of it."""
+    for k in range(x.qdd.shape[0]):
+        if coordinates_of(m.dof_kind[k]) == 4:
+            turn = vec3(x.shift[k, w], x.shift[k + 1, w], x.shift[k + 2, w])
+            slope = vec3(x.qdd[k, w], x.qdd[k + 1, w], x.qdd[k + 2, w])
+            slope -= HALF * wp.cross(turn, slope)
+            for j in range(AXES):
+                x.qdd[k + j, w] = slope[j]
+
+
+@wp.func
+def nudge(d: wp.ref[DragArrays], w: int) -> f64:
+    """Share of a displacement that differences are taken over, by its size as measured last."""
+    return NUDGE / wp.max(wp.max(d.out[TURN, w], d.out[SHIFT, w] / d.length[0, w]), f64(1e-300))
+
+
+@wp.func
 def add_slope(
     m: wp.ref[SystemArrays],
     s: wp.ref[StateArrays],
@@ -409,13 +443,7 @@ def add_slope(
                     entry += 1
                 n += 1
                 tree = next_tree(x, r, n, w)
-    for k in range(dofs):
-        if coordinates_of(m.dof_kind[k]) == 4:
-            turn = vec3(x.shift[k, w], x.shift[k + 1, w], x.shift[k + 2, w])
-            slope = vec3(x.qdd[k, w], x.qdd[k + 1, w], x.qdd[k + 2, w])
-            slope -= HALF * wp.cross(turn, slope)
-            for j in range(AXES):
-                x.qdd[k + j, w] = slope[j]
+    turn_back(m, x, w)
     for k in range(dofs):
         d.force[k, w] = d.force[k, w] + scale * x.qdd[k, w]
 
@@ -426,7 +454,7 @@ def curve_kernel(m: SystemArrays, s: StateArrays, x: WorkArrays, d: DragArrays):
     w = wp.tid()
     list_rows(m, x, w)
     measure_change(m, s, x, d, w)
-    step = NUDGE / wp.max(wp.max(d.out[TURN, w], d.out[SHIFT, w] / d.length[0, w]), f64(1e-300))
+    step = nudge(d, w)
     for k in range(s.v.shape[0]):
         d.force[k, w] = ZERO
     scale = ONE / (TWO * step)
