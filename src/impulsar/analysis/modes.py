@@ -79,6 +79,12 @@ class Modes:
 def modes(source: Model | World, time: float | None = None, device: str = "cpu") -> Modes:
     """Vibrations about the equilibrium that `statics` finds from the pose of a model or world."""
     found = find_equilibrium(source, time, device)
+    if found.resting is not None and found.pressing is not None and len(found.pressing.cones):
+        pair = found.resting.names(int(found.pressing.cones.contact[0]))
+        raise ModelError(
+            f"model '{found.mechanism.model.name}': {pair} touch where it rests; vibrations about contacts are not "
+            "found, as they may open and slip; join them, or take their materials away"
+        )
     if not found.motion.Z.shape[1]:
         raise ModelError(f"model '{found.mechanism.model.name}': has no freedom to vibrate in; see mobility")
     K_held = reduced_stiffness(found.mechanism, found.motion)

@@ -34,7 +34,7 @@ from ..engine.state import State, StateArrays, WorkArrays
 from ..engine.system import System, SystemArrays
 from .drag_kernels import DragArrays, add_point_row, fill_rows, nudge, pose, turn_back
 
-FIND, MARK, SWEEP, CURVE, KEEP = range(5)  # what the kernel is asked
+FIND, MARK, SWEEP, CURVE, KEEP, FOLLOW = range(6)  # what the kernel is asked
 AROUND = wp.constant(wp.float64(0.2))  # of a shape's reach: contacts so near are looked for
 THICK = wp.constant(wp.float64(0.25))  # of half the thickness of both: overlap with which a step may end
 KNOWN = wp.constant(wp.float64(1e-6))  # gap below which a contact's features count [m]
@@ -206,6 +206,45 @@ def sweep(x: wp.ref[WorkArrays], t: wp.ref[TouchArrays], c: wp.ref[ContactArrays
 
 
 @wp.func(inline=False)
+def add_followed_row(
+    m: wp.ref[SystemArrays],
+    x: wp.ref[WorkArrays],
+    t: wp.ref[TouchArrays],
+    c: wp.ref[ContactArrays],
+    i: int,
+    scale: f64,
+    to: wp.array2d(dtype=f64),
+    at: int,
+    w: int,
+):
+    """The same of contact i as it has followed the bodies since it was found, where its features are known."""
+    n = c.found.normal[i, w]
+    point = c.found.point[i, w]
+    if t.known[i, w] != 0:
+        keep_spot(x, c.features, i, c.shapes.body[c.found.first[i, w]], c.shapes.body[c.found.second[i, w]], w)
+        n = c.features.normal[i, w]
+        point = c.features.place[i, w]
+    add_contact_row(m, x, c, i, n, point, scale, to, at, w)
+
+
+@wp.func(inline=False)
+def follow(
+    m: wp.ref[SystemArrays],
+    s: wp.ref[StateArrays],
+    x: wp.ref[WorkArrays],
+    t: wp.ref[TouchArrays],
+    c: wp.ref[ContactArrays],
+    w: int,
+):
+    """Rows of the contacts found last, at the present pose."""
+    dofs = s.v.shape[0]
+    for i in range(c.found.count[0, w]):
+        for k in range(dofs):
+            t.J[i * dofs + k, w] = ZERO
+        add_followed_row(m, x, t, c, i, ONE, t.J, i * dofs, w)
+
+
+@wp.func(inline=False)
 def add_bends(
     m: wp.ref[SystemArrays],
     s: wp.ref[StateArrays],
@@ -228,13 +267,7 @@ def add_bends(
     pose(m, s, x, w)
     for i in range(c.found.count[0, w]):
         if t.eta[i, w] != ZERO:
-            n = c.found.normal[i, w]
-            point = c.found.point[i, w]
-            if t.known[i, w] != 0:
-                keep_spot(x, c.features, i, c.shapes.body[c.found.first[i, w]], c.shapes.body[c.found.second[i, w]], w)
-                n = c.features.normal[i, w]
-                point = c.features.place[i, w]
-            add_contact_row(m, x, c, i, n, point, t.eta[i, w], x.qdd, 0, w)
+            add_followed_row(m, x, t, c, i, t.eta[i, w], x.qdd, 0, w)
     turn_back(m, x, w)
     for k in range(dofs):
         d.force[k, w] = d.force[k, w] + scale * x.qdd[k, w]
@@ -276,6 +309,8 @@ def answer_contacts(m: SystemArrays, s: StateArrays, x: WorkArrays, d: DragArray
         sweep(x, t, c, w)
     elif t.ask[0] == CURVE:
         curve(m, s, x, d, t, c, w)
+    elif t.ask[0] == FOLLOW:
+        follow(m, s, x, t, c, w)
     else:  # KEEP: those that touch here are the world's, without forces
         find(m, s, x, t, c, ZERO, w)
         for i in range(c.found.count[0, w]):
@@ -339,6 +374,11 @@ class Touch:
         self.was = found.was.numpy()[:count, 0].copy()
         first, second = found.first.numpy()[:count, 0], found.second.numpy()[:count, 0]
         self.pairs = list(zip(first.tolist(), second.tolist(), strict=True))
+
+    def follow(self) -> np.ndarray:
+        """Rows at the present pose of the contacts found last [contact, dof]."""
+        self._ask(FOLLOW)
+        return self.arrays.J.numpy()[: len(self.gap) * self.dofs].reshape(len(self.gap), self.dofs).copy()
 
     def mark(self) -> None:
         """Steps go from the present pose."""
