@@ -22,6 +22,7 @@ from .data import (
     SetState,
     SetStep,
 )
+from .overlaps import Overlap
 from .refusal import Cancelled, EditError, HeldError, check_values, known, method_options
 from .registry import REGISTRY, Answer, Entry, More, Plan, carries_out, subject
 
@@ -41,6 +42,7 @@ __all__ = [
     "HeldError",
     "More",
     "Move",
+    "Overlap",
     "Pause",
     "Plan",
     "Release",

@@ -15,6 +15,7 @@ from ..engine.system.tree import JointKey
 from ..observe.bench import Bench
 from .carry import Change, Places, carry
 from .hands import elastic_energy
+from .overlaps import Push, push_carried
 from .refusal import EditError
 from .registry import Answer, Plan
 
@@ -28,12 +29,16 @@ class Rebuilt:
     energy: np.ndarray  # added [world] [J]
     momentum: np.ndarray  # added, angular and linear [world, 6]
     moved: float  # [m]
+    push: Push | None = None  # bodies that were put into each other
 
     def answer(self, out: Callable[[np.ndarray], Any]) -> Answer:
         """What it did."""
+        pushed = self.push.energy if self.push else np.zeros_like(self.energy)
         return Answer(
-            self.plan.text,
+            f"{self.plan.text}; {self.push}" if self.push else self.plan.text,
             True,
+            overlaps=self.push.overlaps if self.push else (),
+            pushed=out(pushed),
             energy=out(self.energy),
             momentum=out(self.momentum[:, 3:]),
             angular_momentum=out(self.momentum[:, :3]),
@@ -70,6 +75,7 @@ def rebuild(
         )
     new = outcome.bench
     refuse_locked_motors(new.system, new.state, new.work, EditError)
+    push = push_carried(old, new)
     left = release_lost(old, new) if not fresh else 0.0
     start, after = (bench.work.energy.numpy().sum(axis=0) for bench in (old, new))
     added = after - start
@@ -79,7 +85,8 @@ def rebuild(
         new.state.write("start_energy", after[None])
     else:
         new.state.write("edits", new.state.read("edits") + added + left)
-    return Rebuilt(new, plan, added, momentum(new) - momentum(old), outcome.moved)
+    moved = max(outcome.moved, push.moved if push else 0.0)
+    return Rebuilt(new, plan, added, momentum(new) - momentum(old), moved, push)
 
 
 def turns(bench: Bench, plan: Plan) -> dict[tuple[JointKey, int], np.ndarray]:

@@ -15,6 +15,7 @@ from ..author.model import Model
 from ..observe.bench import Bench
 from .carry import JointPlace, Places
 from .data import Edit
+from .overlaps import Overlap
 
 Per = Any  # a number or 3 numbers; in a batch an array with one per world
 
@@ -30,6 +31,8 @@ class Answer:
     angular_momentum: Per = (0.0, 0.0, 0.0)  # about the world's origin [N m s]
     moved: float = 0.0  # farthest that a body's centre was moved [m]
     inverse: Edit | None = None  # the edit that would undo this one now
+    overlaps: tuple[Overlap, ...] = ()  # bodies that it put into each other, which were pushed apart
+    pushed: Per = 0.0  # of `energy`: what that took [J]
 
 
 @dataclass

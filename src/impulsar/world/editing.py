@@ -196,4 +196,6 @@ def reset(edit: edits.Reset, desk: Editor) -> edits.Answer:
     system = System(model, runner.worlds, runner.device, runner.coordinates, checked=True, contacts=runner.system.asked)
     carry_parameters(old, system, slot_map(old, system))
     runner.start(system)
-    return desk.weighed("back at the start", before, 0.0)
+    push = runner.start_push
+    answer = desk.weighed("back at the start" + (f"; {push}" if push else ""), before, push.moved if push else 0.0)
+    return replace(answer, overlaps=push.overlaps, pushed=desk._out(push.energy)) if push else answer

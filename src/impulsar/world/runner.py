@@ -16,6 +16,7 @@ import warp as wp
 from ..author.checks import whole
 from ..author.errors import ModelError, StepError
 from ..author.model import Model
+from ..edits.overlaps import push_apart
 from ..engine.launch import record_launch
 from ..engine.methods.base import touching_kernel
 from ..engine.start.consistent import project_start, refresh, refresh_kernel
@@ -84,6 +85,9 @@ class Runner:
         self.set_dt(self.dt)
         self.refresh()
         self.state.write("start_energy", self.work.energy.numpy().sum(axis=0, keepdims=True))
+        self.start_push = push_apart(self.bench, self.contacts)
+        if self.start_push:
+            self.state.write("edits", self.start_push.energy[None])
 
     def go_to_start(self) -> None:
         """Set clock, count and script back."""

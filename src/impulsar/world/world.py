@@ -103,6 +103,8 @@ class World:
         if self.start_change:
             told = ", ".join(f"{body} by {change:.3g}" for body, change in self.start_change.items())
             warnings.warn(f"model '{model.name}': start velocities changed to fit the joints: {told} m/s", stacklevel=2)
+        if self.runner.start_push:
+            warnings.warn(f"model '{model.name}': {self.runner.start_push}", stacklevel=2)
         self.budget = budget
         if budget is not None:
             keep_budget(self.runner, budget)
@@ -153,6 +155,11 @@ class World:
     def work_limit(self) -> int:
         """Iterations or evaluations that a nominal step may take."""
         return self.runner.work_limit
+
+    @property
+    def start_overlaps(self) -> tuple[edits.Overlap, ...]:
+        """Bodies that began inside each other and were pushed apart; what that took is booked to edits."""
+        return self.runner.start_push.overlaps if self.runner.start_push else ()
 
     @property
     def start_change(self) -> dict[str, float]:
