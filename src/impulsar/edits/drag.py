@@ -54,7 +54,9 @@ SAFE = 1e-8  # strength of the weakest row with which a step may end: the distan
 ELSEWHERE = 10.0  # opening of rows that are redundant, in plays: where they open farther is another branch
 TOUCH = 1e-10  # a limit so near is reached, and may be overrun by so much [m, rad]
 CLEAR = 5e-10  # likewise a contact [m]
-BRIEF = 0.3  # of Newton's step: one that a contact ends so soon is tried along it
+BRIEF, BESIDE = 0.3, 8  # of Newton's step: one that a contact ends so soon is tried along it, so many contacts at most
+MOST_WORK = 3000  # looks about, each by how many contacts there are, after which a drag is left to the next
+EACH = 25  # contacts that cost as much as the rest of a look
 ROUNDS = 4, 12  # of bringing limits right after a step, and where contacts are among them
 DAMPING = 1e-7  # of least squares, of the trace of G
 FLAT = 1e-9  # curvature that counts as none, of the trace of G
@@ -148,6 +150,7 @@ class Drag:
         assert self.touch is not None
         self.touch.find()
         n, more = self.asked, len(self.touch.gap)
+        self.effort += 1 + more / EACH
         self.gap = np.concatenate([self.gap, self.touch.gap])
         self.near = np.concatenate([self.near, np.full(more, CLEAR)])
         self.J = np.vstack([self.J, self.touch.J])
@@ -200,6 +203,7 @@ class Drag:
         """Bring the point as near to the target as it goes."""
         self.floor = np.zeros(self.limits)
         self.overlaps: dict[tuple[int, int], float] = {}
+        self.effort = 0.0
         self.pressing: set[tuple[int, int]] = set()  # shapes that keep it from the target
         self.look()
         self.farthest = max(ELSEWHERE * self.redundancy, self.out(kernels.OPENING))
@@ -217,6 +221,8 @@ class Drag:
         for _ in range(STEPS):
             if self.distance <= REACHED * self.length:
                 return
+            if self.effort > MOST_WORK:
+                break
             trusted, self.guided = self.guided, True
             if not ((trusted and self._least_squares()) or self._newton() or not trusted):
                 return
@@ -255,14 +261,14 @@ class Drag:
         """A step of Newton's method to the nearest point, or away from the farthest, where one is worth it."""
         force, active = self._balance()
         room = self.room()
-        best, step, stops, whole = 0.0, np.zeros(self.dofs), list(active), 0.0
+        best, step, stops, whole, beside = 0.0, np.zeros(self.dofs), list(active), 0.0, 0
         for _ in range(len(room) + 1):
             free, size = self._free(force, stops)
             whole = max(whole, size)
             if best and size <= 1e-12 * whole:
                 break  # contacts leave nothing free
             way, gain = self._conjugate_gradients(force, free, size, stops)
-            rate = self.J[AXES:] @ way
+            rate = self._rates(way)
             ahead = [int(l) for l in np.flatnonzero(rate < 0.0) if l not in stops]
             touching = [l for l in ahead if room[l] <= self.near[l]]
             if touching:
@@ -273,12 +279,21 @@ class Drag:
             if worth > best or not best:
                 best, step, active = worth, part * way, list(stops)
             first = min(ahead, key=lambda l: room[l] / -rate[l], default=-1)
-            if gain <= self.worth or part > BRIEF or first < self.limits:
+            beside += 1
+            if gain <= self.worth or part > BRIEF or first < self.limits or beside > BESIDE:
                 break
             stops.append(first)  # beside a contact that is near, not up to it
         if best <= SHORT * (2.0 - SHORT) * self.worth and gain <= self.worth:
             return self._leave_saddle(force, active)
         return self._step(step, active)
+
+    def _rates(self, change: np.ndarray) -> np.ndarray:
+        """Of the gaps along a displacement; what is rounding beside its terms is none."""
+        rate = self.J[AXES:] @ change
+        if self.touch:
+            rate[np.abs(rate) <= 1e-12 * (np.abs(self.J[AXES:]) @ np.abs(change))] = 0.0
+            rate[np.abs(rate) <= 1e-12 * np.abs(rate).max(initial=0.0)] = 0.0
+        return rate
 
     def _balance(self) -> tuple[np.ndarray, list[int]]:
         """Slope of ½ |r|² with what the limits that it presses on carry, which are returned; sets λ and η."""
@@ -298,6 +313,7 @@ class Drag:
         active: list[int] = []
         eta = np.zeros(len(self.gap))
         rate = self.G[AXES:, :AXES] @ -self.miss  # of the gaps along the descent
+        least = float(np.abs(rate).max(initial=0.0)) if self.touch else 0.0  # contacts far away have none but rounding
         for _ in range(2 * len(touching) + 1):
             rows = [AXES + l for l in active]
             self._answers(rows)
@@ -306,7 +322,7 @@ class Drag:
             eta[:] = 0.0
             eta[active] = -push
             pulling = [l for l in active if eta[l] > 0.0]
-            crossed = [l for l in touching if along[l] < -1e-12 * abs(rate[l]) and l not in active]
+            crossed = [l for l in touching if along[l] < -1e-12 * max(abs(rate[l]), least) and l not in active]
             if pulling:
                 active.remove(pulling[0])
             elif crossed:
@@ -442,9 +458,14 @@ class Drag:
         if self._passes():
             return False
         self.look()
+        before = np.inf
         for _ in range(ROUNDS[self.touch is not None]):
             touching = self._followed(touching) if self.touch else touching
             room = self.room()
+            deep = float(-room.min(initial=0.0))
+            if self.touch and deep > max(0.7 * before, CLEAR):
+                return False  # it does not help
+            before = deep if deep > CLEAR else np.inf
             off = [l for l, gap in enumerate(room) if gap < -self.near[l] or (l in touching and gap > self.near[l])]
             if not off:
                 break
