@@ -96,6 +96,18 @@ def test_a_four_bar_stops_at_a_stop(coordinates):
     assert min(gaps) < DEEPEST and max(gaps) > 0.01  # it did come to the stop, and away from it
 
 
+def test_a_chain_is_drawn_along_a_floor_to_the_nearest_point():
+    """The tip of ten links, pulled below a floor, comes to lie above the target in one drag."""
+    model = im.scene("ten-pendula", start="30deg")
+    model.bodies["link10"].material = "steel"
+    model.obstacle("floor", im.Plane(), position=(0, 0, -0.45), material="wood")
+    world = im.World(model)
+    for y in (0.05, 0.1, -0.05):
+        answer = world.drag("link10", (0.0, y, -0.6), (0, 0, -0.025))
+        assert "as near as it goes" in answer.text
+        assert world.point("link10", (0, 0, -0.025)) == pytest.approx((0.0, y, -0.446), abs=2e-6)
+
+
 @pytest.mark.parametrize("far", (0.02, 10.0))
 def test_a_thin_plate_is_not_passed(far):
     """A ball of 5 mm over a plate of 1 mm, dragged straight through it in one go, stops on it."""

@@ -411,9 +411,10 @@ class Drag:
             return False
         share = min(1.0, CLAMP / turn) if turn > 0.0 else 1.0
         kept, start, margin, dependents = self.keep(), self.distance, self.margin, self.dependents
-        slope = self._slope(step)
         room = self.room()
         touching = [l for l in active if room[l] <= self.near[l]]
+        self.holding = touching  # at the pose looked at
+        slope = self._slope(step)
         if self.touch:
             self.touch.mark()
         tries = 0
@@ -436,10 +437,17 @@ class Drag:
         return False
 
     def _slope(self, change: np.ndarray) -> float:
-        """Of ½ |r|² along a displacement, as far as the joints allow it here."""
+        """Of ½ |r|² along a displacement, as far as joints and contacts allow it here."""
         self._write("change", change[:, None])
         self.launch["project"]()
-        return float(self.miss @ self.J[:AXES] @ self._read("change")[:, 0])
+        along = self._read("change")[:, 0].copy()
+        if self.touch:
+            rows = [AXES + l for l in self.holding if l >= self.limits]
+            if rows:
+                self._answers(rows)
+                held = np.linalg.lstsq(self.G[np.ix_(rows, rows)], self.J[rows] @ along, rcond=1e-12)[0]
+                along = along - held @ self.Y[rows]
+        return float(self.miss @ self.J[:AXES] @ along)
 
     def _crossing(self, margin: float, dependents: float) -> bool:
         """Whether branches cross here, unless they did at the pose before, given by its margin and rank."""
@@ -459,11 +467,11 @@ class Drag:
             return False
         self.look()
         before = np.inf
-        for _ in range(ROUNDS[self.touch is not None]):
-            touching = self._followed(touching) if self.touch else touching
+        for count in range(ROUNDS[self.touch is not None]):
+            self.holding = touching = self._followed(touching) if self.touch else touching
             room = self.room()
             deep = float(-room.min(initial=0.0))
-            if self.touch and deep > max(0.7 * before, CLEAR):
+            if count > 3 and deep > max(0.7 * before, CLEAR):
                 return False  # it does not help
             before = deep if deep > CLEAR else np.inf
             off = [l for l, gap in enumerate(room) if gap < -self.near[l] or (l in touching and gap > self.near[l])]
