@@ -202,7 +202,7 @@ def surface_of(m: wp.ref[SystemArrays], c: wp.ref[ContactArrays], i: int, w: int
 
 @wp.func
 def carried_on(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], h: f64, w: int) -> f64:
-    """By what the impulses of contacts are multiplied to begin a step h with; forces of an instant are kept, too."""
+    """By what impulses are multiplied to begin a step h with; forces of an instant are kept, too."""
     if s.last_h[0, w] > ZERO:
         return h / s.last_h[0, w]
     return h / m.nominal_h[0]
@@ -413,9 +413,7 @@ def contact_step(
     book_forces(m, s, x, t, h, h, w)
     total_over(m, s, x, t, h, h, w)
     kick(m, s, x, h, w)
-    scale = ZERO
-    if s.last_h[0, w] > ZERO:
-        scale = h / s.last_h[0, w]
+    scale = carried_on(m, s, h, w)
     slots = assemble(m, s, x, t, h, w)
     mark_solved(m, x, slots, w)
     factor_bilateral(m, x, w)
@@ -429,7 +427,7 @@ def contact_step(
             s.impulse[r, w] = ZERO
     for r in range(m.slot_kind.shape[0], c.rebound.shape[0]):
         c.rebound[r, w] = ZERO
-    append_rows(m, s, x, c, h, carried_on(m, s, h, w), w)
+    append_rows(m, s, x, c, h, scale, w)
     rows = activate(m, x, slots, w)
     error = solve_islands(m, x, c, s.v, s.impulse, rows, SWEEPS, w)
     x.report[CONTACT_RESIDUAL, w] = wp.max(x.report[CONTACT_RESIDUAL, w], error)
