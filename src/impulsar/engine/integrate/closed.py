@@ -17,7 +17,6 @@ import warp as wp
 
 from ..constrain import contact, friction, kinds, limit, motor
 from ..constrain.accelerations import body_acceleration, body_twist
-from ..constrain.assemble import assemble_bilateral
 from ..constrain.contact import OPEN, OPENS, SLIDES, SLIPS, STICKS
 from ..constrain.features import find_features, has_rim, keep_spot
 from ..constrain.frames import body_position, follow_loops
@@ -31,7 +30,7 @@ from ..solve.project import velocity_error
 from ..spatial import HALF, INFINITY, ONE, ZERO, angular, f64, linear, spatial, vec3, zero3
 from ..state import StateArrays, WorkArrays
 from ..system import SystemArrays
-from .contacts import SWEEPS, YIELD, activate, forget_rows, surface_of
+from .contacts import SWEEPS, YIELD, activate, factor_held, forget_rows, surface_of
 from .control import keep_derivatives, set_within
 from .evaluate import choose_feedback, factor_equations, steer_motors
 from .impulsive import KINK
@@ -661,8 +660,7 @@ def project_closed(
     """After a smooth sub-step, whose contacts have been found: no velocity in what is closed, sticks or holds."""
     articulate(m, x, w)
     if m.bilateral.shape[0] > 0:
-        assemble_bilateral(m, x, t, 0, w)
-        factor_bilateral(m, x, w)
+        factor_held(m, x, t, w)
     for i in range(m.bilateral.shape[0]):
         r = m.bilateral[i]
         x.row_pseudo[r, w] = ZERO

@@ -17,7 +17,7 @@ distance of two over how fast they can come nearer, which no shape passes.
 import warp as wp
 
 from ..collide.detect import find_contacts, pair_distance, place_shapes
-from ..constrain import contact
+from ..constrain import contact, motor
 from ..constrain.assemble import assemble, assemble_bilateral
 from ..constrain.contact import DEAD, OPEN, SLIDES, STICKS, Surface, surface_between
 from ..constrain.frames import follow_loops
@@ -352,6 +352,17 @@ def append_positions(
             x.row_softness[r, w] = YIELD / x.row_mass[r, w]
 
 
+@wp.func
+def factor_held(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], t: f64, w: int):
+    """Factor what holds while contacts are projected: equations and drives, but no motor that may yield to them."""
+    assemble_bilateral(m, x, t, 0, w)
+    for i in range(m.bilateral.shape[0]):
+        r = m.bilateral[i]
+        if motor.is_motor(x, r, w) and motor.is_bounded(m, r, w):
+            x.solved[r, w] = int(0)
+    factor_bilateral(m, x, w)
+
+
 @wp.func(inline=False)
 def project_contacts(
     m: wp.ref[SystemArrays],
@@ -374,8 +385,7 @@ def project_contacts(
             rounds = int(ROUNDS)
             continue
         articulate(m, x, w)
-        assemble_bilateral(m, x, t, 0, w)
-        factor_bilateral(m, x, w)
+        factor_held(m, x, t, w)
         load_position_errors(m, s, x, t, w)
         for i in range(m.bilateral.shape[0]):
             x.row_bias[m.bilateral[i], w] = -x.multiplier[i, w]
