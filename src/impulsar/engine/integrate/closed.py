@@ -41,6 +41,7 @@ from .substeps import may_jump
 MOST_CONTACTS = 20
 STRAIGHT = wp.constant(wp.float64(1e-9))  # of a slip: what is less aside is rounding
 STILL = wp.constant(wp.float64(1e-9))  # slower than this is at rest [m/s, rad/s]
+HELD = wp.constant(wp.float64(1e-7))  # the same for a contact that stuck: what impulses leave of its velocity [m/s]
 TOUCH = wp.constant(wp.float64(1e-9))  # so near is closed [m, rad]
 PASSED = wp.constant(wp.float64(1e-6))  # so deep is left to impulses [m, rad]
 LEAVES = wp.constant(wp.float64(1e-7))  # acceleration of what should be at rest that is not rounding [m/s², rad/s²]
@@ -342,13 +343,16 @@ def find_closed(
         if c.spare[i, w] != 0:
             continue
         u = wp.dot(relative_velocity(x, c, i, w), c.features.normal[i, w])
-        if c.features.gap[i, w] > TOUCH or u > STILL or (c.found.mode[i, w] == OPENS and u >= -STILL):
+        still = STILL
+        if c.found.mode[i, w] == STICKS:
+            still = HELD
+        if c.features.gap[i, w] > TOUCH or u > still or (c.found.mode[i, w] == OPENS and u >= -STILL):
             c.found.mode[i, w] = OPEN
         elif u < -STILL:
             struck += 1
         else:
             slip = slip_of(x, c, i, w)
-            if wp.length(slip) > STILL:
+            if wp.length(slip) > still:
                 d = wp.normalize(slip)
                 if c.found.mode[i, w] == SLIDES:
                     d = turned(c.slip[i, w], slip)
@@ -429,7 +433,8 @@ def note_ends(
         if c.spare[i, w] != 0:
             continue
         if c.found.mode[i, w] == OPEN:
-            c.leaves[i, w] = int(c.features.gap[i, w] < -NOISE)
+            u = wp.dot(relative_velocity(x, c, i, w), c.features.normal[i, w])
+            c.leaves[i, w] = int(c.features.gap[i, w] < -NOISE and u < ZERO)  # one that parts is not reached
         elif c.found.mode[i, w] == SLIDES:
             c.leaves[i, w] = int(wp.dot(slip_of(x, c, i, w), c.slip[i, w]) < -NOISE)
     for r in range(slots, x.row_count[0, w]):
