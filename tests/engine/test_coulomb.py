@@ -127,6 +127,59 @@ def test_random_contacts(redundant):
         assert problems[k].W @ again[k] == pytest.approx(problems[k].W @ impulses[k], abs=1e-8)
 
 
+def held(rng, rise: float, h: float = 0.01) -> Problem:
+    """A stone of 7 kg on four corners, held by six finger tips, each on a light joint whose motor has a bound.
+
+    In a step h the hands begin to rise with a speed: 6 + 6 freedoms, 36 rows. The floor has µ = 0.4, the tips 0.8.
+    """
+    masses = np.array([7.0] * 3 + [0.04] * 3 + [0.05] * 6)
+    blocks, motors, floor = [], np.zeros((6, 12)), []
+    for k in range(6):
+        out = np.array([rng.uniform(-0.3, 0.3), (-1.0) ** k, rng.uniform(-0.3, 0.3)])
+        place = np.array([rng.uniform(-0.05, 0.05), 0.11 * (-1.0) ** k, rng.uniform(-0.04, 0.04)])
+        n = out / np.linalg.norm(out)
+        press = n + rng.normal(size=3) * 0.5  # which way the joint moves its tip, against n
+        block = touch(place, -n)
+        block[:, 6 + k] = block[:, :3] @ (press / np.linalg.norm(press))
+        blocks.append(block)
+        motors[k, 6 + k] = 1.0
+    for x, y in ((-0.05, -0.09), (0.05, -0.09), (-0.05, 0.09), (0.05, 0.09)):
+        floor.append(touch(np.array([x, y, -0.07]), np.array([0.0, 0.0, 1.0])))
+    mu = np.concatenate([np.full(6, 1.0), np.repeat([0.8] * 6 + [0.4] * 4, 3)])
+    first = np.concatenate([np.full(6, True), np.arange(30) % 3 == 0])
+    group = np.concatenate([np.ones(6, int), np.tile([1, 2, 0], 10)])
+    of = np.concatenate([np.full(6, -1), np.where(first[6:], -1, 6 + np.arange(30) // 3 * 3)])
+    low, high = np.where(first, 0.0, -mu), np.where(first, INFINITY, mu)
+    low[:6], high[:6] = -25.0 * h, 25.0 * h
+    velocity = np.zeros(12)
+    velocity[2] = -9.81 * h
+    problem = Problem(np.vstack([motors, *blocks, *floor]), masses, velocity, group, of, low, high)
+    problem.b[:6] += 1.0  # on they would go
+    for k, block in enumerate(blocks):
+        problem.b[6 + 3 * k : 9 + 3 * k] -= block[:, :3] @ (0.0, 0.0, rise)
+    return problem
+
+
+def touch(place: np.ndarray, n: np.ndarray) -> np.ndarray:
+    """Rows of a stone's velocities along n and two directions across at a place, 12 freedoms."""
+    aside = np.linalg.svd(n[None])[2][1:]
+    return np.hstack([np.array([[*d, *np.cross(place, d)] for d in (n, *aside)]), np.zeros((3, 6))])
+
+
+@pytest.mark.parametrize("rise", [1e-5, 1e-3])
+def test_a_stone_is_taken_from_the_floor(rise):
+    """From standing there while it is held to hanging between the tips: of 36 rows 12 count, few sets of which fit."""
+    seeds = np.random.default_rng(7).integers(2**31, size=300)
+    impulses, errors = solve([held(np.random.default_rng(seed), 0.0) for seed in seeds])
+    assert errors.max() < 1e-9
+    lifted = [held(np.random.default_rng(seed), rise) for seed in seeds]
+    impulses, errors = solve(lifted, impulses)
+    solved = errors < 1e-9
+    assert solved.mean() > 0.99
+    for k in np.flatnonzero(solved):
+        assert broken(lifted[k], impulses[k]) < 1e-7
+
+
 def test_what_is_not_solved_says_so():
     """The error that is returned is that of the impulses: nothing claims to be better than it is."""
     rng = np.random.default_rng(4)

@@ -17,8 +17,9 @@ is redundant: of several solutions it finds the least, so that bodies which hold
 other for nothing; a last step towards the p so found leaves no error of it. Where much has changed sweeps by rows come
 first: rigid bodies that hold each other may have several solutions, of which the one near the last is wanted. Newton's
 method may go in circles. Then sweeps bring it near and it is tried again, and at last on softer problems whose rows
-give way to what p differs from the last one's, ever less (proximal points). Matrices are kept within an envelope: row k
-from `start` to k, its column likewise, so that rows of bodies far from each other cost nothing.
+give way to what p differs from the last one's, ever less (proximal points); then by steps each of which gives way so.
+Matrices are kept within an envelope: row k from `start` to k, its column likewise, so that rows of bodies far from each
+other cost nothing.
 """
 
 import warp as wp
@@ -40,6 +41,9 @@ SWEEPS = 10  # before Newton's method, where much has changed or it has failed; 
 ROUNDS = 4
 SOFTEST = wp.constant(wp.float64(0.1))  # of a row's own response; a tenth of it in the next problem
 SOFTER = 7  # problems
+SOFT_NEAR = wp.constant(wp.float64(1e-6))  # of a row's own response; ten times as much in the next try
+NEAR_TRIES = 3
+NEAR_STEPS = 30
 MOST_SWEEPS = 2000000  # entries of the matrix read in sweeps
 MOST_WORK = 10000000  # multiplications of factors
 
@@ -280,6 +284,46 @@ def went_astray(c: wp.ref[Bounded], w: int) -> bool:
 
 
 @wp.func(inline=False)
+def draw_near(c: wp.ref[Bounded], soft: f64, start: f64, w: int) -> f64:
+    """Steps of Newton's method that each give way to what p differs from the last one's; leaves the best p.
+
+    Where hardly any set of rows has its least p within the bounds, as with finger tips all about a stone, these stay
+    with a p that the sweeps found.
+    """
+    n = c.count[0, w]
+    least = start
+    for k in range(n):
+        c.own[k, w] = response(c, k, k, w)
+        c.given[k, w] = c.b[k, w]
+        c.best[k, w] = c.p[k, w]
+    step = int(0)
+    while step < NEAR_STEPS and least > ENOUGH and c.work[0, w] > 0:
+        for k in range(n):  # w is the same of this p
+            yields = soft * c.own[k, w]
+            c.W[c.at[k, w] + k, w] = c.own[k, w] + yields
+            c.b[k, w] = c.given[k, w] - yields * c.p[k, w]
+        step += 1
+        if not solve_rows(c, ONE, w):
+            step = int(NEAR_STEPS)
+        else:
+            for k in range(n):
+                c.p[k, w] = c.next[k, w]
+        for k in range(n):
+            c.W[c.at[k, w] + k, w] = c.own[k, w]
+            c.b[k, w] = c.given[k, w]
+        velocities(c, w)
+        error = sort_rows(c, w)
+        if error < least:
+            least = error
+            for k in range(n):
+                c.best[k, w] = c.p[k, w]
+    for k in range(n):
+        c.p[k, w] = c.best[k, w]
+    velocities(c, w)
+    return sort_rows(c, w)
+
+
+@wp.func(inline=False)
 def solve_bounded(c: wp.ref[Bounded], w: int) -> f64:
     """p of all rows, from c.p to begin with; returns the error that is left, of the largest impulse there is."""
     prepare(c, w)
@@ -318,4 +362,9 @@ def solve_bounded(c: wp.ref[Bounded], w: int) -> f64:
             rounds = int(0)
     if error > ENOUGH:
         error = newton(c, approach(c, w), False, w)
+    soft = f64(SOFT_NEAR)
+    for _ in range(NEAR_TRIES):
+        if error > ENOUGH:
+            error = newton(c, draw_near(c, soft, error, w), False, w)
+            soft *= f64(10.0)
     return error
