@@ -25,7 +25,7 @@ demo: page
 	$(BIN)/impulsar studio ten-pendula
 
 test: page
-	$(BIN)/python -m pytest -q -n 2 -m 'not timed' --reruns 2 --only-rerun Timeout --only-rerun 'timed out'
+	$(BIN)/python -m pytest -q -n 2 -m 'not timed and not study' --reruns 2 --only-rerun Timeout --only-rerun 'timed out'
 	$(BIN)/python -m pytest -q -m timed --reruns 3 --reruns-delay 10  # clocks are others' too
 
 lint: setup
@@ -39,6 +39,7 @@ bench: setup
 	$(BIN)/impulsar bench
 
 verify: setup
+	$(BIN)/python -m pytest -q -n 2 -m study
 	$(BIN)/python -m impulsar_verification.verify
 
 screenshots: page

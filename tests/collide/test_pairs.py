@@ -29,7 +29,7 @@ def check_answer(found, firsts, seconds, p, q):
         assert between == pytest.approx(found.gap[k], abs=1e-7 * SMALLEST)
 
 
-@pytest.mark.parametrize("many", [300, pytest.param(10_000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("many", [300, pytest.param(10_000, marks=pytest.mark.study)])
 @pytest.mark.parametrize("first, second", [*itertools.combinations_with_replacement(SHARP, 2)])
 def test_gaps_are_those_of_coal(first, second, many, device):
     """Polytopes and round shapes, apart and overlapping, to 1e-9 of their size."""
@@ -42,7 +42,7 @@ def test_gaps_are_those_of_coal(first, second, many, device):
         check_answer(found, *sample)
 
 
-@pytest.mark.parametrize("many", [200, pytest.param(10_000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("many", [200, pytest.param(10_000, marks=pytest.mark.study)])
 @pytest.mark.parametrize("first, second", ROUND_PAIRS)
 def test_cylinders_and_cones_have_a_certificate(first, second, many, device):
     """The gap is what the supports along the normal leave; the bound from the other side is 1e-7 of the size away."""

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from ..author.rotations import cross
 from ..engine.coordinates.inertia import momenta
 from ..engine.freedoms import code_counts_turns
 from ..engine.start.locked import refuse_locked_motors
@@ -125,5 +124,7 @@ def release_lost(old: Bench, new: Bench) -> np.ndarray | float:
 def momentum(bench: Bench) -> np.ndarray:
     """Angular, about the world's origin, and linear momentum [world, 6]."""
     own = momenta(bench.system, bench.work)
-    moved = cross(bench.work.p_WB.numpy(), own[..., 3:])
-    return np.concatenate([(own[..., :3] + moved).sum(axis=0), own[..., 3:].sum(axis=0)], axis=1)
+    total = own.sum(axis=0)
+    moved = np.einsum("bwi,bwj->wij", bench.work.p_WB.numpy(), own[..., 3:])  # Σ p Pᵀ, of which Σ p × P is a part
+    total[:, :3] += moved[:, [1, 2, 0], [2, 0, 1]] - moved[:, [2, 0, 1], [1, 2, 0]]
+    return total

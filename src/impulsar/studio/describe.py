@@ -323,7 +323,10 @@ def live(world: World, revision: int, motors: "Motors", off: list[dict[str, Any]
 
 
 def _hands(world: World) -> list[ms.Hand]:
-    system, names = world.system, _body_names(world)
+    system = world.system
+    if not any(system.hand_names):
+        return []
+    names = _body_names(world)
     bodies = system.arrays.hand_body.numpy()
     points = system.parameter("hand_point")
     found = []
@@ -342,7 +345,10 @@ def _hands(world: World) -> list[ms.Hand]:
 
 
 def _loads(world: World) -> list[ms.Load]:
-    system, names = world.system, _body_names(world)
+    system, rows = world.system, KINDS_OF_PARTS["load"].rows(world.runner.bench)
+    if not rows:
+        return []
+    names = _body_names(world)
     bodies, turned = system.arrays.load_body.numpy(), system.arrays.load_in_body.numpy()
     first, points = system.arrays.load_channel.numpy(), system.parameter("load_point")
     return [
@@ -354,7 +360,7 @@ def _loads(world: World) -> list[ms.Load]:
             force=_values(system.channels.items[first[i] : first[i] + 3]),
             torque=_values(system.channels.items[first[i] + 3 : first[i] + 6]),
         )
-        for name, i in KINDS_OF_PARTS["load"].rows(world.runner.bench).items()
+        for name, i in rows.items()
     ]
 
 

@@ -4,6 +4,7 @@ What changed is found by comparison with the parts of the model, which are never
 edit sets a parameter of is another object.
 """
 
+from operator import is_
 from typing import Any
 
 import numpy as np
@@ -84,9 +85,9 @@ class Parts:
         found = []
         for kind in KINDS:
             known = {} if self._model is None else describe.listed(self._model, kind)
-            found += [
-                (kind, name) for name, part in describe.listed(model, kind).items() if known.get(name) is not part
-            ]
+            listed = describe.listed(model, kind)
+            if len(listed) != len(known) or not all(map(is_, listed.values(), known.values())):
+                found += [(kind, name) for name, part in listed.items() if known.get(name) is not part]
         return found
 
     def _forget_others(self, model: Model) -> dict[str, list[str]]:
