@@ -503,12 +503,16 @@ def warmup(args: argparse.Namespace) -> int:
         for name in METHODS:
             began = wall.perf_counter()
             World(_pendulum(), method=name, device=device).run(0.1)
-            print(f"{name} for {device}: ready after {wall.perf_counter() - began:.1f} s")
-        began = wall.perf_counter()
-        swinging = World(_pendulum(), device=device)
-        swinging.step()
-        swinging.drag(next(iter(swinging.model.bodies)), (0.1, 0.2, 0.3))
-        print(f"edits for {device}: ready after {wall.perf_counter() - began:.1f} s")
+            print(f"{name} for {device}: ready after {wall.perf_counter() - began:.1f} s", flush=True)
+            began = wall.perf_counter()
+            World(_resting(), method=name, device=device).step()
+            print(f"{name} with contact for {device}: ready after {wall.perf_counter() - began:.1f} s", flush=True)
+        for model, what in ((_pendulum(), "edits"), (_resting(), "edits with contact")):
+            began = wall.perf_counter()
+            world = World(model, device=device)
+            world.step()
+            world.drag(next(iter(world.model.bodies)), (0.1, 0.2, 0.3))
+            print(f"{what} for {device}: ready after {wall.perf_counter() - began:.1f} s", flush=True)
     return GOOD
 
 
@@ -570,6 +574,16 @@ def _pendulum() -> Model:
         shape=Capsule(radius=0.01, length=ROD),
     )
     model.joint("pivot", "revolute", model.ground, rod, at=(0.0, 0.0, 0.0), axis=(0.0, 1.0, 0.0))
+    return model
+
+
+def _resting() -> Model:
+    """A ball on a floor."""
+    from .author.shapes import Plane, Sphere
+
+    model = Model("resting")
+    model.obstacle("floor", Plane(), material="steel")
+    model.body("ball", mass=1.0, shape=Sphere(0.1, material="steel"), position=(0, 0, 0.1))
     return model
 
 
