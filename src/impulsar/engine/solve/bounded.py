@@ -31,8 +31,8 @@ class Bounded:
     kind: wp.array2d(dtype=wp.int32)
     share: wp.array2d(dtype=f64)  # κ of a row that slides
     along: wp.array2d(dtype=f64)  # d of it; the bound of one that is there
-    own: wp.array2d(dtype=f64)  # W and b of the problem while a softer one is solved in its place
-    given: wp.array2d(dtype=f64)
+    own: wp.array2d(dtype=f64)  # W_kk, and b, of the problem while a softer one is solved in its place
+    given: wp.array2d(dtype=f64)  # besides, the p that Newton's method began with
     work: wp.array2d(dtype=wp.int32)  # [1] multiplications of factors that there is time for
     # the equations of a step: rows whose P is not known yet
     equations: wp.array2d(dtype=wp.int32)  # [1] how many

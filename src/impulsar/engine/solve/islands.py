@@ -24,6 +24,7 @@ from .coulomb import ROUNDED, solve_bounded
 from .ldl import solve_envelope
 
 MOST_ROWS = 300
+BUCKLES = wp.constant(wp.float64(4.0))  # by which the unrest of a stack grows in a step that keeps its impulses
 STILL_FITS = wp.constant(wp.float64(1e-12))  # error of the largest impulse at which the last ones are kept
 SWEPT = wp.constant(wp.float64(1e-12))  # change in a sweep, of the largest impulse, that is none
 
@@ -443,7 +444,7 @@ def still_fits(
                 error = wp.max(error, wp.abs(x.row_late[r + i, w] - impulse[r + i, w]))
         k += x.row_group[r, w]
     if error <= ROUNDED * largest or (
-        error <= STILL_FITS * largest and error <= f64(4.0) * unrest(m, x, c, begin, n, w)
+        error <= STILL_FITS * largest and error <= BUCKLES * unrest(m, x, c, begin, n, w)
     ):
         return True
     give(m, x, c, v, impulse, begin, n, -ONE, w)

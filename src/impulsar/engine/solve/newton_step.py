@@ -87,7 +87,7 @@ def coefficient(c: wp.ref[Bounded], k: int, j: int, w: int) -> f64:
 
 
 @wp.func
-def given(c: wp.ref[Bounded], k: int, w: int) -> f64:
+def known_impulse(c: wp.ref[Bounded], k: int, w: int) -> f64:
     """P of a row where it is known, else 0."""
     if is_known(c, k, w):
         return c.next[k, w]
@@ -102,11 +102,11 @@ def right_side(c: wp.ref[Bounded], k: int, toward: f64, w: int) -> f64:
         return SOFT * response(c, k, k, w) * toward * c.p[k, w] - c.rest[k, w]
     of = c.of[k, w]
     if kind == BOUND:
-        return c.along[k, w] * given(c, of, w)
+        return c.along[k, w] * known_impulse(c, of, w)
     d = c.along[k, w]
     value = c.high[k, w] * d
     if of >= 0:
-        value *= given(c, of, w)
+        value *= known_impulse(c, of, w)
     first = first_of(c, k, w)
     for i in range(c.group[first, w]):
         part = -d * c.along[first + i, w]
