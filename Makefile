@@ -22,10 +22,10 @@ page: setup
 	$(BIN)/python hatch_build.py
 
 demo: page
-	$(BIN)/impulsar studio ten-pendula
+	$(BIN)/impulsar studio ten-pendula --set start=30deg
 
 test: page
-	$(BIN)/python -m pytest -q -n 2 -m 'not timed and not study' --reruns 2 --only-rerun Timeout --only-rerun 'timed out'
+	$(BIN)/python -m pytest -q -n 2 -m 'not timed and not study' --reruns 2 --only-rerun Timeout --only-rerun 'timed out' --only-rerun 'waited .* s for'
 	$(BIN)/python -m pytest -q -m timed --reruns 3 --reruns-delay 10  # clocks are others' too
 
 lint: setup
@@ -44,6 +44,7 @@ verify: setup
 
 screenshots: page
 	$(BIN)/python tools/screenshots.py
+	$(BIN)/python tools/animation.py
 
 clean:
 	rm -rf build dist out .pytest_cache .mypy_cache .ruff_cache .hypothesis

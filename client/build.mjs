@@ -1,12 +1,13 @@
-// Bundles the page into the folder given as argument: index.html, app.js, app.css.
-import { copyFileSync, mkdirSync } from "node:fs";
+// Bundles the page into the folder given as argument: index.html, app.js with what it loads when it is asked for
+// (part-*.js), app.css, and player.js, player.css of recorded motions, which go into one file and so are whole.
+import { copyFileSync, mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { build } from "esbuild";
 
 const folder = process.argv[2] ?? "../src/impulsar/studio/page";
 mkdirSync(folder, { recursive: true });
-await build({
-  entryPoints: { app: "src/main.ts" },
+for (const name of readdirSync(folder)) if (/^part-.*\.(js|css)$/.test(name)) rmSync(join(folder, name));
+const options = {
   outdir: folder,
   bundle: true,
   minify: true,
@@ -14,5 +15,7 @@ await build({
   format: "esm",
   legalComments: "eof",
   logLevel: "warning",
-});
+};
+await build({ ...options, entryPoints: { app: "src/main.ts" }, splitting: true, chunkNames: "part-[name]-[hash]" });
+await build({ ...options, entryPoints: { player: "src/player.ts" } });
 copyFileSync("index.html", join(folder, "index.html"));

@@ -35,4 +35,5 @@ path = result["probe"].sel(name="path B").values
 off = max(abs(complex(x, y) - pin(angle)) for angle, (x, y, _) in zip(crank, path, strict=True))
 worst = float(result["constraint_error"].max())
 print(f"B is within {off:.1e} m of where the circles meet; worst constraint error {worst:.1e} m and rad")
-results.plot(result, Path(sys.argv[1] if len(sys.argv) > 1 else tempfile.mkdtemp()) / "four-bar.png")
+results.plot(result, picture := Path(sys.argv[1] if len(sys.argv) > 1 else tempfile.mkdtemp()) / "four-bar.png")
+print("energies, coordinates and reactions are in", picture)

@@ -26,4 +26,4 @@ print(f"the output point leaves its straight line by {float(off):.1e} m at most"
 
 results.plot(again, folder / "peaucellier.png")  # energies, errors, coordinates
 render.draw_motion(model, again, folder / "motion.png", stop=1.5)  # what a stroboscope would show
-print("wrote", ", ".join(sorted(path.name for path in folder.iterdir())))
+print("wrote", ", ".join(str(path) for path in sorted(folder.iterdir())))

@@ -7,9 +7,10 @@ import pytest
 
 import impulsar as im
 from impulsar import edits
-from impulsar.engine.methods import METHODS
+from impulsar.engine.methods import METHODS, Method
 
-PAIRS = [(name, kind) for name, method in METHODS.items() for kind in method.coordinates]
+GENERAL = {name: method for name, method in METHODS.items() if method.refuse is Method.refuse}  # take any mechanism
+PAIRS = [(name, kind) for name, method in GENERAL.items() for kind in method.coordinates]
 BAD = (math.nan, math.inf, -math.inf, 1e21, -1e21, 1e300, 10**25, 10**400, np.float64("nan"), np.float32("inf"))
 I3 = (0.1, 0.1, 0.1)
 
@@ -89,6 +90,7 @@ EDITS = {
     "grab stiffness": lambda x: edits.Grab("h", "arm", stiffness=x),
     "grab damping": lambda x: edits.Grab("h", "arm", damping=x),
     "move": lambda x: edits.Move("held", vec(x)),
+    "grab angular stiffness": lambda x: edits.Grab("h", "arm", angular_stiffness=x),
     "move worlds": lambda x: edits.Move("held", np.array([[0.0, 0.0, float(x)]])),
     "load": lambda x: edits.ApplyLoad("l", "rod", force=vec(x)),
     "load torque": lambda x: edits.ApplyLoad("l", "rod", torque=vec(x)),

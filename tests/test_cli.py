@@ -30,6 +30,12 @@ MISTAKES = [
     ("run ten-pendula --method magic", "methods are: "),
     ("run ten-pendula --duration 0.1 --every 0.015", "give 0.02"),
     ("run lift.json", "cannot be read"),
+    ("run four-bar --out x.txt", "name it 'x.nc'"),
+    ("scenes nosuch", "no scene 'nosuch'"),
+    ("scenes --save x.json", "say which one"),
+    ("analyse inverse four-bar", "--motion 'O=1'"),
+    ("analyse inverse four-bar --motion O=fast", "expected JOINT=SPEED"),
+    ("analyse mobility four-bar --motion O=1", "is for inverse"),
 ]
 
 
@@ -74,6 +80,32 @@ def test_run_prints_one_json_object() -> None:
     summary = json.loads(done.stdout)
     assert (summary["simulated"], summary["dt"], summary["device"]) == (0.1, 0.002, "cpu")
     assert set(summary["energy"]) == set(results.KINDS)
+
+
+def test_a_run_is_sampled_500_times_unless_asked(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["run", "four-bar", "--duration", "1"]) == 0
+    assert "501 samples, one each 0.002 s; --every 0.001 measures each step" in capsys.readouterr().out
+    assert cli.main(["run", "four-bar", "--duration", "0.6", "--every", "0.001", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["samples"] == 601
+
+
+def test_version_and_one_scene(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as end:
+        cli.main(["--version"])
+    assert end.value.code == 0 and capsys.readouterr().out == f"impulsar {im.__version__}\n"
+    assert cli.main(["scenes", "cam"]) == 0
+    out = capsys.readouterr().out
+    assert "2 bodies, 2 joints" in out and "of flat, roller" in out and "Try: " in out
+
+
+def test_inverse_dynamics_of_a_motion_from_the_command_line(capsys: pytest.CaptureFixture[str]) -> None:
+    """At a constant speed the torque of a full turn is that of its start."""
+    arguments = f"analyse inverse four-bar --motion O={2 * np.pi} --duration 1 --every 0.5 --json"
+    assert cli.main(arguments.split()) == 0
+    torque = np.ravel(json.loads(capsys.readouterr().out)["motor_torque"])
+    assert torque[0] == pytest.approx(torque[2], rel=1e-9) and torque[1] != pytest.approx(torque[0], rel=0.1)
+    arguments = ["--motion", "O=Harmonic(0.3, 2)", "--duration", "1", "--every", "0.5"]
+    assert cli.main(["analyse", "inverse", "four-bar", *arguments]) == 0
 
 
 def test_doctor_finds_nothing_wrong() -> None:

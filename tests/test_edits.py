@@ -5,6 +5,8 @@ import pytest
 
 import impulsar as im
 
+# others take hands as forces of an instant, or leave fast vibrations as they are
+IMPLICIT = ["direct", "simgc", "simmc", "generalized_alpha"]
 PAIRS = [(name, kind) for name, method in im.METHODS.items() for kind in method.coordinates]
 
 
@@ -37,7 +39,7 @@ def test_hand_swings_at_its_own_frequency(method, coordinates):
     assert hand.force[0] == pytest.approx(-5.0, rel=1.1 * lost)
 
 
-@pytest.mark.parametrize("method", im.METHODS)
+@pytest.mark.parametrize("method", IMPLICIT)
 def test_stiff_hand_is_stable_at_a_long_step(method):
     """k = 1e9 N/m at h = 0.01: an explicit step would grow by h²k/m = 5e4. With critical damping c = 2 √(k m) the
     stretch falls by e^(-ω t), ω = 22,000 rad/s: after 1 s the hand is at its target, whatever the method."""
@@ -49,7 +51,7 @@ def test_stiff_hand_is_stable_at_a_long_step(method):
     assert miss < 1e-6  # from 0.37 m
 
 
-@pytest.mark.parametrize("method", im.METHODS)
+@pytest.mark.parametrize("method", IMPLICIT)
 def test_stiff_hand_without_a_damper_gains_no_energy(method):
     """The same without a damper: nothing takes the energy k d²/2 away, and no step may add to it."""
     world = im.World(disc(), method=method, dt=0.01)
@@ -140,7 +142,7 @@ def test_load_follows_a_profile():
         (im.SetParameter("disc.mass", -1.0), "expected > 0"),
         (im.SetParameter("disc.mass", "heavy"), "not a number"),
         (im.SetParameter("disc.mass", [1.0, 2.0]), r"expected \(\) or \(1,\)"),
-        (im.SetParameter("disc.colour", 1.0), "no parameter named 'colour'"),
+        (im.SetParameter("disc.taste", 1.0), "no parameter named 'taste'"),
         (im.SetParameter("dics.mass", 1.0), "did you mean 'disc'"),
         ("not an edit", "not an edit"),
     ],

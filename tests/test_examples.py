@@ -139,6 +139,29 @@ def test_history(run, capsys: pytest.CaptureFixture[str]) -> None:
     assert read.endswith("t = 0.25 s")
 
 
+def test_events_and_digits(run) -> None:
+    """The ball strikes and turns when free fall says, rises to e² of its height, and its digits are as claimed."""
+    names = run("11")
+    fall, result = names["fall"], names["result"]
+    assert result["event_time"].values == pytest.approx([fall, 1.8 * fall], abs=1e-10)
+    assert names["world"].time == float(result["event_time"][1])
+    assert names["world"].body("ball").position[2] - 0.1 == pytest.approx(0.64 * 0.5, abs=1e-9)
+    assert result["time"].values.tolist() == [0.123, 0.2345, 0.5]
+    assert 0.6 - float(result["position"][0, 0, 2]) == pytest.approx(0.5 * 9.81 * 0.123**2, abs=1e-12)
+    assert names["certificate"].holds("position", 9.0) == pytest.approx(0.5)
+
+
+def test_the_page_of_runs_runs() -> None:
+    """What docs/runs.md shows can be done as it stands there: samples where asked, events in order, a certificate."""
+    text, names = (FOLDER.parent / "docs" / "runs.md").read_text(), {}
+    for block in re.findall(r"```python\n(.*?)```", text, re.DOTALL):
+        exec(compile(block, "runs.md", "exec"), names)
+    found = names["result"]["event_time"].values
+    assert len(found) and (found[:-1] <= found[1:]).all()
+    assert names["result"].attrs["ended_by_event"] == "tired"
+    assert names["certificate"].holds("position", 6) == pytest.approx(0.2)
+
+
 def test_readme_prints_what_it_says(capsys: pytest.CaptureFixture[str]) -> None:
     """The README's example gives the output below it; its imbalance is what rtol and atol of 1e-7 leave of 0.04 J."""
     text = (FOLDER.parent / "README.md").read_text()

@@ -11,7 +11,8 @@ import pytest
 import impulsar as im
 from impulsar import edits
 from impulsar.author.materials import COMMON, contact_properties, materials_in_use, users
-from impulsar.author.parts import NOT_GIVEN, PARTS, Material
+from impulsar.author.parts import NOT_GIVEN, PARTS
+from impulsar.author.surfaces import Material
 from impulsar.author.touching import Exclusions, may_touch, rigid_groups, touching_pairs, touching_shapes
 from impulsar.io import FileError, model_from_json, model_to_json
 from impulsar.studio import describe

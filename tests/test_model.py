@@ -423,7 +423,6 @@ REFUSED = [
     (coupling(b="hinge"), "coupling 'c'", "angle of 'hinge' to itself", "give another"),
     (lambda m: m.at(-1, None), "model 'model'", "is -1", ">= 0 [s]"),
     (lambda m: Model("m", gravity=9.81), "model 'm'", "gravity is 9.81", "expected 3 numbers [m/s²]"),
-    (lambda m: Model("m").check(), "model 'm'", "no bodies", "add one by model.body"),
     # shapes
     (lambda m: Box((1, -1, 1)), "Box", "size is (1, -1, 1)", "> 0 [m]"),
     (lambda m: Sphere(0), "Sphere", "radius is 0", "> 0 [m]"),

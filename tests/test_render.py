@@ -5,8 +5,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from matplotlib.image import imread
 
 import impulsar as im
+from impulsar import render, results
 from impulsar.render import (
     CIRCLE,
     Outline,
@@ -203,3 +205,30 @@ def test_obstacles_are_in_the_picture_as_far_as_they_are_near(tmp_path: Path) ->
         limits.append(np.ptp(ax.get_xlim()))
     assert limits[0] <= limits[1] < 2 * limits[0]
     assert limits[2] < 2 * limits[0]
+
+
+def test_a_run_is_drawn_with_its_motion_and_without_rounding(tmp_path: Path) -> None:
+    """Of a flat linkage: reaction torques and openings of 1e-13 are said, not drawn; what is larger is drawn."""
+    model = im.scene("four-bar")
+    result = im.World(model).run(0.3, every=0.01, progress=False)
+    drawn, told = results.panes(result)
+    assert len(drawn) <= 4 and "no reaction torques" in told and "constraint error" in told
+    loose = result.assign(constraint_error=result["constraint_error"] + 1e-6)
+    assert results.draw_constraint_error in results.panes(loose)[0]
+    render.draw_run(model, result, tmp_path / "run.png")
+    rgb = imread(tmp_path / "run.png")[..., :3]
+    left, right = rgb[:, : rgb.shape[1] // 3], rgb[:, rgb.shape[1] // 3 :]
+    assert (np.ptp(left, axis=-1) > 0.2).mean() > 0.02  # bodies
+    assert 0.0005 < (np.ptp(right, axis=-1) > 0.2).mean() < 0.1  # curves
+
+
+def test_models_and_worlds_are_pictures_in_a_notebook() -> None:
+    model = im.scene("four-bar")
+    world = im.World(model)
+    for thing in (model, world):
+        assert thing._repr_png_()[:8] == b"\x89PNG\r\n\x1a\n"
+    with world.at_work("step"):
+        assert world._repr_png_() is None
+    assert im.Model("bare")._repr_png_() is None
+    table = world.energy()._repr_html_()
+    assert table.count("<tr>") == len(world.energy().rows()) + 1 and "potential" in table

@@ -75,6 +75,9 @@ def test_names_units_and_attributes() -> None:
     model = hanging_pair()
     cart = model.body("cart", 1.0, (1e-3, 1e-3, 1e-3), position=(0, 0, 1))
     model.joint("rail", "prismatic", model.ground, cart, at=(0, 0, 1), axis=(1, 0, 0))
+    model.distance("reach", model.ground, cart, at_a=(0, 0, 0), at_b=(0, 0, 1))
+    model.angle("tilt", model.ground, cart, from_a=(0, 0, 0), to_a=(0, 0, 1), from_b=(0, 0, 1), to_b=(1, 0, 1))
+    model.sensor("count", im.sensors.Encoder("rail"))
     world = im.World(model, dt=0.001)
     world.grab("low")
     result = world.run(0.01)
@@ -317,3 +320,12 @@ def test_a_dollar_in_a_name_is_no_formula(tmp_path: Path, name: str) -> None:
     ax.set_title(literally(name))
     prepared, is_formula = ax.title._preprocess_math(ax.title.get_text())
     assert (prepared, is_formula) == (name, False)
+
+
+def test_every_quantity_of_results_can_be_asked_for_by_name() -> None:
+    """Each variable alone, by its own name, is what a run of all has."""
+    usual = im.World(hanging_pair()).run(0.02)
+    for name in usual.data_vars:
+        alone = im.World(hanging_pair()).run(0.02, variables=[name, name])
+        assert list(alone.data_vars) == [name]
+        np.testing.assert_array_equal(alone[name], usual[name])

@@ -7,6 +7,7 @@ import sys
 import time
 from pathlib import Path
 
+from PIL import Image
 from playwright.sync_api import Browser, sync_playwright
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -16,6 +17,7 @@ from page.browser import FLAGS, Server, Studio, find_chromium  # noqa: E402
 
 IMAGES = ROOT / "docs" / "images"
 MOST = 300_000  # bytes of a picture
+COLOURS = 256  # of a picture: what a palette has
 WIDE, PHONE = {"width": 1360, "height": 850}, {"width": 390, "height": 844}
 
 
@@ -25,6 +27,7 @@ def shoot(studio: Studio, name: str) -> None:
     studio.ask("() => document.querySelectorAll('.toast button').forEach((button) => button.click())")
     path = IMAGES / f"studio-{name}.png"
     studio.page.screenshot(path=path)
+    Image.open(path).convert("RGB").quantize(COLOURS, dither=Image.Dither.NONE).save(path, optimize=True)
     size = path.stat().st_size
     print(f"{path.relative_to(ROOT)}: {size / 1000:.0f} kB")
     if size > MOST:

@@ -3,15 +3,27 @@
 import type { Connection } from "./connection";
 import type { Edit } from "./edits";
 import type { Reply } from "./messages";
-import { tellError } from "./toasts";
+import { tell, tellError } from "./toasts";
 
 export class Actions {
-  constructor(readonly connection: Connection) {}
+  constructor(
+    readonly connection: Connection,
+    private readonly done: (edit: Edit, reply: Reply) => void = () => {}, // is told of every edit that was made
+  ) {}
+
+  /** Apply an edit; who asked is told what refuses it. */
+  async make(edit: Edit, isOneOfMany = false): Promise<Reply> {
+    const reply = await this.connection.edit(edit);
+    if (!isOneOfMany) this.done(edit, reply);
+    return reply;
+  }
 
   /** Apply an edit; a refusal is shown in the engine's words. Null: refused. */
-  async apply(edit: Edit): Promise<Reply | null> {
+  async apply(edit: Edit, isOneOfMany = false): Promise<Reply | null> {
     try {
-      return await this.connection.edit(edit);
+      const reply = await this.make(edit, isOneOfMany);
+      if (reply.warning) tell(reply.warning, "warning");
+      return reply;
     } catch (error) {
       tellError(error);
       return null;
@@ -36,6 +48,7 @@ export class Stream {
   constructor(
     private readonly actions: Actions,
     private readonly most = 2,
+    private readonly onIdle: () => void = () => {},
   ) {}
 
   /** Has everything been answered? */
@@ -61,9 +74,10 @@ export class Stream {
     const edit = this.waiting;
     this.waiting = null;
     this.underWay += 1;
-    void this.actions.apply(edit).then(() => {
+    void this.actions.apply(edit, true).then(() => {
       this.underWay -= 1;
       this.pump();
+      if (this.isIdle) this.onIdle();
     });
   }
 }

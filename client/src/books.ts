@@ -42,11 +42,12 @@ export class Books {
     store.on("frame", () => this.fill());
     store.on("books", ({ indeterminate }) => {
       const count = indeterminate.length;
-      this.put(
-        "reactions",
-        count === 0 ? "determinate" : `≈ ${count} joint${count > 1 ? "s" : ""} open`,
-        count === 0 ? "" : "warn",
-      );
+      this.put("reactions", count === 0 ? "determinate" : `≈ partly open in ${count} joint${count > 1 ? "s" : ""}`);
+      const cell = this.cells.get("reactions");
+      if (cell)
+        cell.box.title = count
+          ? `Redundant constraints leave components of the reactions of ${indeterminate.join(", ")} open; the least ones are shown, and marked ≈ in the inspector. The joints hold.`
+          : "";
     });
   }
 

@@ -1,7 +1,17 @@
 /** The WebSocket to the session: every request is answered or fails in words; a lost line is taken up again. */
 
 import type { Edit } from "./edits";
-import { type ClientMessage, type Control, decodeFrame, type Frame, type Reply, type ServerMessage } from "./messages";
+import {
+  type ClientMessage,
+  type Control,
+  decodeFrame,
+  decodeRows,
+  type Frame,
+  type Point,
+  type Reply,
+  type Rows,
+  type ServerMessage,
+} from "./messages";
 
 type Waiting = { resolve: (reply: Reply) => void; reject: (error: Error) => void };
 type Request = ClientMessage extends infer M ? (M extends ClientMessage ? Omit<M, "id"> : never) : never;
@@ -12,8 +22,10 @@ const LONGEST_WAIT = 5000; // [ms]
 export interface Listener {
   message(message: Exclude<ServerMessage, Reply>): void;
   frame(frame: Frame): void;
+  rows(rows: Rows): void;
   open(): void;
   lost(reason: string): void;
+  unknown(): void; // there is a studio, and it does not know this page
 }
 
 export class Refused extends Error {}
@@ -38,8 +50,8 @@ export class Connection {
     return this.request({ type: "control", action, ...options });
   }
 
-  subscribe(signals: string[]): Promise<Reply> {
-    return this.request({ type: "subscribe", signals });
+  subscribe(signals: string[], points: Point[] = []): Promise<Reply> {
+    return this.request({ type: "subscribe", signals, points });
   }
 
   /** Id of the last edit or control. */
@@ -92,14 +104,23 @@ export class Connection {
         reject(new Error("the line to the studio was lost before it answered"));
       this.waiting.clear();
       this.listener.lost(event.reason);
-      setTimeout(() => this.connect(), this.wait);
+      setTimeout(() => void this.again(), this.wait);
       this.wait = Math.min(this.wait * 1.6, LONGEST_WAIT);
     });
   }
 
+  /** Take the line up again, unless who answers refuses this page: a studio that was started anew has other tokens. */
+  private async again(): Promise<void> {
+    const answer = await fetch("api/scenes").catch(() => null);
+    if (answer && [401, 403].includes(answer.status)) this.listener.unknown();
+    else this.connect();
+  }
+
   private receive(data: string | ArrayBuffer): void {
     if (data instanceof ArrayBuffer) {
-      this.listener.frame(decodeFrame(data));
+      const rows = decodeRows(data);
+      if (rows) this.listener.rows(rows);
+      else this.listener.frame(decodeFrame(data));
       return;
     }
     const message = JSON.parse(data) as ServerMessage;

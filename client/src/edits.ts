@@ -70,11 +70,22 @@ export interface Table {
   values: Sample[];
 }
 
+/**
+ * A formula of time t [s], such as "2*sin(3*t)": data, in the grammar of `author.expressions`.
+ *
+ * It is evaluated on the host at the ends of steps and linear between them, as a callable is.
+ */
+export interface Formula {
+  profile: "formula";
+  text: string;
+}
+
 export type Profile =
   | Ramp
   | Smooth
   | Harmonic
-  | Table;
+  | Table
+  | Formula;
 
 /**
  * A box of edge lengths `size` along x, y, z [m].
@@ -198,25 +209,26 @@ export type Shape =
 export interface BodyOptions {
   mass?: Real | null;
   inertia?: [number, number, number] | [number, number, number][] | null;
-  position?: [number, number, number];
+  position?: [number, number, number] | [string, [number, number, number]];
   orientation?: [number, number, number, number];
   velocity?: [number, number, number];
   angular_velocity?: [number, number, number];
   shape?: Shape | Shape[] | null;
   density?: Real | null;
   material?: string | null;
+  colour?: string | null;
 }
 
 export interface JointOptions {
   type: string;
   first: string;
   second: string;
-  at?: [number, number, number] | null;
-  axis?: [number, number, number] | null;
+  at?: [number, number, number] | [string, [number, number, number]] | null;
+  axis?: [number, number, number] | [[number, number, number] | [string, [number, number, number]], [number, number, number] | [string, [number, number, number]]] | null;
   axis2?: [number, number, number] | null;
-  at_b?: [number, number, number] | null;
-  frame_a?: Free | null;
-  frame_b?: Free | null;
+  at_b?: [number, number, number] | [string, [number, number, number]] | null;
+  frame_a?: [[number, number, number], [number, number, number, number]] | null;
+  frame_b?: [[number, number, number], [number, number, number, number]] | null;
   limits?: Free;
   limit_restitution?: Real | Record<string, Real>;
   friction?: Real | Record<string, Real>;
@@ -229,13 +241,14 @@ export interface JointOptions {
   pitch?: Real | null;
   loop?: boolean | null;
   contact?: boolean;
+  closed?: Record<string, Free> | null;
 }
 
 export interface SpringOptions {
   first: string;
   second: string;
-  at_a: [number, number, number];
-  at_b: [number, number, number];
+  at_a: [number, number, number] | [string, [number, number, number]];
+  at_b: [number, number, number] | [string, [number, number, number]];
   stiffness: Real;
   damping?: Real;
   free_length?: Real | null;
@@ -245,13 +258,29 @@ export interface LoadOptions {
   body: string;
   force?: Value;
   torque?: Value;
-  at?: [number, number, number] | null;
+  at?: [number, number, number] | [string, [number, number, number]] | null;
   frame?: string;
 }
 
 export interface ProbeOptions {
   body: string;
-  at: [number, number, number];
+  at: [number, number, number] | [string, [number, number, number]];
+}
+
+export interface DistanceOptions {
+  first: string;
+  second: string;
+  at_a: [number, number, number] | [string, [number, number, number]];
+  at_b: [number, number, number] | [string, [number, number, number]];
+}
+
+export interface AngleOptions {
+  first: string;
+  second: string;
+  from_a: [number, number, number] | [string, [number, number, number]];
+  to_a: [number, number, number] | [string, [number, number, number]];
+  from_b: [number, number, number] | [string, [number, number, number]];
+  to_b: [number, number, number] | [string, [number, number, number]];
 }
 
 export interface CouplingOptions {
@@ -260,6 +289,7 @@ export interface CouplingOptions {
   ratio?: Real;
   group_a?: string | null;
   group_b?: string | null;
+  belt?: Real | null;
 }
 
 export interface MaterialOptions {
@@ -280,6 +310,13 @@ export interface MaterialPairOptions {
   spinning?: Real | null;
 }
 
+export interface VariableOptions {
+  value: Real | string;
+  minimum?: Real | null;
+  maximum?: Real | null;
+  unit?: string;
+}
+
 export interface ObstacleOptions {
   shape: Shape;
   position?: [number, number, number];
@@ -287,9 +324,54 @@ export interface ObstacleOptions {
   material?: string | null;
 }
 
+export interface FluidOptions {
+  density?: Real;
+  viscosity?: Real;
+  surface?: Real | null;
+  current?: Value;
+  drag?: Real | boolean | null;
+  added_mass?: boolean;
+  bodies?: string[] | null;
+  without?: string[];
+  wave_amplitude?: Real;
+  wave_number?: Real;
+  wave_direction?: Real;
+  wave_phase?: Real;
+  depth?: Real;
+  wave_period?: Real | null;
+}
+
 export interface NoContactOptions {
   a: string;
   b: string;
+}
+
+export interface GroupingOptions {
+  parts: string[];
+}
+
+export interface MountedOptions {
+  sensor: Free;
+}
+
+export interface TyreOptions {
+  wheel: string;
+  axle?: [number, number, number];
+  radius?: Real;
+  width?: Real;
+  stiffness?: Real;
+  damping?: Real;
+  coefficients?: Free | null;
+  relaxation?: [Real, Real] | null;
+  rolling?: Real;
+  shifts?: boolean;
+  law?: string;
+  load?: Real;
+  grip?: Real;
+  at?: [number, number, number] | [string, [number, number, number]] | null;
+  axle_end?: [number, number, number] | [string, [number, number, number]] | null;
+  relaxation_along?: Real;
+  relaxation_across?: Real;
 }
 
 /** Keyword arguments of the calls of `Model`, by kind of part. */
@@ -299,15 +381,49 @@ export interface Options {
   spring: SpringOptions;
   load: LoadOptions;
   probe: ProbeOptions;
+  distance: DistanceOptions;
+  angle: AngleOptions;
   coupling: CouplingOptions;
   material: MaterialOptions;
   material_pair: MaterialPairOptions;
+  parameter: VariableOptions;
   obstacle: ObstacleOptions;
+  fluid: FluidOptions;
   no_contact: NoContactOptions;
+  group: GroupingOptions;
+  sensor: MountedOptions;
+  tyre: TyreOptions;
 }
 
 /**
- * Take hold of a body's point by a spring [N/m] and damper [N s/m] (Mariti 2012 eq. 10).
+ * An end of a link that is drawn: a point of the plane or of a body, or so far from the end before it.
+ */
+export interface End {
+  at?: [Real, Real] | null;
+  body?: string | null;
+  point?: [Real, Real, Real] | null;
+  length?: Real | null;
+  angle?: Real | null;
+  toward?: [Real, Real] | null;
+  ground?: boolean;
+}
+
+/**
+ * An end of a link that is drawn: a point of the plane or of a body, or so far from the end before it.
+ */
+export interface End {
+  at?: [Real, Real] | null;
+  body?: string | null;
+  point?: [Real, Real, Real] | null;
+  length?: Real | null;
+  angle?: Real | null;
+  toward?: [Real, Real] | null;
+  ground?: boolean;
+}
+
+/**
+ * Take hold of a body's point by a spring [N/m] and damper [N s/m] (Mariti 2012 eq. 10), and of its orientation by
+ * angular ones [N m/rad, N m s/rad]; 0: it may turn as it likes.
  */
 export interface Grab {
   edit: "Grab";
@@ -316,15 +432,35 @@ export interface Grab {
   at?: [Real, Real, Real];
   stiffness?: Real;
   damping?: Real;
+  angular_stiffness?: Real;
+  angular_damping?: Real;
+}
+
+/**
+ * Give a hand that holds a body other springs and dampers, in the units of Grab; None: as it is.
+ *
+ * It goes on from where it is; what begins to turn begins with the body's orientation.
+ */
+export interface Grip {
+  edit: "Grip";
+  hand: string;
+  stiffness?: Real | null;
+  damping?: Real | null;
+  angular_stiffness?: Real | null;
+  angular_damping?: Real | null;
 }
 
 /**
  * Send a hand to a world point [m], or along a profile; a Ramp or Smooth without start begins where the hand is.
+ *
+ * turn: rotation vector [rad] from the world's axes to those that the body it holds should have, or a profile of one;
+ * None: on as before.
  */
 export interface Move {
   edit: "Move";
   hand: string;
-  target: Value;
+  target: Value | null;
+  turn?: Value | null;
 }
 
 /**
@@ -357,12 +493,22 @@ export interface RemoveLoad {
 }
 
 /**
- * Set "part.parameter" to a value, or to one value per world.
+ * Set "part.parameter" to a value, or to one value per world; "a.value" of a parameter "a" of the model, and with
+ * it all that follows it.
  */
 export interface SetParameter {
   edit: "SetParameter";
   path: string;
   value: Free;
+}
+
+/**
+ * Have what a path leads to ("arm.length", "pin.p_PF.x") follow an expression of parameters; None: no longer.
+ */
+export interface Bind {
+  edit: "Bind";
+  path: string;
+  expression: string | null;
 }
 
 /**
@@ -437,13 +583,39 @@ export interface Remove {
 }
 
 /**
+ * Open the mechanism at a joint: it holds nothing until it is closed, and keeps its frames and what it was.
+ */
+export interface Cut {
+  edit: "Cut";
+  joint: string;
+}
+
+/**
+ * Close a joint that was cut: it is what it was, and the bodies move to where its frames meet.
+ */
+export interface Close {
+  edit: "Close";
+  joint: string;
+}
+
+/**
  * Put bodies where they are given (position, orientation, velocity, angular_velocity by body name).
  *
  * What the joints do not allow is taken out of it, in the mass norm.
  */
 export interface SetState {
   edit: "SetState";
-  bodies: Record<string, Partial<Pick<BodyOptions, "position" | "orientation" | "velocity" | "angular_velocity">>>;
+  bodies: Record<string, Partial<Record<"position" | "orientation" | "velocity" | "angular_velocity", number[]>>>;
+}
+
+/**
+ * Make the present pose the one that the model starts from, and with `velocities` its motion too.
+ *
+ * Nothing moves; Reset comes back to here, and a scene file begins here. Joint coordinates keep their zero.
+ */
+export interface SetStart {
+  edit: "SetStart";
+  velocities?: boolean;
 }
 
 /**
@@ -480,13 +652,156 @@ export interface SetMethod {
   options?: Record<string, Free>;
 }
 
+/**
+ * Carry out several edits, all or none of them; undo takes them back as one.
+ */
+export interface Several {
+  edit: "Several";
+  edits: Edit[];
+}
+
+/**
+ * Call a part by another name, wherever it is named; state and books stay as they are.
+ */
+export interface Rename {
+  edit: "Rename";
+  name: string;
+  to: string;
+}
+
+/**
+ * Add links end to end in a plane, pinned where they meet, to the bodies that they begin and end at, and to the
+ * ground where that is asked for.
+ *
+ * A length that is given with a point turns the link before about its other end, if that has a length and no angle.
+ */
+export interface Draw {
+  edit: "Draw";
+  links: string[];
+  ends: End[];
+  origin?: [Real, Real, Real];
+  u?: [Real, Real, Real];
+  v?: [Real, Real, Real];
+  radius?: Real;
+  density?: Real;
+}
+
+/**
+ * Copy bodies, with the joints and springs among them and to the ground, their couplings and probes: each copy
+ * turned about a line and shifted from the one before.
+ */
+export interface Copy {
+  edit: "Copy";
+  bodies: string[];
+  shift?: [Real, Real, Real];
+  angle?: Real;
+  axis?: [Real, Real, Real];
+  centre?: [Real, Real, Real];
+  count?: number;
+}
+
+/**
+ * Add the mirror images of bodies, of the joints and springs among them and to the ground, and so on as `Copy`
+ * does, in the plane through a point across a normal.
+ */
+export interface Mirror {
+  edit: "Mirror";
+  bodies: string[];
+  normal?: [Real, Real, Real];
+  point?: Free;
+  along?: Free;
+}
+
+/**
+ * Move bodies together, turned about a line and shifted, now and as authored, with what holds them alone on the
+ * ground; joints to other bodies stay, and close.
+ */
+export interface Shift {
+  edit: "Shift";
+  bodies: string[];
+  shift?: [Real, Real, Real];
+  angle?: Real;
+  axis?: [Real, Real, Real];
+  centre?: [Real, Real, Real];
+}
+
+/**
+ * Add a disc cam on a shaft on the ground, and the follower that it lifts along a guide, pressed on by a spring.
+ *
+ * As the cam turns by `rise` from u to v the follower goes up by `lift`, then it dwells, comes back over `fall`, and
+ * rests for what is left of the turn, in the middle of which it begins.
+ */
+export interface Cam {
+  edit: "Cam";
+  name: string;
+  at?: [Real, Real];
+  base?: Real;
+  lift?: Real;
+  rise?: Real;
+  dwell?: Real;
+  fall?: Real;
+  law?: string;
+  follower?: string;
+  roller?: Real;
+  angle?: Real;
+  speed?: Real;
+  stiffness?: Real;
+  origin?: [Real, Real, Real];
+  u?: [Real, Real, Real];
+  v?: [Real, Real, Real];
+  thickness?: Real;
+  density?: Real;
+  material?: string;
+}
+
+/**
+ * Add a plate by the corners of a polygon in a plane, in order; pinned where one is on a body or ground.
+ */
+export interface Plate {
+  edit: "Plate";
+  name: string;
+  ends: End[];
+  origin?: [Real, Real, Real];
+  u?: [Real, Real, Real];
+  v?: [Real, Real, Real];
+  thickness?: Real;
+  density?: Real;
+}
+
+/**
+ * Let a controller act at a rate [Hz], from now on: a callable of the time [s] and what it reads, as an array, that
+ * returns what it writes; one of that name is exchanged.
+ *
+ * hold: what stays of a call that fails, "last" or "zero"; budget: wall time that a call may take [s], None: any.
+ */
+export interface Attach {
+  edit: "Attach";
+  name: string;
+  controller: Free;
+  rate: Real;
+  reads?: string[];
+  writes?: string[];
+  hold?: string;
+  budget?: Real | null;
+}
+
+/**
+ * Let a controller act no more; what it wrote stays, or is zero, as it was to hold.
+ */
+export interface Detach {
+  edit: "Detach";
+  name: string;
+}
+
 export type Edit =
   | Grab
+  | Grip
   | Move
   | Release
   | ApplyLoad
   | RemoveLoad
   | SetParameter
+  | Bind
   | SetMaterial
   | SetStep
   | Drive
@@ -494,8 +809,21 @@ export type Edit =
   | ChangeJoint
   | Add
   | Remove
+  | Cut
+  | Close
   | SetState
+  | SetStart
   | DragTo
   | Reset
   | Pause
-  | SetMethod;
+  | SetMethod
+  | Several
+  | Rename
+  | Draw
+  | Copy
+  | Mirror
+  | Shift
+  | Cam
+  | Plate
+  | Attach
+  | Detach;

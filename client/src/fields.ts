@@ -8,8 +8,10 @@ import { AsyncDirective } from "lit-html/async-directive.js";
 import { Directive, directive, type ElementPart } from "lit-html/directive.js";
 import { live } from "lit-html/directives/live.js";
 import { repeat } from "lit-html/directives/repeat.js";
+import { type Binds, pathsOf, type Send, sendBound, shownTexts } from "./bound";
 import type { Free } from "./edits";
 import type { Parameter } from "./messages";
+import { brief, roundNumber } from "./numbers";
 import { formOf } from "./parameters";
 import { Typing } from "./typing";
 
@@ -65,6 +67,7 @@ interface Input {
   texts: string[]; // of the world's values
   names: string[]; // of the inputs
   apply: (texts: string[]) => Promise<unknown>;
+  takesText?: boolean; // letters too: expressions, names
 }
 
 class InputRow extends AsyncDirective {
@@ -73,12 +76,15 @@ class InputRow extends AsyncDirective {
 
   render(row: Input): TemplateResult {
     this.row = row;
-    this.typing.take(row.texts);
+    this.typing.take(row.texts.map(brief));
     return this.view();
   }
 
   private async send(): Promise<void> {
-    await this.typing.send(this.row.apply);
+    const { texts, apply } = this.row;
+    await this.typing.send((typed) =>
+      apply(typed.map((text, k) => (text === brief(texts[k] ?? "") ? (texts[k] ?? text) : text))),
+    );
     this.show();
   }
 
@@ -99,14 +105,15 @@ class InputRow extends AsyncDirective {
   }
 
   private view(): TemplateResult {
-    const { label, unit, names } = this.row;
+    const { label, unit, names, takesText } = this.row;
     const { typing } = this;
     const isWrong = typing.problem !== null;
     const inputs = typing.shown.map(
       (text, k) =>
         html`<input
           ${shows(text)}
-          inputmode="decimal"
+          class=${text.startsWith("=") ? "bound" : nothing}
+          inputmode=${takesText ? "text" : "decimal"}
           autocomplete="off"
           spellcheck="false"
           aria-label=${[label, names[k], unit && `in ${unit}`].filter(Boolean).join(" ")}
@@ -134,15 +141,40 @@ export function inputRow(
   texts: string[],
   names: string[],
   apply: (texts: string[]) => Promise<unknown>,
+  takesText = false,
 ): Keyed {
-  return { key: `${label} ${texts.length}`, view: inputDirective({ label, unit, texts, names, apply }) };
+  return { key: `${label} ${texts.length}`, view: inputDirective({ label, unit, texts, names, apply, takesText }) };
 }
 
-/** The row of a parameter of any shape. */
-export function parameterRow(parameter: Parameter, apply: Apply): Keyed {
+/** A row whose inputs may be bound to expressions of the model's parameters: "=2*a". */
+export function boundRow(
+  label: string,
+  unit: string,
+  texts: string[],
+  names: string[],
+  binds: Binds,
+  apply: Send,
+): Keyed {
+  const isBound = texts.length === 1 && (binds.paths[0] ?? "") in binds.expressions;
+  const shown = isBound ? `= ${roundNumber(Number(texts[0]))} ${unit}` : unit;
+  return inputRow(
+    label,
+    shown,
+    shownTexts(texts, binds),
+    names,
+    (typed) => sendBound(typed, texts, binds, apply),
+    true,
+  );
+}
+
+/** The row of a parameter of any shape; with `binds`, of what expressions there are and where they are sent. */
+export function parameterRow(parameter: Parameter, apply: Apply, binds?: Omit<Binds, "paths">, base = ""): Keyed {
   const label = parameter.name.replaceAll("_", " ");
   const { texts, names, read } = formOf(parameter, label);
-  return inputRow(label, parameter.unit, texts, names, async (typed) => apply(read(typed)));
+  const send = async (typed: string[]): Promise<unknown> => apply(read(typed));
+  if (!binds) return inputRow(label, parameter.unit, texts, names, send);
+  const paths = pathsOf(base || (parameter.path ?? ""), parameter.name, names);
+  return boundRow(label, parameter.unit, texts, names, { ...binds, paths }, send);
 }
 
 interface Choice {

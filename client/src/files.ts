@@ -2,20 +2,24 @@
 
 import { menuButton, openDialog } from "./dialogs";
 import { byId, download, h, setText } from "./dom";
+import { exportItems } from "./exports";
+import { gallery, rememberFile } from "./gallery";
 import { icon } from "./icons";
-import type { MeshReply, Reply, SceneEntry } from "./messages";
-import { parseNumber, plain, roundVector } from "./numbers";
-import type { Plots } from "./plots";
+import { askMesh } from "./meshes";
+import type { MeshReply, Reply } from "./messages";
+import { roundVector } from "./numbers";
+import type { Plots } from "./plots/plots";
+import type { Shooting } from "./shooting";
 import type { Stage } from "./stage";
 import { tell, tellError } from "./toasts";
 
-const DENSITY = 1000; // of a mesh [kg/m³]
 const MESHES = [".stl", ".obj"];
 
 export class Files {
   constructor(
     private readonly stage: Stage,
     plots: Plots,
+    shooting: Shooting,
   ) {
     const { store } = stage;
     const scenes = byId<HTMLButtonElement>("scene-button");
@@ -29,18 +33,98 @@ export class Files {
       h("button", { type: "button", onclick: () => void this.fetch(path, name) }, text);
     menuButton(files, () => [
       h("button", { type: "button", onclick: () => this.choose() }, "Open scene or mesh…"),
-      save("Save scene (JSON)", "api/scene.json", "scene.json"),
-      save("Save journal", "api/journal", "session.journal"),
-      save("Save results (NetCDF)", "api/results.nc", "results.nc"),
       h(
         "button",
-        { type: "button", onclick: () => download("signals.csv", new Blob([plots.csv()], { type: "text/csv" })) },
-        "Save plots (CSV)",
+        {
+          type: "button",
+          title: "The bodies are where they are now, and move as they do now",
+          onclick: () => void this.saveScene(),
+        },
+        "Save scene as shown (JSON)",
       ),
+      h(
+        "button",
+        {
+          type: "button",
+          title: "The bodies are where Reset brings them",
+          onclick: () => void this.saveScene("start"),
+        },
+        "Save scene as it starts (JSON)",
+      ),
+      save("Save journal", "api/journal", "session.journal"),
+      save("Save results (NetCDF)", "api/results.nc", "results.nc"),
+      h("button", { type: "button", onclick: () => void plots.save("signals.csv") }, "Save plots (CSV)"),
       h("button", { type: "button", onclick: () => this.picture() }, "Save picture (PNG)"),
+      ...exportItems(stage.view, () => shooting.open()),
       h("button", { type: "button", onclick: () => void this.logOut() }, "Log out"),
     ]);
     this.acceptDrops();
+    this.offerLeft();
+    let isAsked = false; // once for each page
+    store.on("status", ({ choosing }) => {
+      if (choosing && !isAsked && store.scene) this.pickScene();
+      isAsked ||= store.scene !== null;
+    });
+  }
+
+  private async saveScene(pose: "shown" | "start" = "shown"): Promise<boolean> {
+    if (!(await this.fetch(`api/scene.json?pose=${pose}`, "scene.json"))) return false;
+    tell(
+      pose === "shown"
+        ? "saved as shown: the scene will start from this pose and motion"
+        : "saved as it starts, not as it is shown",
+    );
+    return true;
+  }
+
+  /** Ask before a scene with changes that are in no file gives way to another; false: it stays. */
+  private mayLeave(): Promise<boolean> {
+    const { status, scene } = this.stage.store;
+    if (!status?.changed) return Promise.resolve(true);
+    return new Promise((resolve) => {
+      const answer = (text: string, then: () => Promise<boolean>, kind = ""): HTMLElement =>
+        h(
+          "button",
+          {
+            type: "button",
+            class: kind,
+            onclick: async () => {
+              resolve(await then());
+              dialog.close();
+            },
+          },
+          text,
+        );
+      const dialog = openDialog(
+        "Not saved",
+        h("p", {}, `'${scene?.name}' has changes that are in no file. Undo will bring it back while this studio runs.`),
+        h(
+          "div",
+          { class: "actions" },
+          answer("Save scene first", () => this.saveScene(), "primary"),
+          answer("Open without saving", async () => true),
+          answer("Cancel", async () => false),
+        ),
+      );
+      dialog.addEventListener("close", () => resolve(false));
+    });
+  }
+
+  /** Offer the session that ended with work in it. */
+  private offerLeft(): void {
+    const { store, actions } = this.stage;
+    const box = byId("left");
+    const text = h("span", {});
+    const choose = (action: "recover" | "discard"): void => void actions.control(action);
+    box.append(
+      text,
+      h("button", { type: "button", class: "primary", onclick: () => choose("recover") }, "Go on with it"),
+      h("button", { type: "button", onclick: () => choose("discard") }, "Discard it"),
+    );
+    store.on("status", ({ left }) => {
+      box.hidden = left === null;
+      setText(text, `A session ended with work that is in no file: ${left}.`);
+    });
   }
 
   /** End this browser's session; the studio's link begins another. */
@@ -55,39 +139,40 @@ export class Files {
   }
 
   private pickScene(): void {
-    const form = (entry: SceneEntry): HTMLFormElement => {
-      const fields = Object.entries(entry.parameters).map(([name, value]) => ({
-        name,
-        value,
-        input: field(name, value),
-      }));
-      const made = h(
-        "form",
-        {},
-        h("div", {}, h("strong", {}, entry.name), h("div", { class: "muted" }, entry.description)),
-        h("button", { type: "submit", class: "primary", "aria-label": `Open ${entry.name}` }, "Open"),
-        h("div", { class: "parameters" }, ...fields.map(({ name, input }) => h("label", {}, name, input))),
-      );
-      made.addEventListener("submit", (event) => {
-        event.preventDefault();
-        const changed = fields
-          .map(({ name, value, input }) => [name, read(input, value), value] as const)
-          .filter(([, now, before]) => now !== before);
-        void this.stage.actions
-          .control("scene", {
-            name: entry.name,
-            parameters: Object.fromEntries(changed.map(([name, now]) => [name, now])),
-          })
-          .then((reply) => {
-            if (reply) dialog.close();
-          });
-      });
-      return made;
-    };
+    const done = (): void => dialog.close();
+    const scenes = this.stage.store.scene?.scenes ?? [];
     const dialog = openDialog(
       "Scenes",
-      h("div", { class: "scenes" }, ...(this.stage.store.scene?.scenes ?? []).map(form)),
+      gallery(scenes, this.opener(), this.blank(done), (file) => this.open(file), done),
     );
+  }
+
+  /** Opens built-in scenes, where the one that is there may go; whether it did. */
+  private opener(): (name: string, parameters: Record<string, unknown>) => Promise<boolean> {
+    return async (name, parameters) =>
+      (await this.mayLeave()) && (await this.stage.actions.control("scene", { name, parameters })) !== null;
+  }
+
+  /** The first of the scenes: an empty one, to draw in. */
+  private blank(done: () => void): HTMLFormElement {
+    const { actions, store, view } = this.stage;
+    const made = h(
+      "form",
+      {},
+      h("div", {}, h("strong", {}, "New"), h("div", { class: "muted" }, "Nothing but the ground: draw a mechanism.")),
+      h("button", { type: "submit", class: "primary", "aria-label": "New scene" }, "New"),
+    );
+    made.addEventListener("submit", (event) => {
+      event.preventDefault();
+      void this.opener()("empty", {}).then(async (isOpen) => {
+        if (!isOpen) return;
+        await actions.control("pause");
+        if (store.scene?.bodies.length === 0) view.enter(store.scene, []);
+        store.setTool("link");
+        done();
+      });
+    });
+    return made;
   }
 
   /** Of files that the server takes for scenes. */
@@ -125,23 +210,26 @@ export class Files {
     });
   }
 
-  /** A scene file becomes the world; a mesh becomes a body of its convex hull. */
+  /** A scene file becomes the world; a mesh becomes a body. */
   private async open(file: File): Promise<void> {
     try {
       const ends = (suffix: string) => file.name.toLowerCase().endsWith(suffix);
       const name = encodeURIComponent(file.name);
       if (this.suffixes().some(ends)) {
+        if (!(await this.mayLeave())) return;
         await this.post(`api/scene-file?name=${name}`, file); // all are told of the new scene
+        await rememberFile(file);
       } else if (MESHES.some(ends)) {
         const reply = (await this.post(`api/mesh?name=${name}`, file)) as MeshReply;
+        const options = await askMesh(file.name, reply);
+        if (!options) return;
         const position = roundVector(this.stage.view.controls.target.toArray(), 6);
         await this.stage.actions.apply({
           edit: "Add",
           kind: "body",
           name: this.stage.store.freeName("mesh"),
-          options: { shape: reply.shape, density: DENSITY, position },
+          options: { ...options, position },
         });
-        tell(reply.text);
       } else {
         const scenes = this.suffixes().join(", ");
         throw new Error(`'${file.name}': no scene file (${scenes}) and no mesh (${MESHES.join(", ")})`);
@@ -158,29 +246,19 @@ export class Files {
     return reply;
   }
 
-  private async fetch(path: string, name: string): Promise<void> {
+  private async fetch(path: string, name: string): Promise<boolean> {
     try {
       const answer = await fetch(path);
       if (!answer.ok) throw new Error(((await answer.json()) as Reply).text);
       download(name, await answer.blob());
+      return true;
     } catch (error) {
       tellError(error);
+      return false;
     }
   }
 
   private picture(): void {
     this.stage.view.canvas.toBlob((blob) => blob && download("impulsar.png", blob));
   }
-}
-
-function field(name: string, value: unknown): HTMLInputElement {
-  if (typeof value === "boolean") return h("input", { type: "checkbox", name, checked: value });
-  return h("input", { name, value: value === null ? "" : String(value) });
-}
-
-function read(input: HTMLInputElement, before: unknown): unknown {
-  if (typeof before === "boolean") return input.checked;
-  const typed = typeof before === "number" ? parseNumber(input.value) : null;
-  if (typed !== null) return plain(typed);
-  return input.value === "" && before === null ? null : input.value;
 }

@@ -6,7 +6,7 @@ import type { Tool } from "./store";
 
 /** What a press has begun; pixels are counted from the canvas's corner. */
 export interface Drag {
-  move(x: number, y: number): void;
+  move(x: number, y: number, isShift: boolean): void;
   deepen?(pixels: number): void; // away from the viewer
   end(moved: boolean): void;
   cancel(): void;
@@ -74,6 +74,7 @@ export class Gestures {
     this.start = press;
     this.moved = false;
     this.pointer = event.pointerId;
+    this.stage.view.isTouched = true; // what is under a pointer stays there
     if (event.button !== 0 || event.ctrlKey || event.shiftKey || event.metaKey) return;
     this.drag = this.handles.press(press) ?? this.tools[this.stage.store.tool].press(press);
     if (!this.drag) return;
@@ -92,10 +93,11 @@ export class Gestures {
     }
     if (event.buttons && Math.hypot(press.x - this.start.x, press.y - this.start.y) > STILL) this.moved = true;
     if (this.drag && event.pointerId === this.pointer) {
-      if (this.moved) this.drag.move(press.x, press.y);
+      if (this.moved) this.drag.move(press.x, press.y, event.shiftKey);
     } else if (!event.buttons && event.pointerType === "mouse" && event.target === this.stage.view.canvas) {
       const hit = this.stage.picking.hit(press.x, press.y, ["body", "joint", "spring"]);
       this.stage.view.canvas.dataset.over = hit ? "body" : "";
+      this.stage.mechanism.hover(hit);
       this.tools[this.stage.store.tool].hover?.(press);
     }
   }
@@ -109,6 +111,9 @@ export class Gestures {
       this.finish();
       if (cancelled) drag.cancel();
       else drag.end(this.moved);
+    } else if (!this.moved && !cancelled && event.shiftKey && event.button === 0) {
+      const hit = this.stage.picking.hit(this.start.x, this.start.y, ["joint", "spring", "body", "obstacle"]);
+      if (hit) this.stage.store.addPick({ kind: hit.kind, name: hit.name });
     } else if (!this.moved && !cancelled && event.button === 0 && event.target === this.stage.view.canvas) {
       const hit = this.stage.picking.hit(this.start.x, this.start.y, ["obstacle"]);
       this.stage.store.setPick(hit && { kind: hit.kind, name: hit.name });

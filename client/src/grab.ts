@@ -1,33 +1,59 @@
-/** Taking hold: press on a body and pull. With time stopped the same gesture drags kinematically. */
+/**
+ * Taking hold: press on a body and pull; with Shift held meanwhile it is turned. With time stopped the same gesture
+ * drags kinematically.
+ */
 
 import * as THREE from "three";
 import { Stream } from "./actions";
 import type { Drag, Press, Presser } from "./gestures";
 import { coil } from "./glyphs";
+import type { Body } from "./messages";
 import { show, type Vec3 } from "./numbers";
 import type { Stage } from "./stage";
 import { colour, onTheme } from "./theme";
 
 const COIL_POINTS = 140;
+export const HAND = 16; // numbers of a hand in a frame: point held, target, force, torque, orientation
+const PER_PIXEL = Math.PI / 360; // turn of a held body [rad]
+const ZERO = new THREE.Vector3();
 
 interface HandLine {
   line: THREE.Line;
   points: Float32Array;
   ball: THREE.Mesh;
+  axes: THREE.LineSegments; // how the hand is turned
+}
+
+/** Radius of gyration of a body [m]: with it a hand turns as briskly as it pulls. */
+export function gyration({ mass, parameters }: Body): number {
+  const inertia = parameters.find(({ name }) => name === "inertia")?.value;
+  const rows = Array.isArray(inertia) ? (inertia as (number | number[])[]) : [];
+  const trace = rows.reduce<number>((sum, row, k) => sum + (Array.isArray(row) ? (row[k] ?? 0) : row), 0);
+  return Math.sqrt(trace / 2 / mass);
+}
+
+/** The rotation vector of an orientation, the short way [rad]. */
+export function rotationVector(q: THREE.Quaternion): Vec3 {
+  const sign = q.w < 0 ? -1 : 1;
+  const size = Math.hypot(q.x, q.y, q.z);
+  const k = size > 1e-12 ? (2 * sign * Math.atan2(size, sign * q.w)) / size : 2 * sign;
+  return [k * q.x, k * q.y, k * q.z];
 }
 
 /** Holds one body, by hand or, while time is stopped, by dragging it. */
 export class Hold {
   private stream: Stream;
-  private readonly hand: string | null;
+  readonly hand: string | null; // its name; null where it drags
   private through: THREE.Vector3; // the target lies in the plane through it that faces the camera
-  private target: THREE.Vector3;
+  readonly target: THREE.Vector3;
+  private aim: THREE.Quaternion | null = null; // that the body should have, once it is turned
 
   constructor(
     private readonly stage: Stage,
-    private readonly grip: { body: string; at: Vec3; start: THREE.Vector3 },
-    hand: { name: string; stiffness: number; damping: number } | null,
+    readonly grip: { body: string; at: Vec3; start: THREE.Vector3 },
+    private readonly springs: { name: string; stiffness: number; damping: number } | null,
   ) {
+    const hand = springs;
     const { body, at, start } = grip;
     this.stream = new Stream(stage.actions, hand ? 3 : 1);
     this.hand = hand?.name ?? null;
@@ -45,7 +71,8 @@ export class Hold {
   to(target: THREE.Vector3): void {
     this.target.copy(target);
     const point = target.toArray();
-    if (this.hand) this.stream.send({ edit: "Move", hand: this.hand, target: point });
+    const turn = this.aim ? rotationVector(this.aim) : undefined;
+    if (this.hand) this.stream.send({ edit: "Move", hand: this.hand, target: point, ...(turn && { turn }) });
     else this.stream.send({ edit: "DragTo", body: this.grip.body, target: point, at: this.grip.at });
   }
 
@@ -56,7 +83,44 @@ export class Hold {
     this.to(target);
   }
 
+  /** Turn the body by pixels: right about the picture's upright, down about its level line; a flat one in its plane. */
+  turn(right: number, down: number): boolean {
+    if (!this.springs || !this.hold()) return false;
+    const { camera, basis } = this.stage.view;
+    const across = (x: number, y: number, z: number) => new THREE.Vector3(x, y, z).applyQuaternion(camera.quaternion);
+    if (basis.isPlanar) return this.turnAbout(across(0, 0, 1), -PER_PIXEL * right);
+    this.turnAbout(across(0, 1, 0), PER_PIXEL * right, false);
+    return this.turnAbout(across(1, 0, 0), PER_PIXEL * down);
+  }
+
+  /** Turn it about an axis of the world [rad]. */
+  turnAbout(axis: THREE.Vector3, angle: number, isLast = true): boolean {
+    if (!this.hold()) return false;
+    this.aim?.premultiply(new THREE.Quaternion().setFromAxisAngle(axis.normalize(), angle)).normalize();
+    if (isLast) this.to(this.target);
+    return true;
+  }
+
+  /** Take hold of its orientation too, from where it is now. */
+  private hold(): boolean {
+    if (this.aim) return true;
+    const { store, actions } = this.stage;
+    const pose = store.pose(this.grip.body);
+    const body = store.scene?.bodies.find(({ name }) => name === this.grip.body);
+    if (!this.springs || !pose || !body) return false;
+    this.aim = new THREE.Quaternion(...pose.q);
+    const square = gyration(body) ** 2;
+    const { name, stiffness, damping } = this.springs;
+    const angular = { angular_stiffness: stiffness * square, angular_damping: damping * square };
+    this.stream.flush();
+    void actions.apply({ edit: "Grip", hand: name, ...angular });
+    return true;
+  }
+
+  isOver = false;
+
   release(): void {
+    this.isOver = true;
     this.stream.flush();
     if (this.hand) void this.stage.actions.apply({ edit: "Release", hand: this.hand });
   }
@@ -73,6 +137,7 @@ export class Grab implements Presser {
   private material = new THREE.LineBasicMaterial({ depthTest: false, transparent: true });
   private ballMaterial = new THREE.MeshBasicMaterial({ depthTest: false, transparent: true });
   private byKeys: Hold | null = null;
+  private holds = new Map<string, Hold>(); // one's own hands that hold something, by name
 
   constructor(private readonly stage: Stage) {
     const { store } = stage;
@@ -80,7 +145,7 @@ export class Grab implements Presser {
       this.material.color.set(colour("hand"));
       this.ballMaterial.color.set(colour("hand"));
     });
-    store.on("frame", () => this.draw());
+    store.on("shown", () => this.draw());
     store.on("live", () => this.draw());
     store.on("line", (connected) => {
       if (!connected) this.byKeys = null;
@@ -104,16 +169,22 @@ export class Grab implements Presser {
     }
     let hold: Hold | null = null;
     let last = { x, y };
-    const begin = (): Hold => (hold ??= this.hold(hit.name, hit.at));
+    const turned = { x: 0, y: 0 };
+    const begin = (): Hold => (hold ??= this.take(hit.name, hit.at));
     return {
-      move: (toX, toY) => {
+      move: (toX, toY, isShift) => {
+        const [right, down] = [toX - last.x, toY - last.y];
         last = { x: toX, y: toY };
-        begin().toPixel(toX, toY);
+        const holding = begin();
+        if (isShift && holding.turn(right, down)) {
+          turned.x += right; // the target stays where it is meanwhile
+          turned.y += down;
+        } else holding.toPixel(toX - turned.x, toY - turned.y);
       },
       deepen: (pixels) => {
         const holding = begin();
         holding.nudge(0, 0, pixels);
-        holding.toPixel(last.x, last.y);
+        holding.toPixel(last.x - turned.x, last.y - turned.y);
       },
       end: (moved) => {
         hold?.release();
@@ -133,7 +204,7 @@ export class Grab implements Presser {
   toggleKeys(): void {
     const pick = this.stage.store.pick;
     if (this.byKeys) this.releaseKeys();
-    else if (pick?.kind === "body") this.byKeys = this.hold(pick.name, pick.at ?? [0, 0, 0]);
+    else if (pick?.kind === "body") this.byKeys = this.take(pick.name, pick.at ?? [0, 0, 0]);
   }
 
   get holdsByKeys(): boolean {
@@ -144,17 +215,26 @@ export class Grab implements Presser {
     this.byKeys?.nudge(right, up, away);
   }
 
+  /** Turn what the keyboard holds about the line of sight [rad]. */
+  turnKeys(angle: number): boolean {
+    const sight = this.stage.view.camera.getWorldDirection(new THREE.Vector3());
+    return this.byKeys?.turnAbout(sight, angle) ?? false;
+  }
+
   releaseKeys(): void {
     this.byKeys?.release();
     this.byKeys = null;
   }
 
-  private hold(body: string, at: Vec3): Hold {
+  /** Take hold of a point of a body. */
+  take(body: string, at: Vec3): Hold {
     const start = this.stage.mechanism.point(body, at) ?? new THREE.Vector3();
     const isStopped = this.stage.store.status?.paused ?? false;
     this.count += 1;
     const hand = { name: `hand ${this.id}-${this.count}`, stiffness: this.stiffness, damping: this.damping };
-    return new Hold(this.stage, { body, at, start }, isStopped ? null : hand);
+    const hold = new Hold(this.stage, { body, at, start }, isStopped ? null : hand);
+    if (!isStopped) this.holds.set(hand.name, hold);
+    return hold;
   }
 
   /** Every hand of every client, as its spring with its force. */
@@ -163,9 +243,10 @@ export class Grab implements Presser {
     if (!live || !frame || frame.revision !== live.revision) return;
     const keys = new Set<string>();
     live.hands.forEach((hand, k) => {
-      const held = new THREE.Vector3().fromArray(frame.hands, 9 * k);
-      const target = new THREE.Vector3().fromArray(frame.hands, 9 * k + 3);
-      const force = new THREE.Vector3().fromArray(frame.hands, 9 * k + 6);
+      const told = (offset: number) => new THREE.Vector3().fromArray(frame.hands, HAND * k + offset);
+      const held = this.stage.mechanism.point(hand.body, hand.at) ?? told(0);
+      const target = this.holds.get(hand.name)?.target ?? told(3); // one's own hand is where the pointer is
+      const force = told(6);
       const key = `hand ${hand.name}`;
       keys.add(key);
       const line = this.line(key);
@@ -173,14 +254,21 @@ export class Grab implements Presser {
       line.line.geometry.getAttribute("position").needsUpdate = true;
       line.ball.position.copy(target);
       line.ball.scale.setScalar(0.9 * this.stage.mechanism.pin);
-      this.stage.labels.set(key, `${show(force.length())} N`, target, "hand");
+      const turns = hand.angular_stiffness > 0 || hand.angular_damping > 0;
+      line.axes.visible = turns;
+      line.axes.position.copy(target);
+      line.axes.quaternion.fromArray(frame.hands, HAND * k + 12);
+      line.axes.scale.setScalar(3 * this.stage.mechanism.pin);
+      const torque = turns ? `, ${show(told(9).length())} N m` : "";
+      this.stage.labels.set(key, `${show(force.length())} N${torque}`, target, "hand");
     });
     for (const [key, line] of this.lines) {
       if (keys.has(key)) continue;
-      this.stage.view.drop(line.line, line.ball);
+      this.stage.view.drop(line.line, line.ball, line.axes);
       this.lines.delete(key);
     }
     this.stage.labels.keepOnly("hand ", keys);
+    for (const [name, hold] of this.holds) if (hold.isOver) this.holds.delete(name);
     this.stage.view.touch();
   }
 
@@ -194,12 +282,19 @@ export class Grab implements Presser {
         line: new THREE.Line(geometry, this.material),
         points,
         ball: new THREE.Mesh(new THREE.SphereGeometry(1, 14, 10), this.ballMaterial),
+        axes: new THREE.LineSegments(cross(), this.material),
       };
       found.line.frustumCulled = false;
-      found.line.renderOrder = found.ball.renderOrder = 5;
+      found.line.renderOrder = found.ball.renderOrder = found.axes.renderOrder = 5;
       this.lines.set(key, found);
-      this.stage.view.scene.add(found.line, found.ball);
+      this.stage.view.scene.add(found.line, found.ball, found.axes);
     }
     return found;
   }
+}
+
+/** Three axes from a point, of length 1. */
+function cross(): THREE.BufferGeometry {
+  const ends = [new THREE.Vector3(1, 0, 0), new THREE.Vector3(0, 1, 0), new THREE.Vector3(0, 0, 1)];
+  return new THREE.BufferGeometry().setFromPoints(ends.flatMap((end) => [ZERO, end]));
 }

@@ -1,13 +1,25 @@
 /** `window.impulsar`: what the page knows, to be read by tests and by the curious. Nothing here changes anything. */
 
+import * as THREE from "three";
+import type { About } from "./about";
+import type { Analyse } from "./analyse/panel";
+import type { Overlay } from "./ar/overlay";
+import type { Arrows, Kind } from "./arrows";
+import type { Belts } from "./belts";
 import type { Books } from "./books";
+import type { Ghosts } from "./ghosts";
+import { HAND } from "./grab";
 import type { Loads } from "./loads";
 import { BOOKS } from "./messages";
 import type { Motions } from "./motions";
-import type { Plots } from "./plots";
+import type { Pads } from "./pads/entry";
+import type { Plots } from "./plots/plots";
+import type { Sounds } from "./sounds";
 import type { Stage } from "./stage";
 import type { Summary } from "./summary";
 import type { Traces } from "./traces";
+import type { Turns } from "./turns";
+import type { HeadsetEntry } from "./xr/entry";
 
 interface Pieces {
   stage: Stage;
@@ -17,6 +29,16 @@ interface Pieces {
   books: Books;
   summary: Summary;
   traces: Traces;
+  arrows: Arrows;
+  ghosts: Ghosts;
+  analyse: Analyse;
+  about: About;
+  turns: Turns;
+  belts: Belts;
+  headset: HeadsetEntry;
+  sounds: Sounds;
+  pads: Pads;
+  overlay: Overlay;
 }
 
 export function exposeState(pieces: Pieces): void {
@@ -39,13 +61,23 @@ export function exposeState(pieces: Pieces): void {
       applied: now.applied,
       contacts: now.contacts.length / 7,
       poses: Object.fromEntries(scene.bodies.map((body, k) => [body.name, [...now.poses.subarray(7 * k, 7 * k + 7)]])),
-      hands: (live?.hands ?? []).map((hand, k) => ({ ...hand, values: [...now.hands.subarray(9 * k, 9 * k + 9)] })),
+      hands: (live?.hands ?? []).map((hand, k) => {
+        const own = now.hands.subarray(HAND * k, HAND * (k + 1));
+        return {
+          ...hand,
+          values: [...own.subarray(0, 9)],
+          torque: [...own.subarray(9, 12)],
+          aim: [...own.subarray(12)],
+        };
+      }),
       loads: (live?.loads ?? []).map((load, k) => ({ ...load, values: [...now.loads.subarray(6 * k, 6 * k + 6)] })),
       books: Object.fromEntries(BOOKS.map((name, k) => [name, now.books[k]])),
     };
   };
   let record: ReturnType<typeof frame>[] | null = null;
   store.on("frame", () => record?.push(frame()));
+  let film: { time: number; poses: number[] }[] | null = null;
+  store.on("shown", () => film?.push({ time: store.playout.time, poses: [...store.playout.poses] }));
   Object.defineProperty(window, "impulsar", {
     value: Object.freeze({
       frame,
@@ -58,10 +90,23 @@ export function exposeState(pieces: Pieces): void {
         record = null;
         return found;
       },
+      /** Keep what every picture shows from now on, until `filmed` is called. */
+      film: () => {
+        film = [];
+      },
+      filmed: () => {
+        const found = film ?? [];
+        film = null;
+        return found;
+      },
+      keepView: () => mechanism.keepView(),
       scene: () => structuredClone(store.scene),
       live: () => structuredClone(store.live),
       status: () => structuredClone(store.status),
       books: () => structuredClone(store.books),
+      sweep: () => structuredClone(store.sweep),
+      events: () => structuredClone(store.events),
+      marks: () => structuredClone(store.marks),
       pick: () => structuredClone(store.pick),
       tool: () => store.tool,
       connected: () => store.connected,
@@ -73,6 +118,8 @@ export function exposeState(pieces: Pieces): void {
         (store.frame?.applied ?? 0) >= connection.lastChange,
       frames: () => store.frames,
       drawn: () => view.drawn,
+      /** Time that the page's own script took for the last picture [ms]. */
+      scripted: () => view.scripted,
       percent: () => books.percent(),
       summary: () => summary.text(),
       plots: () => plots.state(),
@@ -80,11 +127,40 @@ export function exposeState(pieces: Pieces): void {
       signal: (name: string) => signals.value(name),
       label: (key: string) => labels.text(key),
       traceLength: (key: string) => traces.length(key),
+      /** Arrows of a kind that are drawn: where, and how much. */
+      arrows: (kind: Kind) => pieces.arrows.of(kind),
+      belts: () => pieces.belts.state(),
+      /** Names of what is picked, the parts of groups in their place. */
+      picked: () => store.pickedParts.map(({ name }) => name),
+      hidden: () => mechanism.hiddenCount,
+      ghosts: () => pieces.ghosts.count,
+      /** What the panel of analyses shows. */
+      analysis: () => pieces.analyse.state(),
+      view: () => ({
+        orthographic: view.isOrthographic,
+        planar: view.basis.isPlanar,
+        sight: view.camera.getWorldDirection(new THREE.Vector3()).toArray(),
+      }),
+      tracePath: (key: string) => traces.path(key),
+      about: () => pieces.about.state(),
+      /** What a headset shows, and where it has its board; null without one. */
+      headset: () => pieces.headset.state(),
+      /** The gamepad's mapping; null without one. */
+      pad: () => pieces.pads.state(),
+      /** Sounds that were made so far. */
+      sounds: () => structuredClone(pieces.sounds.counts),
+      turn: () => structuredClone(pieces.turns.state),
+      overlay: () => ({ on: pieces.overlay.isOn, shown: pieces.overlay.shown, told: pieces.overlay.told }),
+      traceSpeeds: (key: string) => traces.speeds(key),
+      traced: () => traces.chosen(),
+      hue: (body: string) => mechanism.hue(body),
       /** Page pixel of a point of a body. */
       pixel: (body: string, at: number[] = [0, 0, 0]) => {
         const p = mechanism.point(body, at);
         return p && pixels(view.project(p));
       },
+      /** Page pixel of a point of the world. */
+      worldPixel: (at: number[]) => pixels(view.project(new THREE.Vector3().fromArray(at))),
       jointPixel: (name: string) => {
         const joint = store.joint(name);
         const F = joint && mechanism.frameF(joint);

@@ -27,6 +27,8 @@ export class Labels {
     label.at.copy(at);
     label.element.className = kind;
     setText(label.element, text);
+    this.put(label); // it may be a while until the next picture
+    this.view.touch();
   }
 
   remove(key: string): void {
@@ -43,11 +45,23 @@ export class Labels {
     return this.labels.get(key)?.element.textContent ?? null;
   }
 
+  /** All that there are. */
+  all(): { key: string; text: string; at: THREE.Vector3; kind: string }[] {
+    return [...this.labels].map(([key, { element, at }]) => ({
+      key,
+      text: element.textContent ?? "",
+      at,
+      kind: element.className,
+    }));
+  }
+
   private place(): void {
-    for (const { element, at } of this.labels.values()) {
-      const { x, y, ahead } = this.view.project(at);
-      element.hidden = !ahead;
-      element.style.transform = `translate(${Math.round(x + 10)}px, ${Math.round(y - 22)}px)`;
-    }
+    for (const label of this.labels.values()) this.put(label);
+  }
+
+  private put({ element, at }: Label): void {
+    const { x, y, ahead } = this.view.project(at);
+    element.hidden = !ahead;
+    element.style.transform = `translate(${Math.round(x + 10)}px, ${Math.round(y - 22)}px)`;
   }
 }

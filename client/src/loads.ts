@@ -289,7 +289,8 @@ export class Loads implements Presser {
         const along = this.modeOf(load.name) === "drag" ? point.sub(centre) : centre.sub(point);
         now = { ...now, force: this.inFrame(load, along, along.length() * perMetre) };
       } else if (handle === "rim") {
-        now = { ...now, torque: this.inFrame(load, axis, point.distanceTo(centre) * perRadius) };
+        const rim = this.onArc(x, y, centre, axis) ?? point;
+        now = { ...now, torque: this.inFrame(load, axis, rim.distanceTo(centre) * perRadius) };
       } else if (handle === "axis") {
         now = { ...now, torque: this.inFrame(load, point.sub(centre), this.size(now)) };
       } else {
@@ -329,6 +330,14 @@ export class Loads implements Presser {
           void this.stage.actions.apply(Loads.edit(original));
       },
     };
+  }
+
+  /** What of an arc's plane is under a pixel; null where one looks along it. */
+  private onArc(x: number, y: number, centre: THREE.Vector3, axis: THREE.Vector3): THREE.Vector3 | null {
+    const ray = this.stage.view.ray(x, y);
+    if (Math.abs(ray.direction.dot(axis)) < 0.2) return null;
+    const plane = new THREE.Plane().setFromNormalAndCoplanarPoint(axis, centre);
+    return ray.intersectPlane(plane, new THREE.Vector3());
   }
 
   /** A world direction times a size, in the axes the load is given in, rounded. */

@@ -1,31 +1,56 @@
 /** The studio's page: puts the pieces together. */
 
 import "./app.css";
+import "./compact";
 import type * as THREE from "three";
+import { About } from "./about";
 import { Adding } from "./adding";
+import { Analyse } from "./analyse/panel";
+import { Overlay } from "./ar/overlay";
+import { Arrows, KINDS, type Kind } from "./arrows";
+import { Belts } from "./belts";
 import { Books } from "./books";
+import { Cams } from "./build/cams";
+import { Drafting } from "./build/drafting";
+import { Freedoms } from "./build/freedoms";
+import { Links } from "./build/links";
+import { Mirrors } from "./build/mirrors";
+import { PickPoints } from "./build/pickpoints";
+import { Planes } from "./build/planes";
 import { Contacts } from "./contacts";
-import { menuButton } from "./dialogs";
+import { Cuts } from "./cuts";
 import { byId, h } from "./dom";
+import { Events } from "./events";
 import { Files } from "./files";
 import { Gestures, type Presser } from "./gestures";
+import { Ghosts } from "./ghosts";
 import { Grab } from "./grab";
 import { exposeState } from "./hook";
+import { Hovering } from "./hovering";
 import { type IconName, icon } from "./icons";
 import { Inspector } from "./inspector";
 import { keyboard, showHelp } from "./keyboard";
 import { Loads } from "./loads";
-import type { Shown } from "./mechanism";
+import { Measures } from "./measures";
 import { Motions } from "./motions";
+import { Pads } from "./pads/entry";
+import { panels } from "./panels";
 import { Parts } from "./parts";
-import { Plots } from "./plots";
+import { Plots } from "./plots/plots";
+import { Shooting } from "./shooting";
+import { checkbox, ShowMenu } from "./showmenu";
+import { Sounds } from "./sounds";
 import { Stage } from "./stage";
 import { Summary } from "./summary";
 import { toggleTheme } from "./theme";
 import { Timeline } from "./timeline";
-import { tell, tellError } from "./toasts";
+import { forgetTold, tell, tellError } from "./toasts";
 import { Toolbar } from "./toolbar";
 import { Traces } from "./traces";
+import { Turns } from "./turns";
+import { Variables } from "./variables";
+import { ViewCube } from "./viewcube";
+import { HeadsetEntry } from "./xr/entry";
 
 addEventListener("error", (event) => tell(`page: ${event.message}`, "error"));
 addEventListener("unhandledrejection", (event) => tellError(event.reason));
@@ -34,54 +59,65 @@ const stage = new Stage();
 const { store, view, mechanism, picking } = stage;
 const traces = new Traces(stage);
 new Contacts(stage);
+new Cuts(stage);
+new Measures(stage);
+const belts = new Belts(stage);
 const grab = new Grab(stage);
 const loads = new Loads(stage);
 const motions = new Motions(stage, loads);
-const adding = new Adding(stage, (text) => toolbar.say(text));
-const toolbar = new Toolbar(store, { grab, loads, motions, adding });
+const drafting = new Drafting(stage);
+const adding = new Adding(stage, drafting);
+const links = new Links(stage, drafting, (text) => toolbar.say(text));
+const points = new PickPoints(stage, drafting, (text) => toolbar.say(text));
+const planes = new Planes(stage, drafting, points);
+const mirrors = new Mirrors(stage, drafting, points);
+const toolbar = new Toolbar(store, { grab, loads, motions, adding, drafting, planes, freedoms: new Freedoms(stage) });
 
 const trace: Presser = {
   press({ x, y, isTouch }) {
     const hit = picking.hit(x, y, ["body"], isTouch);
     if (!hit) return null;
+    let beside: THREE.Vector3 | null = null; // where a drag went, in the plane of what was pressed
     return {
-      move: () => {},
+      move: (toX, toY) => {
+        beside = view.unproject(toX, toY, hit.point);
+      },
       cancel: () => {},
-      end: () => {
-        const near = traces
-          .chosen()
-          .find(
-            ({ body, at }) =>
-              body === hit.name &&
-              Math.hypot(at[0] - hit.at[0], at[1] - hit.at[1], at[2] - hit.at[2]) < 0.03 * view.size,
-          );
-        if (near) traces.remove(near.key);
-        else traces.add(`point ${traces.chosen().length + 1} of ${hit.name}`, hit.name, hit.at);
+      end: (moved) => {
+        const at = moved && beside ? picking.inBody(hit.name, beside) : null;
+        if (at) traces.add(`point ${traces.chosen().length + 1} of ${hit.name}`, hit.name, at);
+        else traces.toggle(hit.name, hit.at);
       },
     };
   },
 };
 new Gestures(
   stage,
-  { press: (press) => loads.press(press) ?? motions.press(press) },
+  { press: (press) => points.press(press) ?? loads.press(press) ?? motions.press(press) },
   {
     grab,
     force: { press: (press) => loads.place("force", press) },
     torque: { press: (press) => loads.place("torque", press) },
     motion: { press: (press) => motions.place(press) },
+    link: links,
     body: adding.body,
     joint: adding.joint,
     spring: adding.spring,
+    cam: new Cams(stage, drafting),
     trace,
   },
 );
 
 const parts = new Parts(store, loads);
-new Inspector(stage, { adding, loads, motions, traces });
-const plots = new Plots(store, stage.signals);
+new Variables(stage);
+new Inspector(stage, { adding, loads, motions, traces, points, mirrors });
 const books = new Books(store);
 const timeline = new Timeline(stage);
-new Files(stage, plots);
+new Events(stage);
+const plots = new Plots(store, stage.signals, (time) => timeline.goTo(time));
+panels();
+const arrows = new Arrows(stage);
+new Files(stage, plots, new Shooting(stage, plots, arrows));
 const summary = new Summary(store);
 
 function button(id: string, name: IconName, title: string, action: () => void): HTMLButtonElement {
@@ -93,7 +129,14 @@ function button(id: string, name: IconName, title: string, action: () => void): 
   return found;
 }
 
-const fit = (): void => view.fit(mechanism.extent());
+const fit = (): void => {
+  const { points, away } = mechanism.extent();
+  view.fit(points);
+  if (away.length)
+    tell(`far away and left out of the picture: ${away.slice(0, 5).join(", ")}${away.length > 5 ? ", ..." : ""}`);
+};
+new ViewCube(view);
+new Hovering(stage);
 const followButton = button("follow", "follow", "Follow the picked part (O)", () => follow());
 function follow(): void {
   const { pick } = store;
@@ -109,33 +152,42 @@ function follow(): void {
 button("fit", "fit", "Fit the view (0)", fit);
 button("theme", "theme", "Light or dark", toggleTheme);
 button("help", "help", "Help (?)", showHelp);
-const showButton = byId<HTMLButtonElement>("show-button");
-showButton.append(icon("show"));
-showButton.title = "What is shown";
-showButton.setAttribute("aria-label", "What is shown");
-menuButton(showButton, () => {
-  const box = (text: string, isOn: boolean, set: (on: boolean) => void): HTMLElement => {
-    const input = h("input", {
-      type: "checkbox",
-      checked: isOn,
-      onchange: (event: Event) => set((event.target as HTMLInputElement).checked),
-    });
-    return h("label", {}, input, text);
-  };
-  const names: [keyof Shown, string][] = [
-    ["bodies", "Bodies"],
-    ["obstacles", "Obstacles"],
-    ["joints", "Joints"],
-    ["springs", "Springs"],
-    ["centres", "Centres of mass"],
-    ["axes", "Body axes"],
-  ];
-  return [
-    ...names.map(([what, text]) => box(text, mechanism.shown[what], (on) => mechanism.show(what, on))),
-    box("Paths", traces.shown, (on) => traces.show(on)),
-    h("button", { type: "button", onclick: () => traces.clear() }, "Clear paths"),
-  ];
-});
+const ghosts = new Ghosts(stage);
+const forcesButton = button("forces", "forces", "Forces as arrows (N)", () => showForces());
+function showForces(): void {
+  arrows.toggle();
+  forcesButton.setAttribute("aria-pressed", String(arrows.isOn));
+}
+const sounds = new Sounds(stage);
+const forces = {
+  get isOn() {
+    return arrows.isOn;
+  },
+  toggle: showForces,
+};
+const headset = new HeadsetEntry({ stage, grab, time: timeline, forces, sounds });
+const pads = new Pads(stage, grab, motions);
+const overlay = new Overlay(stage);
+const about = new About(stage);
+const turns = new Turns(stage);
+async function wholeTurn(): Promise<void> {
+  const points = traces.points();
+  if (points.length === 0) tell("whole turn: no path is drawn; trace a point first (P)");
+  else tell(`paths drawn at once: ${(await turns.show(points)) ?? "no longer"}`);
+}
+const showMenu = new ShowMenu(stage, traces, () => [
+  checkbox("What it is about", about.shown, (on) => about.show(on)),
+  h("button", { type: "button", onclick: () => void wholeTurn().catch(tellError) }, "Whole turn of the paths"),
+  checkbox("Onion skin", ghosts.shown, (on) => ghosts.show(on)),
+  checkbox("Sounds", sounds.isOn, () => sounds.toggle()),
+  h("button", { type: "button", onclick: () => void headset.pair().catch(tellError) }, "Two pictures side by side"),
+  ...(Object.entries(KINDS) as [Kind, string][]).map(([kind, text]) =>
+    checkbox(text, arrows.has(kind), (on) => {
+      arrows.show(kind, on);
+      forcesButton.setAttribute("aria-pressed", String(arrows.isOn));
+    }),
+  ),
+]);
 
 const sheets: [string, string][] = [
   ["", "Picture"],
@@ -150,9 +202,38 @@ function openSheet(sheet: string): void {
   document.body.dataset.sheet = sheet;
   for (const entry of tabs) entry.tab.setAttribute("aria-pressed", String(entry.sheet === sheet));
 }
+const analyse = new Analyse(stage, (isOpen) => {
+  analyseButton.setAttribute("aria-pressed", String(isOpen));
+  if (isOpen) openSheet("inspect");
+});
+const analyseButton = button("analyse", "analyse", "Analyse: freedoms, rest, modes, motors, sweeps (A)", () =>
+  analyse.toggle(),
+);
 for (const { sheet, tab } of tabs) tab.setAttribute("aria-pressed", String(sheet === ""));
 byId("tabs").append(...tabs.map(({ tab }) => tab));
 
+store.on("opened", () => {
+  store.setTool("grab"); // what was being made belonged to the scene before
+  forgetTold();
+});
 store.setTool("grab");
-keyboard({ stage, timeline, grab, loads, motions, parts, fit, follow });
-exposeState({ stage, loads, motions, plots, books, summary, traces });
+keyboard({ stage, timeline, grab, loads, motions, traces, parts, fit, follow, showMenu, showForces, analyse, mirrors });
+exposeState({
+  stage,
+  loads,
+  motions,
+  plots,
+  books,
+  summary,
+  traces,
+  arrows,
+  ghosts,
+  analyse,
+  about,
+  turns,
+  belts,
+  headset,
+  sounds,
+  pads,
+  overlay,
+});

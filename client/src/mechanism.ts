@@ -1,25 +1,26 @@
-/** Bodies, obstacles, joints, springs, centres of mass and axes of the scene, moved by every frame. */
+/** Bodies, obstacles, fluids, joints, springs, centres of mass and axes of the scene, moved with every picture. */
 
 import * as THREE from "three";
-import { coil, type Glyph, jointGlyph } from "./glyphs";
-import type { Joint, Scene, Spring } from "./messages";
+import { Fluids } from "./fluids";
+import { Instances, type Look, type Piece, type Stretched } from "./instances";
+import { surface } from "./materials";
+import type { Joint, Scene } from "./messages";
 import { Obstacles } from "./obstacles";
-import { bodyObject, centreMark, holds } from "./shapes";
-import type { Pick, Store } from "./store";
+import { Hues, type PartRef, partKey } from "./parts3d";
+import { pieces } from "./pieces";
+import { centreMark } from "./shapes";
+import type { Store } from "./store";
 import { colour, onTheme } from "./theme";
 import type { View } from "./view";
+import { nearBoxes } from "./views";
 
 const HUES = 6;
-const COIL_POINTS = 160;
 const JUST_BEGUN = 0.2; // [s]: a scene that is opened anew is looked at anew
-
-interface SpringLine {
-  spring: Spring;
-  line: THREE.Line;
-  points: Float32Array;
-  radius: number;
-  core: THREE.Mesh; // invisible, to be picked
-}
+const LOOKS: Partial<Record<keyof Shown, Look[]>> = {
+  bodies: ["body"],
+  joints: ["joint", "ground"],
+  springs: ["spring"],
+};
 
 export interface Shown {
   bodies: boolean;
@@ -33,21 +34,25 @@ export interface Shown {
 export class Mechanism {
   readonly root = new THREE.Group();
   readonly obstacles: Obstacles;
+  readonly fluids: Fluids;
   shown: Shown = { bodies: true, obstacles: true, joints: true, springs: true, centres: false, axes: false };
-  private bodies = new Map<string, THREE.Group>();
-  private joints = new Map<string, { joint: Joint; glyph: Glyph }>();
-  private springs = new Map<string, SpringLine>();
-  private centres = new Map<string, THREE.Group>();
-  private axes = new Map<string, THREE.AxesHelper>();
-  private materials = new Map<string, THREE.MeshLambertMaterial>();
-  private jointMaterial = new THREE.MeshLambertMaterial();
-  private pickedJointMaterial = new THREE.MeshLambertMaterial();
-  private lineMaterial = new THREE.LineBasicMaterial();
-  private springMaterial = new THREE.LineBasicMaterial();
-  private pickedLineMaterial = new THREE.LineBasicMaterial();
-  private edgeMaterial = new THREE.LineBasicMaterial({ transparent: true, opacity: 0.5 });
-  private hidden = new THREE.MeshBasicMaterial({ visible: false });
-  private waiting = false; // for the first frame of a new scene
+  private readonly materials: Record<Look, THREE.MeshStandardMaterial> = {
+    body: surface(),
+    joint: surface({ metalness: 0.4, roughness: 0.4 }),
+    spring: surface({ metalness: 0.5, roughness: 0.35 }),
+    ground: surface({ roughness: 0.9 }),
+  };
+  private instances = new Instances(this.materials);
+  private carriers: THREE.Matrix4[] = [];
+  private pieces: (Piece | Stretched)[] = [];
+  private marks = new THREE.Group(); // centres and axes, where they are shown
+  private hiddenParts = new Set<string>();
+  private hues = new Hues(HUES);
+  private strongest = 0; // force of a spring that there was [N]
+  private hovered: PartRef | null = null;
+  private hoverers: ((part: PartRef | null) => void)[] = [];
+  private pending: Scene | null = null; // to be built when its first frame has come
+  private isFitted = true;
   private name = "";
   private isBegun = false; // time has jumped to the start
 
@@ -56,31 +61,103 @@ export class Mechanism {
     private readonly view: View,
   ) {
     this.obstacles = new Obstacles(store, view);
-    view.scene.add(this.root, this.obstacles.root);
-    store.on("topology", (scene) => this.build(scene));
+    this.fluids = new Fluids(store, view);
+    this.root.add(this.instances.root, this.marks);
+    view.scene.add(this.root, this.obstacles.root, this.fluids.root);
+    store.on("topology", (scene) => {
+      this.pending = scene;
+    });
     store.on("jump", (time) => {
       this.isBegun = time < JUST_BEGUN;
     });
-    store.on("frame", () => this.move());
-    store.on("pick", () => this.colourAll());
+    store.on("scene", () => this.colourAll());
+    store.on("shown", () => this.move());
+    store.on("sweep", () => {
+      if (!view.isTouched && this.isFitted && !this.pending) this.frameSweep();
+    });
+    store.on("pick", () => this.outlinePick());
     onTheme(() => this.colourAll());
   }
 
-  /** Corners of everything, for fitting the view. */
-  extent(): THREE.Vector3[] {
-    const points: THREE.Vector3[] = [];
-    const box = new THREE.Box3();
-    for (const group of this.bodies.values()) {
-      box.setFromObject(group);
-      if (!box.isEmpty()) points.push(box.min.clone(), box.max.clone());
-    }
-    for (const { glyph } of this.joints.values()) points.push(glyph.first.position.clone());
-    return [...points, ...this.obstacles.extent()];
+  /** Boxes of everything that is not far away from the rest, and the names of what is. */
+  extent(): { points: THREE.Vector3[]; away: string[] } {
+    const boxes = [...this.instances.boxes().values()].map(({ part, box }) => ({ name: part.name, box }));
+    const { near, away } = nearBoxes(boxes, this.view.size);
+    return { points: [...near.flatMap(({ box }) => [box.min, box.max]), ...this.obstacles.extent()], away };
   }
 
   show(what: keyof Shown, on: boolean): void {
     this.shown[what] = on;
-    this.applyShown();
+    for (const look of LOOKS[what] ?? []) this.instances.show(look, on);
+    this.obstacles.root.visible = this.shown.obstacles;
+    this.fluids.root.visible = this.shown.obstacles;
+    if (what === "centres" || what === "axes") this.buildMarks();
+    this.view.touch();
+  }
+
+  /** Leave a part out of the picture, or show it again. */
+  hide(part: PartRef, on: boolean): void {
+    if (on) this.hiddenParts.add(partKey(part));
+    else this.hiddenParts.delete(partKey(part));
+    this.applyHidden();
+  }
+
+  /** Leave parts out of the picture, or where all of them are, show them again. */
+  toggle(parts: PartRef[]): void {
+    const on = !parts.every((part) => this.isHidden(part));
+    for (const part of parts) this.hide(part, on);
+  }
+
+  showAll(): void {
+    this.hiddenParts.clear();
+    this.applyHidden();
+  }
+
+  isHidden(part: PartRef): boolean {
+    return this.hiddenParts.has(partKey(part));
+  }
+
+  get hiddenCount(): number {
+    return this.hiddenParts.size;
+  }
+
+  /** Cut the mechanism open along a plane; null: whole again. */
+  cut(plane: THREE.Plane | null): void {
+    for (const material of Object.values(this.materials)) {
+      material.clippingPlanes = plane ? [plane] : null;
+      material.side = plane ? THREE.DoubleSide : THREE.FrontSide;
+      material.needsUpdate = true;
+    }
+    this.view.touch();
+  }
+
+  /** Be told what lies under the pointer, when it is another. */
+  onHover(tell: (part: PartRef | null) => void): void {
+    this.hoverers.push(tell);
+  }
+
+  /** Show what lies under the pointer. */
+  hover(part: PartRef | null): void {
+    if ((part && partKey(part)) === (this.hovered && partKey(this.hovered))) return;
+    this.hovered = part;
+    for (const tell of this.hoverers) tell(part);
+    this.instances.outline("hover", part ? [part] : [], colour("hover"));
+    this.view.touch();
+  }
+
+  /** What is drawn, piece by piece. */
+  drawnPieces(): readonly (Piece | Stretched)[] {
+    return this.pieces;
+  }
+
+  /** Where bodies are shown, in the scene's order. */
+  placed(): THREE.Matrix4[] {
+    return this.carriers.map((one) => one.clone());
+  }
+
+  /** Number of a body's colour. */
+  hue(body: string): number {
+    return this.hues.of(body);
   }
 
   /** Where a point of a body is now. */
@@ -90,6 +167,11 @@ export class Mechanism {
     return new THREE.Vector3(at[0], at[1], at[2])
       .applyQuaternion(new THREE.Quaternion(...pose.q))
       .add(new THREE.Vector3(...pose.p));
+  }
+
+  /** Where a body is shown. */
+  bodyPose(body: string): { p: THREE.Vector3; q: THREE.Quaternion } | null {
+    return this.frame(body, [0, 0, 0], [0, 0, 0, 1]);
   }
 
   /** Frame F of a joint now. */
@@ -103,12 +185,19 @@ export class Mechanism {
 
   /** Radius of a joint's pin [m]. */
   get pin(): number {
-    const radii = (this.store.scene?.bodies ?? [])
-      .flatMap((body) => body.shapes.map((shape) => shape.radius ?? Infinity))
-      .sort((a, b) => a - b);
-    const middle = radii[Math.floor(radii.length / 2)] ?? Infinity;
-    return Math.min(0.016 * this.view.size, 1.1 * middle);
+    const scene = this.store.scene;
+    if (this.pinOf !== scene) {
+      this.pinOf = scene;
+      const radii = (scene?.bodies ?? [])
+        .flatMap((body) => body.shapes.map((shape) => shape.radius ?? Infinity))
+        .sort((a, b) => a - b);
+      this.pinRadius = Math.min(0.016 * this.view.size, 1.1 * (radii[Math.floor(radii.length / 2)] ?? Infinity));
+    }
+    return this.pinRadius;
   }
+
+  private pinOf: Scene | null = null;
+  private pinRadius = 0;
 
   private frame(body: string, p: number[], q: number[]): { p: THREE.Vector3; q: THREE.Quaternion } | null {
     const pose = this.store.pose(body);
@@ -124,144 +213,144 @@ export class Mechanism {
   }
 
   private build(scene: Scene): void {
-    this.root.traverse((object) => {
-      if (object instanceof THREE.Mesh || object instanceof THREE.Line) object.geometry.dispose();
-    });
-    this.root.clear();
-    for (const map of [this.bodies, this.joints, this.springs, this.centres, this.axes, this.materials]) map.clear();
-    this.waiting = true;
+    this.pending = null;
     this.view.size = scene.size;
-    for (const body of scene.bodies) {
-      const material = new THREE.MeshLambertMaterial();
-      this.materials.set(body.name, material);
-      const group = bodyObject(
-        body,
-        holds(body.name, scene.joints, scene.springs),
-        material,
-        this.edgeMaterial,
-        scene.size,
-      );
-      this.bodies.set(body.name, group);
-      const mark = centreMark(0.9 * this.pin);
-      const axes = new THREE.AxesHelper(5 * this.pin);
-      this.centres.set(body.name, mark);
-      this.axes.set(body.name, axes);
-      group.add(mark, axes);
-      this.root.add(group);
-    }
-    for (const joint of scene.joints) {
-      const glyph = jointGlyph(
-        joint,
-        this.pin,
-        joint.first === "ground" ? 0.6 * scene.size : 12 * this.pin,
-        this.jointMaterial,
-        this.lineMaterial,
-      );
-      this.joints.set(joint.name, { joint, glyph });
-      this.root.add(glyph.first, glyph.second);
-      if (glyph.link) this.root.add(glyph.link);
-    }
-    for (const spring of scene.springs) this.addSpring(spring);
-    this.applyShown();
+    this.strongest = 0;
+    this.instances.clear();
+    if (this.name !== scene.name) this.hues.clear();
+    this.hues.take(
+      scene.bodies.map(({ name }) => name),
+      scene.joints,
+    );
+    this.place(scene);
+    const { up, front } = this.view.basisFor(scene);
+    this.pieces = pieces(scene, { pin: this.pin, up, front, carriers: this.carriers });
+    for (const piece of this.pieces) this.instances.add(piece);
+    this.instances.finish();
+    for (const look of this.instances.shown) this.instances.show(look, true);
+    this.buildMarks();
+    this.instances.move(this.carriers);
     this.colourAll();
-    this.move();
+    this.isFitted = false;
   }
 
-  private addSpring(spring: Spring): void {
-    const points = new Float32Array(3 * COIL_POINTS);
-    const geometry = new THREE.BufferGeometry();
-    geometry.setAttribute("position", new THREE.BufferAttribute(points, 3));
-    const line = new THREE.Line(geometry, this.springMaterial);
-    line.frustumCulled = false;
-    const core = new THREE.Mesh(new THREE.CylinderGeometry(1, 1, 1, 8).rotateX(Math.PI / 2), this.hidden);
-    core.userData.part = { kind: "spring", name: spring.name };
-    this.root.add(line, core);
-    this.springs.set(spring.name, { spring, line, points, radius: 1.3 * this.pin, core });
+  /** Where bodies are, as matrices. */
+  private place(scene: Scene): void {
+    const { poses } = this.store.playout;
+    const count = scene.bodies.length;
+    while (this.carriers.length < count) this.carriers.push(new THREE.Matrix4());
+    this.carriers.length = count;
+    for (let k = 0; k < count; k++) {
+      position.fromArray(poses, 7 * k);
+      turn.fromArray(poses, 7 * k + 3);
+      this.carriers[k]?.compose(position, turn, ONE);
+    }
   }
 
   private move(): void {
-    if (!this.store.fits) return;
-    for (const [name, group] of this.bodies) {
-      const pose = this.store.pose(name);
-      if (!pose) continue;
-      group.position.set(...pose.p);
-      group.quaternion.set(...pose.q);
-    }
-    for (const { joint, glyph } of this.joints.values()) {
-      const F = this.frameF(joint);
-      const M = this.frameM(joint);
-      if (!F || !M) continue;
-      glyph.first.position.copy(F.p);
-      glyph.first.quaternion.copy(F.q);
-      glyph.second.position.copy(M.p);
-      glyph.second.quaternion.copy(M.q);
-      glyph.link?.geometry.setFromPoints([F.p, M.p]);
-    }
-    for (const { spring, line, points, radius, core } of this.springs.values()) {
-      const a = this.point(spring.first, spring.at_first);
-      const b = this.point(spring.second, spring.at_second);
-      if (!a || !b) continue;
-      coil(points, a, b, radius, 12);
-      line.geometry.getAttribute("position").needsUpdate = true;
-      const along = b.clone().sub(a);
-      core.position.copy(a).addScaledVector(along, 0.5);
-      core.scale.set(1.6 * radius, 1.6 * radius, along.length());
-      core.quaternion.setFromUnitVectors(new THREE.Vector3(0, 0, 1), along.normalize());
-    }
+    const { scene, playout } = this.store;
+    if (!scene || playout.poses.length !== 7 * scene.bodies.length) return;
+    if (this.pending) this.build(this.pending);
+    else this.place(scene);
+    this.instances.move(this.carriers);
+    this.colourSprings(scene);
+    this.placeMarks();
     this.view.touch();
-    if (this.waiting && this.store.scene) {
-      this.waiting = false;
-      const isNew = this.name !== this.store.scene.name || this.isBegun;
-      this.isBegun = false;
-      this.name = this.store.scene.name;
-      if (!isNew) return;
-      this.root.updateMatrixWorld(true);
-      this.view.enter(this.store.scene, this.extent());
-    }
+    if (this.isFitted) return;
+    this.isFitted = true;
+    const isNew = this.name !== scene.name || this.isBegun;
+    this.isBegun = false;
+    this.name = scene.name;
+    if (isNew) this.hiddenParts.clear();
+    if (!isNew) return;
+    this.view.enter(scene, this.extent().points);
+    this.frameSweep();
   }
 
-  private applyShown(): void {
-    for (const group of this.bodies.values()) {
-      for (const child of group.children) if (child instanceof THREE.Mesh) child.visible = this.shown.bodies;
+  /** Leave the view as it is, though the sweep may not be known yet; false where the scene is still to be entered. */
+  keepView(): boolean {
+    if (this.pending || !this.isFitted) return false;
+    this.view.isTouched = true;
+    return true;
+  }
+
+  /** Have room for what the scene will fill in its first seconds, where that is known. */
+  private frameSweep(): void {
+    const { sweep, scene } = this.store;
+    if (!sweep || sweep.topology !== scene?.topology) return;
+    const ends = [sweep.low, sweep.high].map((corner) => new THREE.Vector3().fromArray(corner));
+    this.view.fit([...this.extent().points, ...ends]);
+    this.view.isTouched = false;
+  }
+
+  private applyHidden(): void {
+    this.instances.hide((part) => this.hiddenParts.has(partKey(part)));
+    this.view.touch();
+  }
+
+  private buildMarks(): void {
+    this.marks.clear();
+    if (!this.shown.centres && !this.shown.axes) return;
+    for (const _ of this.carriers) {
+      const mark = new THREE.Group();
+      if (this.shown.centres) mark.add(centreMark(0.9 * this.pin));
+      if (this.shown.axes) mark.add(new THREE.AxesHelper(5 * this.pin));
+      mark.matrixAutoUpdate = false;
+      this.marks.add(mark);
     }
-    this.obstacles.root.visible = this.shown.obstacles;
-    for (const mark of this.centres.values()) mark.visible = this.shown.centres;
-    for (const axes of this.axes.values()) axes.visible = this.shown.axes;
-    for (const { glyph } of this.joints.values()) {
-      for (const part of [glyph.first, glyph.second, glyph.link]) if (part) part.visible = this.shown.joints;
-    }
-    for (const { line, core } of this.springs.values()) line.visible = core.visible = this.shown.springs;
+    this.placeMarks();
+  }
+
+  private placeMarks(): void {
+    this.marks.children.forEach((mark, k) => {
+      mark.matrix.copy(this.carriers[k] ?? IDENTITY);
+      mark.matrixWorldNeedsUpdate = true;
+    });
+  }
+
+  private outlinePick(): void {
+    this.instances.outline("pick", this.store.pickedParts, colour("pick"));
     this.view.touch();
   }
 
   private colourAll(): void {
-    const picked = colour("pick");
-    const pick: Pick | null = this.store.pick;
-    [...this.materials].forEach(([name, material], index) => {
-      material.color.set(colour(`b${(index % HUES) + 1}`));
-      material.emissive.set(pick?.kind === "body" && pick.name === name ? picked : "#000000");
-      material.emissiveIntensity = 0.55;
+    const hues = Array.from({ length: HUES }, (_, k) => new THREE.Color(colour(`b${k + 1}`)));
+    const plain = { joint: new THREE.Color(colour("joint")), ground: new THREE.Color(colour("support")) };
+    const spring = new THREE.Color(colour("spring"));
+    const bodies = this.store.scene?.bodies ?? [];
+    const own = new Map(bodies.flatMap((body) => (body.colour ? [[body.name, new THREE.Color(body.colour)]] : [])));
+    this.instances.paint((part, look) => {
+      if (look === "spring") return spring;
+      if (look === "body" && part) return own.get(part.name) ?? hues[this.hues.of(part.name)] ?? spring;
+      return look === "ground" ? plain.ground : plain.joint;
     });
-    this.jointMaterial.color.set(colour("joint"));
-    this.pickedJointMaterial.color.set(picked);
-    this.pickedJointMaterial.emissive.set(picked);
-    this.pickedJointMaterial.emissiveIntensity = 0.4;
-    this.lineMaterial.color.set(colour("joint"));
-    this.springMaterial.color.set(colour("joint"));
-    this.pickedLineMaterial.color.set(picked);
-    this.edgeMaterial.color.set(colour("edge"));
-    for (const [name, { glyph }] of this.joints) {
-      const isPicked = pick?.kind === "joint" && pick.name === name;
-      for (const half of [glyph.first, glyph.second]) {
-        for (const child of half.children) {
-          if (child instanceof THREE.Mesh) child.material = isPicked ? this.pickedJointMaterial : this.jointMaterial;
-          else if (child instanceof THREE.Line) child.material = isPicked ? this.pickedLineMaterial : this.lineMaterial;
-        }
-      }
-    }
-    for (const [name, { line }] of this.springs) {
-      line.material = pick?.kind === "spring" && pick.name === name ? this.pickedLineMaterial : this.springMaterial;
-    }
+    this.outlinePick();
     this.view.touch();
   }
+
+  /** Springs by their force: pull in one colour, push in another, by the largest there was. */
+  private colourSprings(scene: Scene): void {
+    if (scene.springs.length === 0) return;
+    const forces = new Map(scene.springs.map((spring) => [spring.name, this.springForce(spring)]));
+    for (const force of forces.values()) this.strongest = Math.max(this.strongest, Math.abs(force));
+    const [rest, pull, push] = ["spring", "pull", "push"].map((name) => new THREE.Color(colour(name)));
+    const found = new THREE.Color();
+    this.instances.paintLook("spring", (part) => {
+      const share = (part && forces.get(part.name)) ?? 0;
+      const strength = this.strongest > 0 ? Math.abs(share) / this.strongest : 0;
+      return found.copy(rest as THREE.Color).lerp((share > 0 ? pull : push) as THREE.Color, strength);
+    });
+  }
+
+  /** Pull of a spring without its damper, as it is shown [N]; below 0: it pushes. */
+  springForce({ first, second, at_first, at_second, parameters }: Scene["springs"][number]): number {
+    const [a, b] = [this.point(first, at_first), this.point(second, at_second)];
+    const given = (name: string) => Number(parameters.find((one) => one.name === name)?.value ?? 0);
+    return a && b ? given("stiffness") * (a.distanceTo(b) - given("free_length")) : 0;
+  }
 }
+
+const ONE = new THREE.Vector3(1, 1, 1);
+const IDENTITY = new THREE.Matrix4();
+const position = new THREE.Vector3();
+const turn = new THREE.Quaternion();

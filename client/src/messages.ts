@@ -1,4 +1,4 @@
-// Generated from src/impulsar/studio/messages.py by `python -m impulsar.studio.typescript`. Do not edit.
+// Generated from src/impulsar/studio/*messages.py by `python -m impulsar.studio.typescript`. Do not edit.
 
 import type { ApplyLoad, ConvexHull, Edit, SetMotor, Value } from "./edits";
 
@@ -35,6 +35,7 @@ export interface Body {
   mass: number;
   shapes: Shape[];
   material: string | null;
+  colour: string | null;
   parameters: Parameter[];
 }
 
@@ -65,6 +66,8 @@ export interface Joint {
   length: number | null;
   pitch: number | null;
   groups: Group[];
+  loop: boolean;
+  closed: string | null;
 }
 
 export interface Spring {
@@ -82,8 +85,24 @@ export interface Probe {
   at: number[];
 }
 
+/**
+ * A parameter of the model; `expression` where it follows others.
+ */
+export interface Variable {
+  name: string;
+  value: number;
+  minimum: number | null;
+  maximum: number | null;
+  unit: string;
+  expression: string | null;
+}
+
 export interface Coupling {
   name: string;
+  joint_a: string;
+  joint_b: string;
+  ratio: number;
+  belt: number | null;
   coordinate_a: string;
   coordinate_b: string;
   parameters: Parameter[];
@@ -115,6 +134,7 @@ export interface Element {
   name: string;
   kind: string;
   refers: Record<string, string>;
+  parts: string[];
   points: Point[];
   parameters: Parameter[];
 }
@@ -129,12 +149,15 @@ export interface JointKind {
 }
 
 /**
- * A scene; parameters by name with their default values.
+ * A scene; parameters by name with their default values, the texts that some may be, a line on what to try.
  */
 export interface SceneEntry {
   name: string;
   description: string;
   parameters: Record<string, unknown>;
+  choices: Record<string, string[]>;
+  invite: string;
+  picture: boolean;
 }
 
 /**
@@ -165,6 +188,8 @@ export interface Scene {
   obstacles: Obstacle[];
   elements: Element[];
   parameters: Parameter[];
+  variables: Variable[];
+  expressions: Record<string, string>;
   joint_kinds: JointKind[];
   methods: string[];
   quantities: Quantity[];
@@ -186,6 +211,8 @@ export interface Patch {
   size: number;
   gravity: number[];
   parameters: Parameter[];
+  variables: Variable[];
+  expressions: Record<string, string>;
   bodies: Body[];
   joints: Joint[];
   springs: Spring[];
@@ -203,6 +230,8 @@ export interface Hand {
   at: number[];
   stiffness: number;
   damping: number;
+  angular_stiffness: number;
+  angular_damping: number;
 }
 
 /**
@@ -253,6 +282,10 @@ export interface Status {
   recorded_since: number;
   undo: string | null;
   redo: string | null;
+  opened: number;
+  changed: boolean;
+  left: string | null;
+  choosing: boolean;
   journal: string | null;
   clients: number;
   type: "status";
@@ -279,6 +312,41 @@ export interface Books {
   type: "books";
 }
 
+/**
+ * What the scene will fill in its first seconds, found by a copy that runs ahead: for the first picture.
+ */
+export interface Sweep {
+  topology: number;
+  low: number[];
+  high: number[];
+  type: "sweep";
+}
+
+/**
+ * An event that is watched: a signal that passes a level, rising (direction 1), falling (-1) or both ways (0).
+ */
+export interface Watched {
+  name: string;
+  signal: string;
+  level: number;
+  direction: number;
+  terminal: boolean;
+}
+
+export interface Occurred {
+  name: string;
+  time: number;
+}
+
+/**
+ * Those that are watched, and the last that took place.
+ */
+export interface Events {
+  watched: Watched[];
+  found: Occurred[];
+  type: "events";
+}
+
 export interface Reply {
   id: number;
   ok: boolean;
@@ -291,17 +359,30 @@ export interface Reply {
   step: number;
   time: number;
   units: string[];
+  warning: string;
   type: "reply";
 }
 
 /**
- * An uploaded mesh as a convex hull, to be drawn and to stand in an edit.
+ * What a closed mesh encloses, in the file's unit of length, about its centre of mass.
+ */
+export interface MeshSolid {
+  vertices: number[][];
+  triangles: number[][];
+  volume: number;
+  inertia: number[][];
+}
+
+/**
+ * An uploaded mesh in its own unit of length: its convex hull and, where it is closed and not too large, itself.
  */
 export interface MeshReply {
   ok: boolean;
   text: string;
   shape: ConvexHull;
   triangles: number;
+  size: number[];
+  solid: MeshSolid | null;
 }
 
 export interface Notice {
@@ -322,12 +403,16 @@ export interface EditMessage {
  * pause, run; step (value: how many, default 1); speed (value: times real time, 0.001 to 100);
  * steps_per_frame (value); seek (value: time [s]); undo, redo; revert (the inverse of the last edit, applied now);
  * reset (the scene anew, history dropped); scene (name, parameters: of /api/scenes); record (the results
- * begin here); keep (parameters: an ApplyLoad or SetMotor edit: show it to all clients as switched off while no
- * such load or motor acts), forget (the same: no longer); hash (the reply's text is the digest of the state's bits).
+ * begin here); recover (go on with the session that was left), discard (forget it); keep (parameters: an ApplyLoad or
+ * SetMotor edit: show it to all clients as switched off while no such load or motor acts), forget (the same: no
+ * longer); vectors (name: which of reactions, motors and accelerations this client's frames are to have from now on,
+ * with spaces between); hash (the reply's text is the digest of the state's bits); mobility (the reply's text says how
+ * many freedoms there are, and which parts hold what others hold already); watch (name of an event, parameters:
+ * signal, level, direction, terminal), unwatch (name).
  */
 export interface Control {
   id: number;
-  action: "pause" | "run" | "step" | "speed" | "steps_per_frame" | "seek" | "undo" | "redo" | "revert" | "reset" | "scene" | "record" | "keep" | "forget" | "hash";
+  action: "pause" | "run" | "step" | "speed" | "steps_per_frame" | "seek" | "undo" | "redo" | "revert" | "reset" | "scene" | "record" | "recover" | "discard" | "keep" | "forget" | "mobility" | "vectors" | "hash" | "watch" | "unwatch";
   value?: number | null;
   name?: string | null;
   parameters?: Record<string, unknown> | ApplyLoad | SetMotor | null;
@@ -335,21 +420,230 @@ export interface Control {
 }
 
 /**
- * Have these signals in every frame from now on, instead of those before; at most 64.
+ * Have these signals in every frame from now on, and in rows with points; instead of those before.
+ *
+ * At most 64 signals and 32 points.
  */
 export interface Subscribe {
   id: number;
   signals: string[];
+  points?: Point[];
   type: "subscribe";
 }
 
-export type ServerMessage = Scene | Patch | Live | Status | Books | Reply | Notice;
+/**
+ * What to read at every step of the recording, from a time on [s]; with `strict` refused where a signal is none.
+ */
+export interface SeriesRequest {
+  signals: string[];
+  points: Point[];
+  since: number;
+  strict: boolean;
+}
+
+/**
+ * Another scene of these bodies only, stopped.
+ *
+ * instead of the rest: what is joined to them held on the ground where it is, following as it moved since the last
+ * change, or its reactions since then as loads.
+ */
+export interface AloneRequest {
+  bodies: string[];
+  instead: "held" | "following" | "reactions";
+}
+
+/**
+ * A piston or its cylinder: around a line in a body's frame.
+ */
+export interface Tube {
+  body: string;
+  start: number[];
+  end: number[];
+  radius: number;
+  hollow: boolean;
+}
+
+/**
+ * What a scene is about: a sentence, what it is measured by now, and what is drawn for it.
+ */
+export interface Note {
+  text: string;
+  value: number | null;
+  unit: string;
+  lines: number[][][];
+  tubes: Tube[];
+  turns: Point[];
+}
+
+/**
+ * What the scene is about; again when what is measured has changed, about four times a second.
+ */
+export interface About {
+  notes: Note[];
+  type: "about";
+}
+
+/**
+ * An analysis of the world as it is now, made on a copy.
+ *
+ * motions, of `inverse`: the speed of each coordinate that is driven [rad/s, m/s], null: as it was recorded; none at
+ * all: what has a motor, as it was recorded. duration [s] is that of motions by speed.
+ */
+export interface AnalysisRequest {
+  kind: "mobility" | "statics" | "modes" | "inverse";
+  motions: Record<string, number | null>;
+  duration: number;
+}
+
+/**
+ * A line of a table, and the part that it is about, where there is one.
+ */
+export interface AnalysisRow {
+  cells: unknown[];
+  kind: string;
+  part: string;
+}
+
+/**
+ * Rows below a head.
+ */
+export interface AnalysisTable {
+  title: string;
+  head: string[];
+  rows: AnalysisRow[];
+}
+
+/**
+ * A vibration, and poses of it: position and orientation of each body, from one end of its swing to the other.
+ */
+export interface Mode {
+  frequency: number;
+  growth: number;
+  damping_ratio: number;
+  where: string;
+  poses: number[][];
+}
+
+/**
+ * Values at the times of its AnalysisReply.
+ */
+export interface Curve {
+  label: string;
+  unit: string;
+  values: number[];
+}
+
+/**
+ * What an analysis found: in words, as tables, as curves over time; what a page may do with it.
+ */
+export interface AnalysisReply {
+  ok: boolean;
+  text: string;
+  tables: AnalysisTable[];
+  edit: Edit | null;
+  bodies: string[];
+  modes: Mode[];
+  times: number[];
+  curves: Curve[];
+}
+
+/**
+ * Run copies of the model from its start, one for each value of a parameter, and measure a signal of each.
+ */
+export interface SweepRequest {
+  path: string;
+  values: number[];
+  signal: string;
+  measure: "largest" | "least" | "mean" | "rms" | "last" | "range";
+  duration: number;
+  of: "parameter" | "motor";
+  group: string | null;
+}
+
+/**
+ * A line of the answer to a SweepRequest, which comes run by run; a client that leaves ends it.
+ */
+export interface SweepPoint {
+  value: number;
+  result: number | null;
+  unit: string;
+  text: string;
+}
+
+/**
+ * Where points go in a whole turn of the mechanism from where it is now.
+ */
+export interface TurnRequest {
+  points: Point[];
+}
+
+/**
+ * Paths: x, y and z one behind the other; of a crank that goes round, or else of the next seconds.
+ */
+export interface TurnReply {
+  ok: boolean;
+  text: string;
+  closed: boolean;
+  paths: number[][];
+}
+
+/**
+ * A camera's intrinsics [px] and its distortion k1, k2, p1, p2, k3; see src/impulsar/ar/optics.py.
+ */
+export interface Lens {
+  width: number;
+  height: number;
+  fx: number;
+  fy: number;
+  cx: number;
+  cy: number;
+  distortion: number[];
+}
+
+/**
+ * Something real that hides what is behind it: a box of three sizes about its pose in R, or from it on a capsule's
+ * length and radius along its z.
+ */
+export interface Occluder {
+  name: string;
+  kind: "box" | "capsule";
+  size: number[];
+  pose: number[];
+}
+
+/**
+ * A camera or tracker and how it is.
+ */
+export interface Device {
+  name: string;
+  state: "waiting" | "ok" | "lost" | "ended";
+  why: string;
+}
+
+/**
+ * Who sees what, and where the mechanism stands in the room: its origin at p_RW, q_RW, so many times its size.
+ */
+export interface Seeing {
+  lens: Lens;
+  pose: number[];
+  scale: number;
+  camera: Device;
+  marker: Device;
+  own: boolean;
+  tracker: Device | null;
+  holds: string | null;
+  tip: number[];
+  occluders: Occluder[];
+  type: "seeing";
+}
+
+export type ServerMessage = About | Scene | Patch | Live | Status | Books | Sweep | Events | Reply | Notice;
 
 export type ClientMessage = EditMessage | Control | Subscribe;
 
 export const LONGEST_SIGNAL = 280;
 export const MAGIC = 0x31504d49;
-export const HEADER_BYTES = 68;
+export const HEADER_BYTES = 84;
 export const FLAGS = { paused: 1, slow: 2, broken: 4, replaying: 8 } as const;
 export const BOOKS = ["kinetic", "potential", "elastic", "work", "loss", "imbalance", "constraint_error", "iterations", "substeps", "step_time", "step_budget", "real_time_factor", "speed"] as const;
 export const BOOK_UNITS: Record<(typeof BOOKS)[number], string> = { kinetic: "J", potential: "J", elastic: "J", work: "J", loss: "J", imbalance: "J", constraint_error: "m and rad", iterations: "1", substeps: "1", step_time: "s", step_budget: "s", real_time_factor: "1", speed: "1" };
@@ -364,20 +658,28 @@ export interface FrameHeader {
   revision: number;
   applied: number;
   subscription: number;
+  leaps: number;
   bodies: number;
   hands: number;
   loads: number;
   contacts: number;
+  reactions: number;
+  motors: number;
+  accelerations: number;
   signals: number;
   books: number;
 }
 
-export interface Frame extends Omit<FrameHeader, "bodies" | "hands" | "loads" | "contacts" | "signals" | "books"> {
+export interface Frame extends Omit<FrameHeader, "books" | "bodies" | "hands" | "loads" | "contacts" | "reactions" | "motors" | "accelerations" | "signals"> {
   books: Float32Array;
   poses: Float32Array;
+  twists: Float32Array;
   hands: Float32Array;
   loads: Float32Array;
   contacts: Float32Array;
+  reactions: Float32Array;
+  motors: Float32Array;
+  accelerations: Float32Array;
   signals: Float32Array;
   marks: Uint8Array;
 }
@@ -396,12 +698,16 @@ export function decodeFrame(buffer: ArrayBuffer): Frame {
     revision: view.getUint32(32, true),
     applied: view.getUint32(36, true),
     subscription: view.getUint32(40, true),
-    bodies: view.getUint32(44, true),
-    hands: view.getUint32(48, true),
-    loads: view.getUint32(52, true),
-    contacts: view.getUint32(56, true),
-    signals: view.getUint32(60, true),
-    books: view.getUint32(64, true),
+    leaps: view.getUint32(44, true),
+    bodies: view.getUint32(48, true),
+    hands: view.getUint32(52, true),
+    loads: view.getUint32(56, true),
+    contacts: view.getUint32(60, true),
+    reactions: view.getUint32(64, true),
+    motors: view.getUint32(68, true),
+    accelerations: view.getUint32(72, true),
+    signals: view.getUint32(76, true),
+    books: view.getUint32(80, true),
   };
   if (header.magic !== MAGIC) throw new Error("not a frame of this protocol");
   let offset = HEADER_BYTES;
@@ -412,10 +718,92 @@ export function decodeFrame(buffer: ArrayBuffer): Frame {
   };
   const books = take(header.books);
   const poses = take(7 * header.bodies);
-  const hands = take(9 * header.hands);
+  const twists = take(6 * header.bodies);
+  const hands = take(16 * header.hands);
   const loads = take(6 * header.loads);
   const contacts = take(7 * header.contacts);
+  const reactions = take(6 * header.reactions);
+  const motors = take(header.motors);
+  const accelerations = take(6 * header.accelerations);
   const signals = take(header.signals);
   const marks = new Uint8Array(buffer, offset, header.signals);
-  return { ...header, books, poses, hands, loads, contacts, signals, marks };
+  return { ...header, books, poses, twists, hands, loads, contacts, reactions, motors, accelerations, signals, marks };
+}
+
+
+export const ROWS_MAGIC = 0x31524d49;
+export const ROWS_HEADER_BYTES = 24;
+
+export interface RowsHeader {
+  magic: number;
+  subscription: number;
+  rows: number;
+  columns: number;
+  stride: number;
+  leapt: number;
+}
+
+export interface Rows extends RowsHeader {
+  times: Float64Array;
+  values: Float64Array;
+}
+
+/** Reads a binary message of rows, or null where it is none. */
+export function decodeRows(buffer: ArrayBuffer): Rows | null {
+  const view = new DataView(buffer);
+  if (buffer.byteLength < ROWS_HEADER_BYTES || view.getUint32(0, true) !== ROWS_MAGIC) return null;
+  const header: RowsHeader = {
+    magic: view.getUint32(0, true),
+    subscription: view.getUint32(4, true),
+    rows: view.getUint32(8, true),
+    columns: view.getUint32(12, true),
+    stride: view.getUint32(16, true),
+    leapt: view.getUint32(20, true),
+  };
+  const { rows, columns } = header;
+  const times = new Float64Array(buffer, ROWS_HEADER_BYTES, rows);
+  const values = new Float64Array(buffer, ROWS_HEADER_BYTES + 8 * rows, rows * columns);
+  return { ...header, times, values };
+}
+
+
+export const SIGHT_MAGIC = 0x52414d49;
+export const PICTURE_MAGIC = 0x43414d49;
+export const PICTURE_HEADER_BYTES = 16;
+
+export interface Sight {
+  magic: number;
+  number: number;
+  time: number;
+  found: number;
+  own: number;
+  x: number;
+  y: number;
+  z: number;
+  qx: number;
+  qy: number;
+  qz: number;
+  qw: number;
+  jpeg: Uint8Array<ArrayBuffer>;
+}
+
+/** Reads a picture and where the marker is in it, or null where it is none. */
+export function decodeSight(buffer: ArrayBuffer): Sight | null {
+  const view = new DataView(buffer);
+  if (buffer.byteLength < 80 || view.getUint32(0, true) !== SIGHT_MAGIC) return null;
+  return {
+    magic: view.getUint32(0, true),
+    number: view.getUint32(4, true),
+    time: view.getFloat64(8, true),
+    found: view.getUint32(16, true),
+    own: view.getUint32(20, true),
+    x: view.getFloat64(24, true),
+    y: view.getFloat64(32, true),
+    z: view.getFloat64(40, true),
+    qx: view.getFloat64(48, true),
+    qy: view.getFloat64(56, true),
+    qz: view.getFloat64(64, true),
+    qw: view.getFloat64(72, true),
+    jpeg: new Uint8Array(buffer, 80),
+  };
 }

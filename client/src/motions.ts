@@ -10,7 +10,8 @@ import type { Drag, Press, Presser } from "./gestures";
 import { handleBall, IconColours, path } from "./icons3d";
 import type { Loads } from "./loads";
 import type { Group, Joint, Motor } from "./messages";
-import { roundNumber, show, type Vec3 } from "./numbers";
+import { roundNumber, show } from "./numbers";
+import { aimOf } from "./profiles";
 import { angleAxes, type Frame, motorUnit, reachOf, slideAxis, track } from "./spheres";
 import type { Stage } from "./stage";
 import { colour, onTheme } from "./theme";
@@ -22,6 +23,9 @@ const FINGER = 26;
 const RADIUS = 0.14; // of the track, in sizes of the mechanism
 const SPEED_PER_TURN = 4; // [1/s]: handle at 1 rad is 4 rad/s, at 0.1 m is 0.4 m/s
 const PATIENCE = 3000; // [ms]
+const SPEED = roundNumber(Math.PI, 5); // of a new motor [rad/s], a turn in 2 s; of a slide a tenth of the mechanism's size for each
+const SOFTLY = 1; // [s] in which what stands still is brought to its speed
+const STILL = 0.02; // of the usual speed
 
 interface Icon {
   colours: IconColours;
@@ -69,15 +73,38 @@ export class Motions implements Presser {
     };
   }
 
-  /** Give a joint's first freedom a motor that keeps it as it is. */
+  /** Give a joint's first freedom a motor that keeps it going as it is; what stands still is brought to a speed. */
   async attach(joint: Joint, kind: MotorKind, group = joint.groups[0]): Promise<void> {
     if (!group) {
       tell(`joint '${joint.name}': a ${joint.joint_type} joint has no freedom to drive; change its type`, "error");
       return;
     }
-    let value: number | Vec3 = group.kind === "ball" ? [0, 0, 0] : 0;
-    if (kind === "position" && group.kind !== "ball") value = await this.coordinate(group);
+    let value: Value = group.kind === "ball" ? [0, 0, 0] : this.usual(group, kind);
+    if (kind === "position" && group.kind !== "ball") value = await this.now(group, "position");
+    if (kind === "speed" && group.kind !== "ball") value = await this.speed(group);
     await this.set({ joint: joint.name, group: group.name, quantity: kind, value, unit: "", max_torque: null });
+  }
+
+  /** A value that is worth having: a turn in two seconds; a torque that carries a part of the weight. */
+  usual(group: Group, kind: MotorKind): number {
+    const { size } = this.stage.view;
+    const isSlide = group.kind === "slide";
+    if (kind === "position") return isSlide ? roundNumber(0.1 * size, 1) : 1;
+    if (kind === "speed") return isSlide ? roundNumber(SPEED * 0.1 * size, 1) : SPEED;
+    const weight = 9.81 * (this.stage.store.scene?.bodies.reduce((sum, body) => sum + body.mass, 0) ?? 1);
+    return roundNumber((isSlide ? 0.25 : 0.05 * size) * weight, 1);
+  }
+
+  /**
+   * A speed to begin with: the present one; of what stands still the usual one, from the scene's first second on softly.
+   * Later a soft start would be one that Reset has to wait for.
+   */
+  private async speed(group: Group): Promise<Value> {
+    const now = await this.now(group, "velocity");
+    const usual = this.usual(group, "speed");
+    const time = this.stage.store.frame?.time ?? 0;
+    if (Math.abs(now) > STILL * usual) return roundNumber(now, 4);
+    return time > SOFTLY ? usual : { profile: "smooth", start: 0, end: usual, t0: time, t1: time + SOFTLY };
   }
 
   async set(motor: Motor): Promise<boolean> {
@@ -123,12 +150,12 @@ export class Motions implements Presser {
   nudge(pixels: number): boolean {
     const { pick } = this.stage.store;
     const joint = pick?.kind === "joint" ? this.stage.store.joint(pick.name) : undefined;
-    const motor = joint && this.of(joint.name).find(({ motor, on }) => on && typeof motor.value === "number")?.motor;
+    const motor = joint && this.of(joint.name).find(({ motor, on }) => on && aimOf(motor.value) !== null)?.motor;
     const group = joint?.groups.find((entry) => entry.name === motor?.group);
     const F = joint && this.stage.mechanism.frameF(joint);
     if (!motor || !group || !F) return false;
     const ahead = !this.stream.isIdle && this.keyed?.key === key(motor) ? this.keyed : null; // of the session's answer
-    const before = ahead?.value ?? (motor.value as number);
+    const before = ahead?.value ?? aimOf(motor.value) ?? 0;
     const way = (pixels * this.stage.view.pixel(F.p)) / (group.kind === "slide" ? 1 : RADIUS * this.stage.view.size);
     const value = roundNumber(before + way * this.perHandle(group, motor));
     this.keyed = { key: key(motor), value };
@@ -144,7 +171,7 @@ export class Motions implements Presser {
   }
 
   private dragBall(motor: Motor, joint: Joint, group: Group, on: boolean): Drag {
-    const start = typeof motor.value === "number" ? motor.value : 0;
+    const start = aimOf(motor.value) ?? 0;
     let value = start;
     return {
       move: (x, y) => {
@@ -189,9 +216,9 @@ export class Motions implements Presser {
     return group.kind === "slide" ? this.loads.scale().force : 0.1 * this.loads.scale().torque * this.stage.view.size;
   }
 
-  /** The joint's coordinate now, from the stream. */
-  private async coordinate(group: Group): Promise<number> {
-    const name = `coordinate.${group.coordinates[0]}.position`;
+  /** The joint's coordinate or speed now, from the stream. */
+  async now(group: Group, what: "position" | "velocity"): Promise<number> {
+    const name = `coordinate.${group.coordinates[0]}.${what}`;
     this.stage.signals.want("motion", [name]);
     const until = performance.now() + PATIENCE;
     while (Number.isNaN(this.stage.signals.value(name)) && performance.now() < until)
@@ -199,7 +226,7 @@ export class Motions implements Presser {
     const value = this.stage.signals.value(name);
     this.stage.signals.want("motion", []);
     if (Number.isNaN(value))
-      throw new Error(`motion: the coordinate of '${group.coordinates[0]}' did not arrive; try again`);
+      throw new Error(`motion: the ${what} of '${group.coordinates[0]}' did not arrive; try again`);
     return roundNumber(value, 7);
   }
 
@@ -232,21 +259,22 @@ export class Motions implements Presser {
       keep.add(name);
       const icon = this.icon(name);
       icon.colours.off = !on;
-      const value = this.draft?.key === name ? this.draft.value : typeof motor.value === "number" ? motor.value : 0;
+      const value = this.draft?.key === name ? this.draft.value : (aimOf(motor.value) ?? 0);
       const reach = value / this.perHandle(group, motor);
       const points = track(joint, group, F, reach, RADIUS * this.stage.view.size);
       icon.line.geometry.setFromPoints(points);
       icon.ball.position.copy(points.at(-1) ?? F.p);
       icon.ball.scale.setScalar(Math.max(1.1 * this.stage.mechanism.pin, 6 * this.stage.view.pixel(F.p)));
-      icon.ball.visible = icon.line.visible = true;
       const isPicked = this.stage.store.pick?.kind === "joint" && this.stage.store.pick.name === joint.name;
-      const isProfile = typeof motor.value !== "number" && !Array.isArray(motor.value);
+      const isProfile = aimOf(motor.value) === null && !Array.isArray(motor.value);
+      const isShown = !isProfile || isPicked || this.stage.store.tool === "motion";
+      icon.ball.visible = icon.line.visible = isShown; // no value to set: in the way of the mechanism
       if (isProfile && !isPicked) {
         this.stage.labels.remove(`motion ${name}`);
         continue;
       }
       const text =
-        typeof motor.value === "number"
+        aimOf(motor.value) !== null
           ? `${show(value)} ${motor.unit}`
           : Array.isArray(motor.value)
             ? `(${(motor.value as number[]).map((item) => show(item)).join(", ")}) ${motor.unit}`

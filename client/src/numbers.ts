@@ -21,6 +21,23 @@ export function show(value: number | null | undefined, digits = 4): string {
   return `${Number(mantissa)}·10${Number(exponent) < 0 ? "⁻" : ""}${power}`.replace("-", "−");
 }
 
+const NOISE = 1e-12; // of the largest of some numbers: what is less is rounding
+const LEAST = 1e-15; // of a number by itself
+
+/** Numbers of one quantity without what is rounding in them. */
+export function quiet(values: number[]): number[] {
+  const size = Math.max(...values.map(Math.abs).filter(Number.isFinite), 0);
+  return values.map((value) => (Math.abs(value) <= Math.max(NOISE * size, LEAST) ? 0 : value));
+}
+
+/** A text of a number with at most 12 digits; those behind are rounding, and stay where they are not typed over. */
+export function brief(text: string): string {
+  const value = text.trim() === "" ? NaN : Number(text);
+  if (!Number.isFinite(value)) return text;
+  const short = String(Number(value.toPrecision(12)));
+  return short.length < text.length ? short : text;
+}
+
 /** A number for an input field: what is written is what is meant, to the last bit. */
 export function exact(value: number): string {
   if (Number.isNaN(value)) return "";

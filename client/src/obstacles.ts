@@ -11,10 +11,10 @@ const LARGEST = 4; // times the mechanism's size: what is larger is seen in part
 
 export class Obstacles {
   readonly root = new THREE.Group();
-  private known = new Map<string, { told: Obstacle; group: THREE.Group; material: THREE.MeshLambertMaterial }>();
+  private known = new Map<string, { told: Obstacle; group: THREE.Group; material: THREE.MeshStandardMaterial }>();
   private edges = new THREE.LineBasicMaterial({ transparent: true, opacity: 0.35 });
   private ground = new THREE.Group(); // shapes of the ground itself, which are no parts
-  private groundMaterial = new THREE.MeshLambertMaterial();
+  private groundMaterial = new THREE.MeshStandardMaterial({ roughness: 0.9 });
   private told: Shape[] = [];
   private size = 0;
 
@@ -59,7 +59,10 @@ export class Obstacles {
   }
 
   private add(name: string, told: Obstacle): void {
-    const material = new THREE.MeshLambertMaterial({ flatShading: told.shape.kind === "height-field" });
+    const material = new THREE.MeshStandardMaterial({
+      roughness: 0.9,
+      flatShading: told.shape.kind === "height-field",
+    });
     const group = new THREE.Group();
     group.position.fromArray(told.position);
     group.quaternion.fromArray(told.orientation);
@@ -71,6 +74,8 @@ export class Obstacles {
       this.centre(group, mesh);
     }
     mesh.userData.part = { kind: "obstacle", name };
+    mesh.receiveShadow = true;
+    mesh.castShadow = told.shape.kind !== "plane";
     group.add(mesh);
     this.root.add(group);
     this.known.set(name, { told, group, material });

@@ -5,7 +5,7 @@ import { repeat } from "lit-html/directives/repeat.js";
 import { byId } from "./dom";
 import type { Loads } from "./loads";
 import { roundNumber } from "./numbers";
-import type { PartKind, Store } from "./store";
+import type { PartKind, Pick, Store } from "./store";
 
 interface Entry {
   kind: PartKind;
@@ -16,6 +16,7 @@ interface Entry {
 export class Parts {
   private box = byId("parts-list");
   private filter = byId<HTMLInputElement>("parts-filter");
+  private several = byId<HTMLButtonElement>("parts-several"); // what Shift does, for fingers
   private entries: Entry[] = [];
 
   constructor(
@@ -27,16 +28,23 @@ export class Parts {
     store.on("books", () => this.draw());
     store.on("pick", () => this.drawPick());
     this.filter.addEventListener("input", () => this.drawPick());
+    this.several.addEventListener("click", () => {
+      this.several.setAttribute("aria-pressed", String(this.several.getAttribute("aria-pressed") !== "true"));
+    });
     this.box.addEventListener("keydown", (event) => this.key(event));
   }
 
-  /** Pick the next or the previous part of the list. */
-  cycle(step: number): void {
+  /** Pick the next or the previous part of the list; `besides` those that are picked, from the last of them on. */
+  cycle(step: number, besides = false): void {
     const count = this.entries.length;
-    const now = this.entries.findIndex((entry) => this.isPicked(entry));
+    const last = this.store.picks[this.store.picks.length - 1];
+    const now = this.entries.findIndex(({ kind, name }) => last?.kind === kind && last.name === name);
     const next = now < 0 ? (step > 0 ? 0 : count - 1) : (now + step + count) % count;
     const entry = this.entries[next];
-    if (entry) this.store.setPick({ kind: entry.kind, name: entry.name });
+    if (!entry) return;
+    const pick = { kind: entry.kind, name: entry.name };
+    if (!besides) this.store.setPick(pick);
+    else if (!this.isPicked(entry)) this.store.addPick(pick);
   }
 
   private groups(): [string, Entry[]][] {
@@ -54,12 +62,15 @@ export class Parts {
       entry("obstacle", name, material ?? shape.material ?? "picture"),
     );
     const others = new Map<string, Entry[]>();
-    for (const { kind, name, refers } of scene.elements) {
+    for (const { kind, name, refers, parts } of scene.elements) {
       const title = `${kind.charAt(0).toUpperCase()}${kind.slice(1)}s`;
-      const note = Object.values(refers).join(" → ");
+      const note = parts.length ? parts.join(", ") : Object.values(refers).join(" → ");
       others.set(title, [...(others.get(title) ?? []), entry("element", name, note)]);
     }
+    const groups = others.get("Groups") ?? []; // first, as they stand for others
+    others.delete("Groups");
     return [
+      ["Groups", groups],
       ["Bodies", bodies],
       ["Joints", joints],
       ["Springs", springs],
@@ -104,20 +115,25 @@ export class Parts {
       data-kind=${kind}
       data-name=${name}
       aria-selected=${this.isPicked(entry)}
-      @click=${() => this.store.setPick({ kind, name })}
+      @click=${(event: MouseEvent) => this.click({ kind, name }, event.shiftKey)}
     >
       <span>${name}</span><span>${note}</span>
     </div>`;
   }
 
+  private click(pick: Pick, isShifted: boolean): void {
+    if (isShifted || this.several.getAttribute("aria-pressed") === "true") this.store.addPick(pick);
+    else this.store.setPick(pick);
+  }
+
   private isPicked({ kind, name }: Entry): boolean {
-    return this.store.pick?.kind === kind && this.store.pick.name === name;
+    return this.store.picks.some((pick) => pick.kind === kind && pick.name === name);
   }
 
   private key(event: KeyboardEvent): void {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (!step) return;
-    this.cycle(step);
+    this.cycle(step, event.shiftKey);
     event.preventDefault();
     event.stopPropagation();
   }

@@ -1,7 +1,7 @@
 /** Meshes of bodies and obstacles. */
 
 import * as THREE from "three";
-import type { Body, Joint, Shape, Spring } from "./messages";
+import type { Joint, Shape, Spring } from "./messages";
 
 const ROUND = 24;
 const PATCH = 4; // of the scene's size: the part of a plane that is drawn
@@ -102,33 +102,6 @@ export function holds(body: string, joints: Joint[], springs: Spring[]): THREE.V
     if (spring.second === body) found.push(spring.at_second);
   }
   return found.map((p) => new THREE.Vector3(p[0], p[1], p[2]));
-}
-
-/** A body as a group whose frame is the body's; without shapes it is bars from its centre to what holds it. */
-export function bodyObject(
-  body: Body,
-  anchors: THREE.Vector3[],
-  material: THREE.Material,
-  edges: THREE.Material,
-  size: number,
-): THREE.Group {
-  const group = new THREE.Group();
-  const add = (geometry: THREE.BufferGeometry): void => {
-    const mesh = new THREE.Mesh(geometry, material);
-    mesh.userData.part = { kind: "body", name: body.name };
-    group.add(mesh);
-  };
-  for (const shape of body.shapes) {
-    const mesh = shapeObject(shape, material, edges, size);
-    mesh.userData.part = { kind: "body", name: body.name };
-    group.add(mesh);
-  }
-  if (body.shapes.length === 0) {
-    const centre = new THREE.Vector3();
-    add(new THREE.SphereGeometry(0.02 * size, ROUND, ROUND / 2));
-    for (const anchor of anchors) if (anchor.length() > 1e-6 * size) add(bar(centre, anchor, 0.008 * size));
-  }
-  return group;
 }
 
 /** The usual mark of a centre of mass: a ball of four dark and four light eighths. */

@@ -1,7 +1,15 @@
 /** Which signals there are, and the one subscription that serves everybody on the page. */
 
 import type { Connection } from "./connection";
-import { type Frame, type Live, LONGEST_SIGNAL, type Quantity as Measured, type Scene } from "./messages";
+import {
+  type Frame,
+  type Live,
+  LONGEST_SIGNAL,
+  type Quantity as Measured,
+  type Point,
+  type Rows,
+  type Scene,
+} from "./messages";
 import type { Pick, Store } from "./store";
 import { tellError } from "./toasts";
 
@@ -53,7 +61,9 @@ export function quantitiesOf(scene: Scene, pick: Pick | null): Quantity[] {
     });
     found.push(...plots(scene, "coordinate", each));
   }
-  if (pick) found.push(...quantitiesOfPart(scene, pick.kind, `${pick.kind}.${pick.name}.`));
+  const element = pick?.kind === "element" && scene.elements.find((entry) => entry.name === pick.name);
+  const kind = element ? element.kind : pick?.kind;
+  if (pick && kind) found.push(...quantitiesOfPart(scene, kind, `${kind}.${pick.name}.`));
   return found.length > 0 ? found : wholeQuantities(scene);
 }
 
@@ -67,8 +77,26 @@ function label(ending: string): string {
   return word === "norm" ? "|·|" : word.replaceAll("_", " ");
 }
 
-/** Every signal of a scene, and of the loads that act. */
-export function allSignals(scene: Scene, live: Live | null): Set<string> {
+/** What was read of the signals and points asked for, step by step. */
+export interface Batch {
+  times: ArrayLike<number>; // [s]
+  leapt: boolean; // the first row does not go on from the last one before
+  follows: boolean; // steps are taken anew from the recording: what is known of their times holds
+  stride: number; // steps between rows
+  /** Value of a signal in a row; NaN where it was not asked for. */
+  value(row: number, name: string): number;
+  /** Places of a user's points in a row: x, y, z one behind the other. Null where they were not asked for. */
+  places(row: number, user: string): ArrayLike<number> | null;
+}
+
+interface Asked {
+  names: string[];
+  columns: Map<string, number>; // of signals
+  points: Map<string, [number, number]>; // columns of users' points, from and to
+}
+
+/** Every signal of a scene, and of the loads that act, with its unit. */
+export function allSignals(scene: Scene, live: Live | null): Map<string, string> {
   const named = (kind: Pick["kind"], parts: { name: string }[]): Pick[] => parts.map(({ name }) => ({ kind, name }));
   const parts: Pick[] = [
     ...named("body", scene.bodies),
@@ -78,11 +106,13 @@ export function allSignals(scene: Scene, live: Live | null): Set<string> {
     ...named("load", live?.loads ?? []),
   ];
   const all = [...wholeQuantities(scene), ...parts.flatMap((part) => quantitiesOf(scene, part))];
-  const found = new Set(all.flatMap((quantity) => quantity.signals.map((signal) => signal.name)));
+  const found = new Map(all.flatMap(({ signals, unit }) => signals.map(({ name }) => [name, unit] as const)));
   for (const joint of scene.joints) {
     if (joint.groups.reduce((sum, group) => sum + group.coordinates.length, 0) !== 1) continue;
-    for (const { of, endings } of scene.quantities)
-      if (of === "coordinate") for (const ending of endings) found.add(`joint.${joint.name}.${ending}`);
+    const isSlide = joint.groups.some((group) => group.unit === "m");
+    for (const { of, endings, unit, slide_unit } of scene.quantities)
+      if (of === "coordinate")
+        for (const ending of endings) found.set(`joint.${joint.name}.${ending}`, isSlide ? slide_unit : unit);
   }
   return found;
 }
@@ -90,9 +120,11 @@ export function allSignals(scene: Scene, live: Live | null): Set<string> {
 /** The page's subscription: users say what they want, the union is asked for, values are read by name. */
 export class Signals {
   private wanted = new Map<string, string[]>();
-  private known = new Set<string>();
-  private asked: string[] = [];
-  private orders = new Map<number, string[]>(); // by id of the Subscribe
+  private wantedPoints = new Map<string, Point[]>();
+  private known = new Map<string, string>(); // units
+  private asked = "";
+  private orders = new Map<number, Asked>(); // by id of the Subscribe
+  private takers: ((batch: Batch) => void)[] = [];
   private places = new Map<string, number>();
   private placesOf = -1;
   private unitOf = new Map<string, string>();
@@ -107,6 +139,7 @@ export class Signals {
       this.schedule(true);
     });
     store.on("live", () => this.learn());
+    store.on("rows", (rows) => this.handOut(rows));
     store.on("line", (connected) => {
       if (!connected) return;
       this.orders.clear();
@@ -118,7 +151,7 @@ export class Signals {
   private learn(): void {
     const { scene, live } = this.store;
     if (!scene) return;
-    this.known = new Set([...allSignals(scene, live)].filter((name) => name.length <= LONGEST_SIGNAL));
+    this.known = new Map([...allSignals(scene, live)].filter(([name]) => name.length <= LONGEST_SIGNAL));
   }
 
   /** Is there such a signal in the scene? */
@@ -127,7 +160,7 @@ export class Signals {
   }
 
   names(): string[] {
-    return [...this.known];
+    return [...this.known.keys()];
   }
 
   /** Have these signals for `user`, instead of those it had. */
@@ -136,6 +169,34 @@ export class Signals {
     if (before && before.length === names.length && before.every((name, k) => name === names[k])) return;
     this.wanted.set(user, names);
     this.schedule(false);
+  }
+
+  /** Have the places of these points for `user`, instead of those it had. */
+  wantPoints(user: string, points: Point[]): void {
+    this.wantedPoints.set(user, points);
+    this.schedule(false);
+  }
+
+  /** Have every batch of rows from now on. */
+  onRows(take: (batch: Batch) => void): void {
+    this.takers.push(take);
+  }
+
+  private handOut({ subscription, times, values, columns, stride, leapt }: Rows): void {
+    const asked = this.orders.get(subscription);
+    if (!asked) return;
+    const batch: Batch = {
+      times,
+      leapt: (leapt & 1) !== 0,
+      follows: (leapt & 2) !== 0,
+      stride,
+      value: (row, name) => values[row * columns + (asked.columns.get(name) ?? NaN)] ?? NaN,
+      places: (row, user) => {
+        const [from, to] = asked.points.get(user) ?? [0, 0];
+        return to > from ? values.subarray(row * columns + from, row * columns + to) : null;
+      },
+    };
+    for (const take of this.takers) take(batch);
   }
 
   /** Value in the newest frame, NaN where the frame does not have it. */
@@ -153,21 +214,21 @@ export class Signals {
   }
 
   unit(name: string): string {
-    return this.unitOf.get(name) ?? "";
+    return this.unitOf.get(name) ?? this.known.get(name) ?? "";
   }
 
   private locate(): Frame | null {
     const frame = this.store.frame;
     if (!frame) return null;
     if (frame.subscription !== this.placesOf) {
-      this.places = new Map((this.orders.get(frame.subscription) ?? []).map((name, k) => [name, k]));
+      this.places = this.orders.get(frame.subscription)?.columns ?? new Map();
       this.placesOf = frame.subscription;
     }
     return frame;
   }
 
   private schedule(again: boolean): void {
-    if (again) this.asked = [];
+    if (again) this.asked = "";
     if (this.scheduled) return;
     this.scheduled = true;
     queueMicrotask(() => {
@@ -182,17 +243,25 @@ export class Signals {
     if (union.length > MOST)
       tellError(new Error(`plots: ${union.length} signals wanted, ${MOST} are sent at most; close a plot`));
     const names = union.slice(0, MOST);
-    if (names.length === this.asked.length && names.every((name, k) => name === this.asked[k])) return;
-    this.asked = names;
-    const id = this.connection.nextId;
-    this.orders.set(id, names);
+    const points = [...this.wantedPoints.values()].flat();
+    const said = JSON.stringify([names, points]);
+    if (said === this.asked) return;
+    this.asked = said;
+    const columns = new Map<string, [number, number]>();
+    let column = names.length;
+    for (const [user, own] of this.wantedPoints) {
+      columns.set(user, [column, column + 3 * own.length]);
+      column += 3 * own.length;
+    }
+    const order = { names, columns: new Map(names.map((name, k) => [name, k])), points: columns };
+    this.orders.set(this.connection.nextId, order);
     for (const old of this.orders.keys()) if (this.orders.size > 20) this.orders.delete(old);
-    this.connection.subscribe(names).then(
+    this.connection.subscribe(names, points).then(
       (reply) => {
         for (const [k, name] of names.entries()) this.unitOf.set(name, reply.units[k] ?? "");
       },
       (error) => {
-        this.asked = [];
+        this.asked = "";
         tellError(error);
       },
     );

@@ -2,9 +2,12 @@
 
 import { Actions } from "./actions";
 import { Connection } from "./connection";
+import { costOf } from "./costs";
 import { byId, setText } from "./dom";
+import type { Edit } from "./edits";
 import { Labels } from "./labels";
 import { Mechanism } from "./mechanism";
+import type { Reply } from "./messages";
 import { Picking } from "./picking";
 import { Signals } from "./signals";
 import { Store } from "./store";
@@ -18,8 +21,15 @@ export class Stage {
   readonly picking = new Picking(this.store, this.view, this.mechanism);
   readonly labels = new Labels(this.view);
   readonly connection = connect(this.store);
-  readonly actions = new Actions(this.connection);
+  readonly actions = new Actions(this.connection, (edit, reply) => tellCost(this.store, edit, reply));
   readonly signals = new Signals(this.store, this.connection);
+}
+
+/** Say what an edit cost or moved. */
+function tellCost(store: Store, edit: Edit, reply: Reply): void {
+  const energy = store.book("kinetic") + store.book("potential") + store.book("elastic");
+  const told = costOf(edit, reply, store.scene?.size ?? 0, Number.isFinite(energy) ? energy : 0);
+  if (told) tell(told);
 }
 
 /** A line to the session that keeps the store up to date. */
@@ -32,9 +42,13 @@ function connect(store: Store): Connection {
       else if (message.type === "live") store.setLive(message);
       else if (message.type === "status") store.setStatus(message);
       else if (message.type === "books") store.setBooks(message);
+      else if (message.type === "sweep") store.setSweep(message);
+      else if (message.type === "about") store.setAbout(message);
+      else if (message.type === "events") store.setEvents(message);
       else tell(message.text, message.level);
     },
     frame: (frame) => store.setFrame(frame),
+    rows: (rows) => store.takeRows(rows),
     open: () => {
       store.setConnected(true);
       banner.hidden = true;
@@ -47,5 +61,10 @@ function connect(store: Store): Connection {
       );
       banner.hidden = false;
     },
+    unknown: () =>
+      setText(
+        banner,
+        "The studio no longer knows this page: it was started anew, or this browser was logged out. Open the link that it has printed.",
+      ),
   });
 }

@@ -1,8 +1,25 @@
 /** What the page knows: the last messages, the newest frame, what is picked, which tool is in hand. */
 
-import type { Body, Books, Element, Frame, Joint, Live, Obstacle, Patch, Scene, Spring, Status } from "./messages";
-import { BOOKS } from "./messages";
+import type {
+  About,
+  Body,
+  Books,
+  Element,
+  Frame,
+  Joint,
+  Live,
+  Obstacle,
+  Patch,
+  Rows,
+  Scene,
+  Spring,
+  Status,
+  Sweep,
+  Events as Watching,
+} from "./messages";
+import { BOOKS, FLAGS } from "./messages";
 import type { Vec3 } from "./numbers";
+import { type Arrival, Playout } from "./playout";
 
 export type PartKind = "body" | "joint" | "spring" | "load" | "probe" | "coupling" | "obstacle" | "element" | "model";
 
@@ -13,7 +30,7 @@ export interface Pick {
   at?: Vec3;
 }
 
-export const TOOLS = ["grab", "force", "torque", "motion", "body", "joint", "spring", "trace"] as const;
+export const TOOLS = ["grab", "force", "torque", "motion", "link", "body", "joint", "spring", "cam", "trace"] as const;
 export type Tool = (typeof TOOLS)[number];
 
 type Quaternion = [number, number, number, number]; // xyzw
@@ -25,11 +42,32 @@ interface Events {
   live: Live;
   status: Status;
   books: Books;
+  sweep: Sweep;
+  about: About;
+  events: Watching; // what is watched, and what took place
   frame: Frame;
+  rows: Rows; // what was read step by step since the frame before
+  opened: Status; // another scene is there
   pick: Pick | null;
   tool: Tool;
   line: boolean; // connected
+  shown: Frame; // poses are shown that were not shown before; the newest frame
   jump: number; // time went back, to this [s]
+  source: boolean; // what is shown is the session, or no longer
+  marks: Mark[]; // moments that are marked in plots
+}
+
+/** A moment with a name, drawn across plots. */
+export interface Mark {
+  time: number; // [s]
+  label: string;
+}
+
+/** What the session has sent while something else is shown, and the frame that was shown before. */
+interface Aside {
+  before: Frame | null;
+  frame: Frame | null;
+  live: Live | null;
 }
 
 /** Parts with new ones in the places of those of their names, in an order of names where one is given. */
@@ -43,13 +81,20 @@ export class Store {
   live: Live | null = null;
   status: Status | null = null;
   books: Books | null = null;
+  sweep: Sweep | null = null;
+  about: About | null = null;
+  events: Watching = { type: "events", watched: [], found: [] };
   frame: Frame | null = null;
   pick: Pick | null = null;
+  more: Pick[] = []; // picked besides, by Shift
   tool: Tool = "grab";
+  marks: Mark[] = [];
   connected = false;
   frames = 0; // received since the page was opened
+  readonly playout = new Playout(); // poses as they are shown, between frames
   private listeners: { [K in keyof Events]?: ((value: Events[K]) => void)[] } = {};
   private bodyIndex = new Map<string, number>();
+  private aside: Aside | null = null;
 
   on<K extends keyof Events>(event: K, listener: (value: Events[K]) => void): void {
     const list: ((value: Events[K]) => void)[] = this.listeners[event] ?? [];
@@ -65,16 +110,26 @@ export class Store {
     const isNew = this.scene?.topology !== scene.topology || this.scene?.name !== scene.name;
     this.scene = scene;
     this.bodyIndex = new Map(scene.bodies.map((body, index) => [body.name, index]));
+    if (isNew) this.playout.clear();
     if (isNew) this.emit("topology", scene);
     this.emit("scene", scene);
-    if (this.pick && !this.exists(this.pick)) this.setPick(null);
+    this.forgetLost();
+  }
+
+  /** Drop what is picked and no longer there. */
+  private forgetLost(): void {
+    const left = this.picks.filter((pick) => this.exists(pick));
+    if (left.length === this.picks.length) return;
+    const [first = null, ...more] = left;
+    this.setPick(first);
+    this.more = more;
   }
 
   /** The scene with what an edit changed of it; parts that were not changed stay the same objects. */
   setPatch(patch: Patch): void {
     if (!this.scene) return;
-    const { generation, topology, size, gravity, parameters } = patch;
-    const scene = { ...this.scene, generation, topology, size, gravity, parameters };
+    const { generation, topology, size, gravity, parameters, variables, expressions } = patch;
+    const scene = { ...this.scene, generation, topology, size, gravity, parameters, variables, expressions };
     scene.bodies = patched(scene.bodies, patch.bodies, patch.order.bodies);
     scene.joints = patched(scene.joints, patch.joints, patch.order.joints);
     scene.springs = patched(scene.springs, patch.springs, patch.order.springs);
@@ -86,14 +141,39 @@ export class Store {
   }
 
   setLive(live: Live): void {
+    if (this.aside) {
+      this.aside.live = live;
+      return;
+    }
+    this.takeLive(live);
+  }
+
+  private takeLive(live: Live): void {
     this.live = live;
     this.emit("live", live);
-    if (this.pick && !this.exists(this.pick)) this.setPick(null);
+    this.forgetLost();
   }
 
   setStatus(status: Status): void {
+    const isOther = this.status !== null && this.status.opened !== status.opened;
     this.status = status;
+    if (isOther) this.emit("opened", status);
     this.emit("status", status);
+  }
+
+  setSweep(sweep: Sweep): void {
+    this.sweep = sweep;
+    this.emit("sweep", sweep);
+  }
+
+  setAbout(about: About): void {
+    this.about = about;
+    this.emit("about", about);
+  }
+
+  setEvents(events: Watching): void {
+    this.events = events;
+    this.emit("events", events);
   }
 
   setBooks(books: Books): void {
@@ -101,22 +181,113 @@ export class Store {
     this.emit("books", books);
   }
 
+  /** Show something else than the session: what comes from it waits, the newest of it, until `goOn`. */
+  putAside(): void {
+    this.aside = { before: this.frame, frame: this.frame, live: this.live };
+    this.emit("source", false);
+  }
+
+  /** While the session waits: a frame, poses at a time, and where it is another, what acts. */
+  showInstead(frame: Frame, poses: Float32Array<ArrayBuffer>, time: number, live: Live | null): void {
+    if (!this.aside) return;
+    if (live) this.takeLive(live);
+    this.frame = frame;
+    this.playout.put(poses, time);
+    this.emit("frame", frame);
+    this.emit("shown", frame);
+  }
+
+  /** Show the session again. */
+  goOn(): void {
+    const { aside } = this;
+    this.aside = null;
+    if (!aside) return;
+    if (aside.live) this.takeLive(aside.live);
+    this.frame = aside.before;
+    this.playout.clear();
+    this.emit("source", true);
+    if (aside.frame) this.setFrame(aside.frame);
+  }
+
   setFrame(frame: Frame): void {
+    if (this.aside) {
+      this.aside.frame = frame;
+      return;
+    }
     const before = this.frame;
     this.frame = frame;
     this.frames += 1;
+    const isShown = this.fits && this.playout.take(this.arrival(frame));
     if (before && frame.time < before.time) this.emit("jump", frame.time);
     this.emit("frame", frame);
+    if (isShown) this.emit("shown", frame);
+  }
+
+  /** Show what is due at a wall time [s]. */
+  advance(now: number): void {
+    if (this.frame && !this.aside && this.playout.advance(now)) this.emit("shown", this.frame);
+  }
+
+  private arrival(frame: Frame): Arrival {
+    const { time, wall, leaps, poses, twists } = frame;
+    const paused = (frame.flags & FLAGS.paused) !== 0;
+    return { time, wall, leaps, poses, twists, paused, speed: this.book("speed"), budget: this.book("step_budget") };
+  }
+
+  /** Pick a part besides those that are picked, or no longer. */
+  addPick(pick: Pick): void {
+    const others = this.picks.filter(({ kind, name }) => kind !== pick.kind || name !== pick.name);
+    const [first = null, ...more] = others.length < this.picks.length ? others : [...others, pick];
+    this.pick = first;
+    this.more = more;
+    this.emit("pick", first);
+  }
+
+  takeRows(rows: Rows): void {
+    this.emit("rows", rows);
+  }
+
+  /** All that is picked. */
+  get picks(): Pick[] {
+    return this.pick ? [this.pick, ...this.more] : [];
+  }
+
+  /** All that is picked, the parts of groups in their place, each once. */
+  get pickedParts(): Pick[] {
+    const found = this.picks.flatMap((pick): Pick[] => {
+      const group = pick.kind === "element" ? this.element(pick.name) : undefined;
+      if (group?.kind !== "group") return [pick];
+      return group.parts.flatMap((name) => this.named(name) ?? []);
+    });
+    return [...new Map(found.map((pick) => [`${pick.kind} ${pick.name}`, pick])).values()];
+  }
+
+  /** Names of the bodies among what is picked. */
+  get pickedBodies(): string[] {
+    return this.pickedParts.filter(({ kind }) => kind === "body").map(({ name }) => name);
+  }
+
+  /** The part of a name, as it is picked. */
+  private named(name: string): Pick | null {
+    const kinds: PartKind[] = ["body", "joint", "spring", "probe", "coupling", "obstacle", "element"];
+    const kind = kinds.find((kind) => this.exists({ kind, name }));
+    return kind ? { kind, name } : null;
   }
 
   setPick(pick: Pick | null): void {
     this.pick = pick;
+    this.more = [];
     this.emit("pick", pick);
   }
 
   setTool(tool: Tool): void {
     this.tool = tool;
     this.emit("tool", tool);
+  }
+
+  setMarks(marks: Mark[]): void {
+    this.marks = marks;
+    this.emit("marks", marks);
   }
 
   setConnected(connected: boolean): void {
@@ -156,12 +327,12 @@ export class Store {
     return this.scene?.elements.find((element) => element.name === name);
   }
 
-  /** Position and orientation (xyzw) of a body in the newest frame; ground is the world. */
+  /** Position and orientation (xyzw) of a body as it is shown; ground is the world. */
   pose(body: string): { p: Vec3; q: Quaternion } | null {
     if (body === "ground") return { p: [0, 0, 0], q: [0, 0, 0, 1] };
     const index = this.bodyIndex.get(body);
-    const poses = this.frame?.poses;
-    if (index === undefined || !poses || poses.length < 7 * (index + 1)) return null;
+    const { poses } = this.playout;
+    if (index === undefined || poses.length < 7 * (index + 1)) return null;
     const [x, y, z, ...q] = poses.subarray(7 * index, 7 * index + 7) as unknown as Pose;
     return { p: [x, y, z], q };
   }
@@ -170,9 +341,9 @@ export class Store {
     return this.frame?.books[BOOKS.indexOf(name)] ?? NaN;
   }
 
-  /** A new part name that is not taken: "load 1", "load 2", ... */
-  freeName(stem: string): string {
-    const taken = new Set([
+  /** All names that are taken. */
+  get names(): Set<string> {
+    return new Set([
       ...(this.scene?.bodies ?? []).map((part) => part.name),
       ...(this.scene?.joints ?? []).map((part) => part.name),
       ...(this.scene?.springs ?? []).map((part) => part.name),
@@ -180,9 +351,15 @@ export class Store {
       ...(this.scene?.couplings ?? []).map((part) => part.name),
       ...(this.scene?.obstacles ?? []).map((part) => part.name),
       ...(this.scene?.elements ?? []).map((part) => part.name),
+      ...(this.scene?.variables ?? []).map((part) => part.name),
       ...(this.live?.loads ?? []).map((part) => part.name),
       ...(this.live?.off ?? []).flatMap((edit) => (edit.edit === "ApplyLoad" ? edit.name : [])),
     ]);
+  }
+
+  /** A new part name that is not taken: "load 1", "load 2", ... */
+  freeName(stem: string): string {
+    const taken = this.names;
     for (let k = 1; ; k++) if (!taken.has(`${stem} ${k}`)) return `${stem} ${k}`;
   }
 

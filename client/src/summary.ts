@@ -1,6 +1,7 @@
 /** What the picture says, in words, for those who do not see it. */
 
 import { byId, setText } from "./dom";
+import { HAND } from "./grab";
 import { show } from "./numbers";
 import type { Store } from "./store";
 
@@ -30,7 +31,7 @@ export class Summary {
     else if (pick) parts.push(`${pick.kind} ${pick.name} is picked.`);
     live?.hands.forEach((hand, k) => {
       if (frame.revision !== live.revision) return;
-      const force = Math.hypot(...frame.hands.subarray(9 * k + 6, 9 * k + 9));
+      const force = Math.hypot(...frame.hands.subarray(HAND * k + 6, HAND * k + 9));
       parts.push(`A hand pulls ${hand.body} with ${show(force, 3)} newtons.`);
     });
     return parts.join(" ");

@@ -37,8 +37,7 @@ export class Timeline {
     this.speed.addEventListener("change", () => void actions.control("speed", { value: Number(this.speed.value) }));
     this.seek.addEventListener("input", () => {
       this.isSeeking = true;
-      this.wanted = Number(this.seek.value);
-      void this.pump();
+      this.goTo(Number(this.seek.value));
     });
     this.seek.addEventListener("change", () => {
       this.isSeeking = false;
@@ -63,6 +62,14 @@ export class Timeline {
 
   redoLast(): void {
     void this.stage.actions.control("redo");
+  }
+
+  /** Go to a time of the recording [s], or to the nearest there is. */
+  goTo(time: number): void {
+    const { status, frame } = this.stage.store;
+    if (!status || !frame) return;
+    this.wanted = Math.min(Math.max(time, status.first_time), Math.max(status.last_time, frame.time));
+    void this.pump();
   }
 
   /** Seek to the newest wish, one at a time. */

@@ -1,11 +1,19 @@
-/** Messages that come and go; errors stay until they are read. */
+/** Messages that come and go; none goes while it is pointed at. */
 
 import { byId, h } from "./dom";
 
-const STAYS = { info: 4000, warning: 7000, error: Infinity }; // [ms]
+const STAYS = { info: 4000, warning: 7000, error: 20_000 }; // [ms]
 const AT_ONCE = 4;
 
+const listeners: ((text: string) => void)[] = [];
+
+/** Be told what is told. */
+export function onTold(listener: (text: string) => void): void {
+  listeners.push(listener);
+}
+
 export function tell(text: string, kind: keyof typeof STAYS = "info"): void {
+  for (const listener of listeners) listener(text);
   const box = byId("toasts");
   const gist = text.replace(/[\d.]+/g, "#"); // the same message with other numbers takes the old one's place
   for (const child of [...box.children]) if (child.getAttribute("data-gist") === gist) child.remove();
@@ -19,7 +27,16 @@ export function tell(text: string, kind: keyof typeof STAYS = "info"): void {
   close.addEventListener("click", () => toast.remove());
   box.append(toast);
   while (box.children.length > AT_ONCE) box.firstElementChild?.remove();
-  if (Number.isFinite(STAYS[kind])) setTimeout(() => toast.remove(), STAYS[kind]);
+  const leave = (): void => {
+    if (toast.matches(":hover, :focus-within")) setTimeout(leave, 1000);
+    else toast.remove();
+  };
+  setTimeout(leave, STAYS[kind]);
+}
+
+/** What was said of a scene that is gone. */
+export function forgetTold(): void {
+  byId("toasts").replaceChildren();
 }
 
 /** Show an error in its own words. */

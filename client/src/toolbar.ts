@@ -1,7 +1,10 @@
 /** The tools, and beside the picture what the tool in hand does and takes. */
 
-import { type Adding, BODY_SHAPES, type BodyShape } from "./adding";
-import { byId, h } from "./dom";
+import { type Adding, BODY_SHAPES, type BodyShape, COUPLINGS } from "./adding";
+import type { Drafting } from "./build/drafting";
+import type { Freedoms } from "./build/freedoms";
+import type { Planes } from "./build/planes";
+import { byId, h, setText } from "./dom";
 import type { Grab } from "./grab";
 import { type IconName, icon } from "./icons";
 import type { Loads, Mode } from "./loads";
@@ -14,9 +17,11 @@ const TITLES: Record<Tool, { label: string; key: string; title: string }> = {
   force: { label: "Force", key: "F", title: "Put a force on a body" },
   torque: { label: "Torque", key: "T", title: "Put a torque on a body" },
   motion: { label: "Motion", key: "M", title: "Drive a joint" },
+  link: { label: "Link", key: "L", title: "Draw links" },
   body: { label: "Body", key: "B", title: "Add a body" },
   joint: { label: "Joint", key: "J", title: "Add a joint" },
   spring: { label: "Spring", key: "S", title: "Add a spring" },
+  cam: { label: "Cam", key: "C", title: "Make a cam and its follower" },
   trace: { label: "Trace", key: "P", title: "Trace the path of a point" },
 };
 
@@ -26,7 +31,15 @@ export class Toolbar {
 
   constructor(
     private readonly store: Store,
-    private readonly options: { grab: Grab; loads: Loads; motions: Motions; adding: Adding },
+    private readonly options: {
+      grab: Grab;
+      loads: Loads;
+      motions: Motions;
+      adding: Adding;
+      drafting: Drafting;
+      planes: Planes;
+      freedoms: Freedoms;
+    },
   ) {
     const box = byId("tools");
     const buttons = TOOLS.map((tool) => {
@@ -85,7 +98,9 @@ export class Toolbar {
       case "grab":
         if (isPaused) return ["Time is stopped: drag a body and the others follow their joints."];
         return [
-          `Press on a body and pull; ${matchMedia("(pointer: coarse)").matches ? "a second finger" : "the wheel"} moves in depth.`,
+          matchMedia("(pointer: coarse)").matches
+            ? "Press on a body and pull; a second finger moves in depth."
+            : "Press on a body and pull; the wheel moves in depth, Shift turns it.",
           number("stiffness", "N/m", grab.stiffness, (value) => (grab.stiffness = value)),
           number("damping", "N s/m", grab.damping, (value) => (grab.damping = value)),
         ];
@@ -105,45 +120,75 @@ export class Toolbar {
           "Click a joint, then turn or slide its sphere.",
           choice("", ["speed", "position", "torque"], motions.kind, (value) => (motions.kind = value as MotorKind)),
         ];
+      case "link":
+        return [
+          "Click from end to end; a double click or Enter pins the last end to the ground.",
+          this.options.drafting.bar,
+          this.options.planes.bar,
+          this.options.freedoms.text,
+        ];
       case "body": {
         const adding = this.options.adding;
         return [
-          "Press and drag from end to end.",
+          "Press and drag from end to end; a disc from its centre, a slider along its guide.",
+          this.options.drafting.said,
+          this.options.drafting.bar,
           choice("", BODY_SHAPES, adding.shape, (value) => (adding.shape = value as BodyShape)),
+          this.options.planes.bar,
           number("density", "kg/m³", adding.density, (value) => (adding.density = value)),
         ];
       }
       case "joint": {
         const adding = this.options.adding;
-        const kinds = (this.store.scene?.joint_kinds ?? []).map((kind) => kind.name);
+        const kinds = [...(this.store.scene?.joint_kinds ?? []).map((kind) => kind.name), ...COUPLINGS];
         return [
-          "Drag from a body to another, or to empty space for the ground.",
+          "Click where bodies meet, or drag from one to another, or to empty space for the ground.",
+          this.options.drafting.said,
+          this.options.drafting.bar,
           choice("", kinds, adding.jointType, (value) => (adding.jointType = value)),
+          this.options.planes.bar,
+          this.options.freedoms.text,
         ];
       }
       case "spring": {
         const adding = this.options.adding;
         return [
           "Drag from a body to another, or to empty space for the ground.",
+          this.options.drafting.said,
+          this.options.drafting.bar,
           number("stiffness", "N/m", adding.stiffness, (value) => (adding.stiffness = value)),
           number("damping", "N s/m", adding.damping, (value) => (adding.damping = value)),
         ];
       }
+      case "cam":
+        return [
+          "Click where the shaft is to be, then type base radius, lift and angles.",
+          this.options.drafting.bar,
+          this.options.planes.bar,
+        ];
       case "trace":
-        return ["Click a point of a body to draw its path; click it again to stop."];
+        return [
+          "Click a point of a body to draw its path, or drag from the body to a point beside it; click it again to stop.",
+        ];
     }
   }
 }
 
 function number(label: string, unit: string, value: number, set: (value: number) => void): HTMLElement {
   const input = h("input", { inputmode: "decimal", value: exact(value), "aria-label": `${label} in ${unit}` });
+  const error = h("span", { class: "error", role: "alert" });
+  let used = value;
   input.addEventListener("change", () => {
     const typed = parseNumber(input.value);
     const isGood = typed !== null && typed >= 0 && Number.isFinite(typed);
     input.setAttribute("aria-invalid", String(!isGood));
-    if (isGood) set(typed);
+    const given = input.value.trim() === "" ? "nothing" : `'${input.value}'`;
+    setText(error, isGood ? "" : `${label}: ${given} is not a number ≥ 0; ${exact(used)} ${unit} is used`);
+    if (!isGood) return;
+    used = typed;
+    set(typed);
   });
-  return h("label", {}, label, input, unit);
+  return h("label", {}, label, input, unit, error);
 }
 
 function choice(label: string, names: string[], value: string, set: (value: string) => void): HTMLElement {

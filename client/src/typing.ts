@@ -16,7 +16,7 @@ export class Typing {
 
   /** The world has these values. */
   take(texts: string[]): void {
-    if (texts.join("\n") === this.texts.join("\n")) return;
+    if (texts.length === this.texts.length && texts.join("\n") === this.texts.join("\n")) return;
     this.texts = texts;
     this.catchUp();
   }

@@ -1,11 +1,23 @@
-/** The picture's stage: renderer, camera, light, grid; it draws when something has changed. */
+/** The picture's stage: renderer, cameras, light; it draws when something has changed. */
 
 import * as THREE from "three";
 import { OrbitControls } from "three/addons/controls/OrbitControls.js";
+import { RoomEnvironment } from "three/addons/environments/RoomEnvironment.js";
+import type { SeenCamera } from "./ar/seen";
 import { byId } from "./dom";
+import { Floor } from "./floor";
+import { pixelSize } from "./materials";
 import type { Scene } from "./messages";
 import type { Store } from "./store";
-import { colour, onTheme } from "./theme";
+import { onTheme, theme } from "./theme";
+import { type Basis, basisOf, direction, firstDirection, framing, type Named } from "./views";
+
+const FOV = 32; // degrees
+const AWAY = 20; // sizes of the mechanism between the eye and the target where nothing gets smaller with distance
+const MARGIN = { side: 0.08, top: 0.08, bottom: 0.13 }; // of the picture, around what is fitted; the hint is below
+const FINEST = 1e-3; // what counts as a pixel in a headset [rad]
+export const PICTURE_LAYER = 1; // of what is seen though nobody knows where the mechanism is
+const FINE = "impulsar.fine"; // in the browser's storage: "yes" or "no", whatever draws
 
 /** Is there no graphics processor? Then smooth edges cost more than they are worth. */
 function drawsInSoftware(): boolean {
@@ -16,48 +28,149 @@ function drawsInSoftware(): boolean {
   return /swiftshader|llvmpipe|software/i.test(name);
 }
 
+/** Pictures of a size of their own, as for a video. */
+export interface Film {
+  draw(): HTMLCanvasElement;
+  end(): void;
+}
+
+/** An eye that is not the page's: a headset's. */
+export interface Eye {
+  readonly camera: THREE.PerspectiveCamera;
+  readonly scale: number; // lengths in the room over those of the world
+}
+
+type Painter = (renderer: THREE.WebGLRenderer) => void;
+
 export class View {
   readonly canvas = byId<HTMLCanvasElement>("canvas");
   private readonly frame = byId("stage");
   readonly scene = new THREE.Scene();
-  readonly camera = new THREE.PerspectiveCamera(38, 1, 0.001, 1000);
   readonly up = new THREE.Vector3(0, 0, 1);
+  readonly isFine: boolean; // smooth edges, environment light
+  basis: Basis = { up: this.up, front: new THREE.Vector3(0, -1, 0), isPlanar: false, turns: false };
   size = 1; // of the mechanism [m]
   drawn = 0; // pictures drawn
+  scripted = 0; // time that the page's own script took for the last of them [ms]
   follow: (() => THREE.Vector3 | null) | null = null;
   controls: OrbitControls;
+  isTouched = false; // somebody has turned, shifted or zoomed since the scene was entered
+  readonly floor: Floor;
+  private readonly perspective = new THREE.PerspectiveCamera(FOV, 1, 0.001, 1000);
+  private readonly orthographic = new THREE.OrthographicCamera();
+  private isFlat = false;
+  private seen: SeenCamera | null = null; // a real camera's, while the picture lies over its own
+  private half = 1; // of the orthographic picture's height, at zoom 1 [m]
+  private aspect = 1;
   private renderer: THREE.WebGLRenderer;
-  private grid: THREE.GridHelper | null = null;
   private dirty = true;
+  private isFilming = false; // pictures are of another size, and drawn when they are asked for
+  private eye: Eye | null = null;
+  private painter: Painter | null = null;
   private before: (() => void)[] = [];
+  private ticking: ((now: number, frame?: XRFrame) => void)[] = [];
+  private turned: (() => void)[] = [];
   private followed: THREE.Vector3 | null = null;
 
   constructor(private readonly store: Store) {
     const isSlow = drawsInSoftware();
+    const wish = localStorage.getItem(FINE);
+    this.isFine = wish ? wish === "yes" : !isSlow;
     this.renderer = new THREE.WebGLRenderer({
       canvas: this.canvas,
       alpha: true,
-      antialias: !isSlow,
+      antialias: this.isFine,
       preserveDrawingBuffer: true,
     });
-    this.renderer.setPixelRatio(isSlow ? 1 : Math.min(devicePixelRatio, 2));
-    const key = new THREE.DirectionalLight(0xffffff, 2.0);
-    key.position.set(0.6, -0.5, 1);
-    this.camera.add(key);
-    this.scene.add(this.camera, new THREE.HemisphereLight(0xffffff, 0x8894a8, 1.5));
+    this.renderer.setPixelRatio(this.isFine ? Math.min(devicePixelRatio, 2) : 1);
+    this.renderer.localClippingEnabled = true;
+    this.renderer.shadowMap.enabled = true;
+    this.renderer.shadowMap.type = THREE.PCFShadowMap;
+    this.light();
+    this.floor = new Floor(this.scene);
     this.controls = this.newControls();
     new ResizeObserver(() => this.resize()).observe(this.frame);
-    onTheme(() => this.placeGrid());
-    const loop = (): void => {
-      requestAnimationFrame(loop);
-      this.draw();
-    };
-    requestAnimationFrame(loop);
+    onTheme(() => {
+      this.floor.colour();
+      this.scene.environmentIntensity = theme() === "dark" ? 0.4 : 0.5;
+      this.touch();
+    });
+    this.renderer.setAnimationLoop((now, frame) => {
+      try {
+        this.tick(now, frame);
+      } catch (error) {
+        reportError(error); // three ends a loop that throws
+      }
+    });
+  }
+
+  /** The camera that is looked through. */
+  get camera(): THREE.PerspectiveCamera | THREE.OrthographicCamera {
+    return this.eye?.camera ?? this.seen ?? this.own;
+  }
+
+  /** The page's own camera. */
+  private get own(): THREE.PerspectiveCamera | THREE.OrthographicCamera {
+    return this.isFlat ? this.orthographic : this.perspective;
+  }
+
+  /** See as a real camera does, with the mechanism or, where nobody knows its place, without; null: as before. */
+  see(camera: SeenCamera | null, isPlaced = true): void {
+    if (camera && camera !== this.seen) camera.fitTo(this.aspect);
+    this.seen = camera;
+    camera?.layers.set(isPlaced ? 0 : PICTURE_LAYER);
+    this.floor.isOver = camera !== null;
+    this.controls.enabled = camera === null;
+    this.changed();
+  }
+
+  /** Does nothing get smaller with distance? */
+  get isOrthographic(): boolean {
+    return this.isFlat;
+  }
+
+  /** Draw finely or fast from the next time the page is opened; "yes", "no". */
+  static wishFine(on: boolean): void {
+    localStorage.setItem(FINE, on ? "yes" : "no");
   }
 
   /** Do this before every picture. */
   onDraw(action: () => void): void {
     this.before.push(action);
+  }
+
+  /** Do this whenever the screen, or the headset, wants a picture, also where none is drawn. */
+  onTick(action: (now: number, frame?: XRFrame) => void): void {
+    this.ticking.push(action);
+  }
+
+  /** Draw for a headset, through its eye, until its session ends. */
+  async present(session: XRSession, eye: Eye): Promise<void> {
+    const { xr } = this.renderer;
+    xr.enabled = true;
+    session.addEventListener("end", () => {
+      xr.enabled = false;
+      this.eye = null;
+      this.resize();
+    });
+    await xr.setSession(session);
+    this.eye = eye;
+  }
+
+  /** What a headset's poses are given in; null without one. */
+  get room(): XRReferenceSpace | null {
+    return this.eye && this.renderer.xr.getReferenceSpace();
+  }
+
+  /** Have the picture painted otherwise: two of them, side by side; null: as always. */
+  paint(painter: Painter | null): void {
+    this.painter = painter;
+    this.resize();
+  }
+
+  /** Do this when the camera has moved. */
+  onTurn(action: () => void): void {
+    this.turned.push(action);
   }
 
   /** Take objects out of the scene for good. */
@@ -74,34 +187,91 @@ export class View {
     this.dirty = true;
   }
 
+  /** How a scene stands, with its bodies as they are shown. */
+  basisFor(scene: Scene): Basis {
+    return basisOf(scene, (body) => this.store.pose(body));
+  }
+
   /** Look at a new scene: which way is up, how large it is, from where it is seen best. */
   enter(scene: Scene, points: THREE.Vector3[]): void {
-    const gravity = new THREE.Vector3().fromArray(scene.gravity);
-    this.up.set(0, 0, 1);
-    if (gravity.length() > 0) this.up.copy(gravity).negate().normalize();
+    this.basis = this.basisFor(scene);
+    this.up.copy(this.basis.up);
     this.size = scene.size;
-    this.camera.up.copy(this.up);
-    this.camera.near = 0.005 * this.size;
-    this.camera.far = 60 * this.size;
+    for (const camera of [this.perspective, this.orthographic]) camera.up.copy(this.up);
+    this.controls.dispose();
+    this.setOrthographic(this.basis.isPlanar);
+    this.fit(points, firstDirection(this.basis));
+    this.isTouched = false;
+  }
+
+  /** Look from a named side, at what is looked at. */
+  look(named: Named): void {
+    const away = direction(named, this.basis);
+    const distance = this.own.position.distanceTo(this.controls.target);
+    this.own.position.copy(this.controls.target).addScaledVector(away, distance);
+    this.moved();
+  }
+
+  /** Turn the view about what is looked at: to the right and up [rad]. */
+  turn(right: number, up: number): void {
+    const arm = this.own.position.clone().sub(this.controls.target);
+    const across = this.up.clone().cross(arm).normalize();
+    const tilt = Math.min(Math.max(arm.angleTo(this.up) - up, 1e-3), Math.PI - 1e-3) - arm.angleTo(this.up);
+    arm.applyAxisAngle(across, tilt).applyAxisAngle(this.up, right);
+    this.own.position.copy(this.controls.target).add(arm);
+    this.moved();
+  }
+
+  /** Nearer (below 1) or farther. */
+  zoom(factor: number): void {
+    if (this.isFlat) this.orthographic.zoom /= factor;
+    const arm = this.own.position.clone().sub(this.controls.target);
+    if (!this.isFlat) this.own.position.copy(this.controls.target).addScaledVector(arm, factor);
+    this.moved();
+  }
+
+  /** Shift by pixels. */
+  shift(right: number, up: number): void {
+    const way = this.across(right, up, 0, this.controls.target);
+    this.own.position.add(way);
+    this.controls.target.add(way);
+    this.moved();
+  }
+
+  /** Parallel lines stay parallel, or not; what is looked at stays as large. */
+  setOrthographic(on: boolean): void {
+    const [from, target] = [this.own, this.controls.target.clone()];
+    const arm = from.position.clone().sub(target);
+    const tan = Math.tan((FOV * Math.PI) / 360);
+    const half = this.isFlat ? this.half / this.orthographic.zoom : arm.length() * tan;
+    this.isFlat = on;
+    this.half = half;
+    this.orthographic.zoom = 1;
+    const distance = on ? AWAY * this.size : half / tan;
+    this.own.position.copy(target).addScaledVector(arm.normalize(), distance);
+    this.own.quaternion.copy(from.quaternion);
     this.controls.dispose();
     this.controls = this.newControls();
-    this.fit(points, this.bestDirection(scene));
-    this.placeGrid();
+    this.controls.target.copy(target);
+    this.project_();
+    this.moved();
   }
 
   /** Bring all points into the picture, from the present side or from `direction`. */
-  fit(points: THREE.Vector3[], direction?: THREE.Vector3): void {
+  fit(points: THREE.Vector3[], from?: THREE.Vector3): void {
+    const away = from ?? this.own.position.clone().sub(this.controls.target).normalize();
     const box = new THREE.Box3().setFromPoints(points.length ? points : [new THREE.Vector3()]);
-    const ball = box.getBoundingSphere(new THREE.Sphere());
-    const radius = Math.max(ball.radius, 0.3 * this.size);
-    const tan = Math.tan((this.camera.fov * Math.PI) / 360) * Math.min(1, this.camera.aspect);
-    const away = direction ?? new THREE.Vector3().subVectors(this.camera.position, this.controls.target).normalize();
-    this.controls.target.copy(ball.center).addScaledVector(this.up, -0.1 * radius); // room for the hint below
-    this.camera.position.copy(this.controls.target).addScaledVector(away, (1.2 * radius) / tan);
-    this.controls.update();
-    this.camera.updateMatrixWorld(); // a press may come before the next picture
-    this.low = Math.min(...points.map((p) => p.dot(this.up)), 0);
-    this.touch();
+    const corners = points.length ? allCorners(points) : [0, 1].map((s) => new THREE.Vector3(s - 0.5, 0, 0));
+    const { target, half, depth } = framing(corners, away, this.up, this.aspect, MARGIN);
+    this.half = Math.max(half, 0.18 * this.size);
+    const tan = Math.tan((FOV * Math.PI) / 360);
+    this.orthographic.zoom = 1;
+    this.controls.target.copy(target);
+    const distance = this.isFlat ? AWAY * this.size : this.half / tan + 0.5 * depth;
+    this.own.position.copy(target).addScaledVector(away, distance);
+    this.project_();
+    this.moved();
+    this.floor.place(this.basis, this.size, box);
   }
 
   /** World vector of a way in pixels at a point: right, up, away. */
@@ -110,8 +280,6 @@ export class View {
       .transformDirection(this.camera.matrixWorld)
       .multiplyScalar(Math.hypot(right, up, away) * this.pixel(at));
   }
-
-  private low = 0;
 
   /** Pixel of a world point, from the canvas's corner. */
   project(p: THREE.Vector3): { x: number; y: number; ahead: boolean } {
@@ -139,84 +307,158 @@ export class View {
 
   /** World length of one pixel at a point. */
   pixel(at: THREE.Vector3): number {
+    if (this.eye) return FINEST * at.distanceTo(this.eye.camera.getWorldPosition(new THREE.Vector3()));
     const away = at.clone().sub(this.camera.position).dot(this.camera.getWorldDirection(new THREE.Vector3()));
-    return (
-      (2 * Math.max(away, this.camera.near) * Math.tan((this.camera.fov * Math.PI) / 360)) /
-      Math.max(1, this.canvas.clientHeight)
-    );
+    const { x, y } = this.pixelLength();
+    return x * Math.max(away, this.camera.near) + y;
+  }
+
+  /** World length of a pixel: x times the distance, plus y. */
+  private pixelLength(): THREE.Vector2 {
+    if (this.eye) return new THREE.Vector2(FINEST / this.eye.scale, 0);
+    const height = Math.max(1, this.canvas.clientHeight);
+    if (this.seen) return new THREE.Vector2(2 / ((this.seen.projectionMatrix.elements[5] ?? 1) * height), 0);
+    if (this.isFlat) return new THREE.Vector2(0, (2 * this.half) / this.orthographic.zoom / height);
+    return new THREE.Vector2((2 * Math.tan((FOV * Math.PI) / 360)) / height, 0);
+  }
+
+  private tick(now: number, frame?: XRFrame): void {
+    const began = performance.now();
+    if (this.isFilming) return;
+    this.store.advance(now / 1000);
+    for (const action of this.ticking) action(now, frame);
+    if (this.eye) this.dirty = true; // heads move always
+    if (this.draw()) this.scripted = performance.now() - began;
+  }
+
+  private light(): void {
+    if (this.isFine) {
+      const maker = new THREE.PMREMGenerator(this.renderer);
+      this.scene.environment = maker.fromScene(new RoomEnvironment(), 0.04).texture;
+      maker.dispose();
+    }
+    this.scene.add(new THREE.HemisphereLight(0xffffff, 0x8894a8, this.isFine ? 0.35 : 1.35));
   }
 
   private newControls(): OrbitControls {
-    const controls = new OrbitControls(this.camera, this.canvas);
+    const controls = new OrbitControls(this.own, this.canvas);
     controls.enableDamping = false;
     controls.zoomToCursor = true;
-    controls.addEventListener("change", () => this.touch());
+    controls.enabled = this.seen === null;
+    controls.addEventListener("start", () => {
+      this.isTouched = true;
+    });
+    controls.addEventListener("change", () => this.changed());
     return controls;
   }
 
-  /** Against the plane most joints turn in, from a little above and aside. */
-  private bestDirection(scene: Scene): THREE.Vector3 {
-    const normal = new THREE.Vector3();
-    for (const joint of scene.joints) {
-      if (joint.joint_type !== "revolute" && joint.joint_type !== "pin-slot") continue;
-      const pose = this.store.pose(joint.first);
-      if (!pose) continue;
-      const axis = new THREE.Vector3(0, 0, 1)
-        .applyQuaternion(new THREE.Quaternion().fromArray(joint.q_PF))
-        .applyQuaternion(new THREE.Quaternion().fromArray(pose.q));
-      normal.addScaledVector(axis, axis.dot(normal) < 0 ? -1 : 1);
-    }
-    if (normal.lengthSq() === 0 || Math.abs(normal.clone().normalize().dot(this.up)) > 0.9)
-      normal.set(1, 0.2, 0).cross(this.up).cross(this.up).negate();
-    normal.normalize();
-    if (normal.dot(new THREE.Vector3(1, -0.3, 0.2)) < 0) normal.negate();
-    const aside = normal.clone().cross(this.up).normalize();
-    return normal.addScaledVector(aside, -0.32).addScaledVector(this.up, 0.2).normalize();
+  /** The camera was put somewhere. */
+  private moved(): void {
+    this.isTouched = true;
+    this.own.updateProjectionMatrix();
+    this.controls.update();
+    this.own.updateMatrixWorld(); // a press may come before the next picture
+    this.changed();
   }
 
-  private placeGrid(): void {
-    if (this.grid) {
-      this.scene.remove(this.grid);
-      this.grid.geometry.dispose();
-    }
-    const cell = 10 ** Math.round(Math.log10(this.size / 6));
-    const count = 2 * Math.ceil((2.2 * this.size) / cell / 2) * 1;
-    const lines = new THREE.Color(colour("grid"));
-    this.grid = new THREE.GridHelper(count * cell, count, lines, lines);
-    const material = this.grid.material as THREE.LineBasicMaterial;
-    material.transparent = true;
-    material.opacity = 0.55;
-    this.grid.quaternion.setFromUnitVectors(new THREE.Vector3(0, 1, 0), this.up);
-    this.grid.position.copy(this.up).multiplyScalar(this.low - 0.05 * this.size);
-    this.scene.add(this.grid);
+  private changed(): void {
+    for (const action of this.turned) action();
     this.touch();
+  }
+
+  /** The cameras' pictures for the size of the canvas and of the mechanism. */
+  private project_(): void {
+    this.perspective.aspect = this.aspect;
+    this.seen?.fitTo(this.aspect);
+    this.perspective.near = 0.005 * this.size;
+    this.perspective.far = 80 * this.size;
+    const wide = this.half * this.aspect;
+    Object.assign(this.orthographic, { left: -wide, right: wide, top: this.half, bottom: -this.half });
+    this.orthographic.near = 0;
+    this.orthographic.far = 3 * AWAY * this.size;
+    for (const camera of [this.perspective, this.orthographic]) camera.updateProjectionMatrix();
   }
 
   private resize(): void {
     const { clientWidth: w, clientHeight: h } = this.frame;
-    if (w === 0 || h === 0) return;
+    if (w === 0 || h === 0 || this.isFilming || this.renderer.xr.isPresenting) return;
     this.renderer.setSize(w, h, false);
-    this.camera.aspect = w / h;
-    this.camera.updateProjectionMatrix();
+    this.aspect = w / h;
+    this.project_();
     this.touch();
   }
 
-  private draw(): void {
+  /** The picture as PNG, so many times as large as on the screen: drawn anew, not stretched. */
+  async picture(scale: number): Promise<Blob> {
+    const { clientWidth: w, clientHeight: h } = this.frame;
+    let made: Promise<Blob | null> | null = null;
+    this.shoot(scale * w, scale * h, (canvas) => {
+      made = new Promise((done) => canvas.toBlob(done));
+    });
+    const blob = await (made as Promise<Blob | null> | null);
+    if (!blob) throw new Error(`picture: ${scale} times the screen is more than this browser can draw; take less`);
+    return blob;
+  }
+
+  /** Draw at a size in pixels, whatever the screen's, and hand the canvas over while it is so. */
+  shoot(width: number, height: number, take: (canvas: HTMLCanvasElement) => void): void {
+    const film = this.film(width, height);
+    take(film.draw());
+    film.end();
+  }
+
+  /** Draw at a size in pixels, and only when told to, until the end. */
+  film(width: number, height: number): Film {
+    const ratio = this.renderer.getPixelRatio();
+    this.isFilming = true;
+    this.renderer.setPixelRatio(1);
+    this.renderer.setSize(width, height, false);
+    this.aspect = width / height;
+    this.project_();
+    return {
+      draw: () => {
+        this.touch();
+        this.draw();
+        return this.canvas;
+      },
+      end: () => {
+        this.isFilming = false;
+        this.renderer.setPixelRatio(ratio);
+        this.resize();
+      },
+    };
+  }
+
+  private draw(): boolean {
     const place = this.follow?.() ?? null;
     if (place && this.followed) {
       const moved = place.clone().sub(this.followed);
       if (moved.lengthSq() > 0) {
-        this.camera.position.add(moved);
+        this.own.position.add(moved);
         this.controls.target.add(moved);
         this.dirty = true;
       }
     }
     this.followed = place?.clone() ?? null;
-    if (!this.dirty) return;
+    if (!this.dirty) return false;
     this.dirty = false;
     this.camera.updateMatrixWorld();
+    pixelSize.value.copy(this.pixelLength());
+    this.floor.face(this.camera.getWorldDirection(new THREE.Vector3()), (at) => this.pixel(at), this.eye?.scale);
     for (const action of this.before) action();
-    this.renderer.render(this.scene, this.camera);
+    if (this.painter && !this.eye) this.painter(this.renderer);
+    else this.renderer.render(this.scene, this.camera);
     this.drawn += 1;
+    return true;
   }
+}
+
+/** Corners of the boxes whose lowest and highest corners follow each other in a list. */
+function allCorners(points: THREE.Vector3[]): THREE.Vector3[] {
+  const found: THREE.Vector3[] = [];
+  for (let k = 0; k < points.length; k += 2) {
+    const [a, b] = [points[k], points[k + 1] ?? points[k]] as [THREE.Vector3, THREE.Vector3];
+    for (let j = 0; j < 8; j++) found.push(new THREE.Vector3(j & 1 ? b.x : a.x, j & 2 ? b.y : a.y, j & 4 ? b.z : a.z));
+  }
+  return found;
 }

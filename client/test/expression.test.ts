@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ExpressionError, evaluate, parse, signalsOf, unitOf } from "../src/expression";
+import { ExpressionError, evaluate, isHistoric, parse, signalsOf, splitList, unitOf } from "../src/expression";
 
 const VALUES: Record<string, number> = { a: 2, b: 3, c: 5, "link3.velocity.x": 7, "work of hand": 11 };
 const value = (text: string): number => evaluate(parse(text), (name) => VALUES[name] ?? Number.NaN);
@@ -37,6 +37,40 @@ test("a sign before a factor binds more tightly than * and /", () => {
     ["−a − −b", 1], // the minus of print
   ] as const)
     assert.equal(value(text), expected, text);
+});
+
+test("powers bind more tightly than signs, and from the right", () => {
+  for (const [text, expected] of [
+    ["a ^ 2", 4],
+    ["a ** 2", 4],
+    ["-a ^ 2", -4],
+    ["a ^ -1", 0.5],
+    ["2 ^ a ^ b", 256],
+    ["2 * b ^ a", 18],
+  ] as const)
+    assert.equal(value(text), expected, text);
+});
+
+test("functions are those of the library, of as many values as they take", () => {
+  for (const [text, expected] of [
+    ["sin(pi / 2)", 1],
+    ["cos(0) + sqrt(a + 2)", 3],
+    ["atan2(1, 1) * 4 - pi", 0],
+    ["max(a, b) - min(a, b)", 1],
+    ["abs(-a) + sign(-3) + floor(2.7)", 3],
+    ["mod(-1, a)", 1],
+    ["max(a, b, c) + min(a)", 7],
+    ["180 * deg - pi", 0],
+    ["hypot(3, 4) + log(exp(1))", 6],
+  ] as const)
+    assert(Math.abs(value(text) - expected) < 1e-15, text);
+  assert.equal(
+    evaluate(parse("2 * t"), () => NaN, 3),
+    6,
+  );
+  assert.deepEqual(signalsOf(parse("sin(a) + filter(ddt(b), 2 * pi) * t")), ["a", "b"]);
+  assert(isHistoric(parse("1 + sin(ddt(a))")) && !isHistoric(parse("1 + sin(a)")));
+  assert.deepEqual(splitList("max(a, b), [x, y] , c"), ["max(a, b)", "[x, y]", "c"]);
 });
 
 test("bars are absolute values, also inside each other", () => {
@@ -81,10 +115,17 @@ test("a slip of the hand is told where it is", () => {
     ["2 a", /'a' is not expected; put/],
     ["a b", /'b' is not expected; put/],
     ["2(a)", /'\(' is not expected; put/],
-    ["a ^ 2", /cannot read '\^ 2'/],
-    ["a ** 2", /missing before '\*'/],
-    ["sin(a)", /'\(' is not expected/],
-    ["1,5", /cannot read ',5'/],
+    ["a ^", /missing at the end/],
+    ["a ** ", /missing at the end/],
+    ["alert(a)", /'\(' is not expected, 'alert' is no function; there are sin, /],
+    ["sin(a, b)", /sin of 2 values, expected 1: sin\(x\)/],
+    ["atan2(a)", /expected 2: atan2\(x, y\)/],
+    ["filter(a)", /expected 2: filter\(x, Hz\)/],
+    ["filter(a, b)", /wants a number above 0 behind the comma/],
+    ["mean(a, -1)", /wants a number above 0/],
+    ["sin()", /missing before '\)'/],
+    ["sin(a", /'\)' is missing at the end/],
+    ["1,5", /',' is not expected/],
     ["1.2.3", /'\.3' is not expected/],
     ["5 %", /cannot read '%'/],
     ["a = b", /cannot read '= b'/],
@@ -130,6 +171,17 @@ test("the unit of a sum is that of its terms, that of a product is not said", ()
     ["1 / a", ""],
     ["c", "N"],
     ["nosuch", ""],
+    ["ddt(a)", "m/s"],
+    ["ddt(ddt(a))", "m/s²"],
+    ["integral(ddt(a))", "m"],
+    ["integral(c)", "N s"],
+    ["filter(a, 3) + mean(b, 1)", "m"],
+    ["max(a, b)", "m"],
+    ["max(a, c)", ""],
+    ["sin(a)", ""],
+    ["atan2(a, b)", "rad"],
+    ["a ^ 2", ""],
+    ["t", "s"],
   ] as const)
     assert.equal(unit(text), expected, text);
 });

@@ -2,11 +2,11 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { BOOKS, decodeFrame, HEADER_BYTES, MAGIC } from "../src/messages";
 
-/** A frame of one body, one hand, no load, one contact and two signals, as the session packs it. */
+/** A frame of one body, one hand, no load, one contact, one reaction and two signals, as the session packs it. */
 function packed(): ArrayBuffer {
-  const floats = BOOKS.length + 7 + 9 + 7 + 2;
+  const floats = BOOKS.length + 7 + 6 + 16 + 7 + 6 + 2;
   const view = new DataView(new ArrayBuffer(HEADER_BYTES + 4 * floats + 2));
-  const integers = [42, 3, 5, 6, 9, 1, 1, 0, 1, 2, BOOKS.length]; // step, flags, ..., and how many of each block
+  const integers = [42, 3, 5, 6, 9, 8, 1, 1, 0, 1, 1, 0, 0, 2, BOOKS.length]; // step, flags, ..., and how many of each block
   view.setUint32(0, MAGIC, true);
   view.setUint32(4, 7, true);
   view.setFloat64(8, 1.5, true);
@@ -28,13 +28,17 @@ test("a frame is read block by block", () => {
     [...frame.poses],
     [0, 1, 2, 3, 4, 5, 6].map((k) => start + k),
   );
-  assert.equal(frame.hands.length, 9);
+  assert.equal(frame.leaps, 8);
+  assert.deepEqual([...frame.twists.subarray(0, 2)], [start + 7, start + 8]);
+  assert.equal(frame.hands.length, 16);
   assert.equal(frame.loads.length, 0);
   assert.deepEqual(
     [...frame.contacts],
-    [16, 17, 18, 19, 20, 21, 22].map((k) => start + k),
+    [29, 30, 31, 32, 33, 34, 35].map((k) => start + k),
   );
-  assert.deepEqual([...frame.signals], [start + 23, start + 24]);
+  assert.deepEqual([...frame.reactions.subarray(0, 2)], [start + 36, start + 37]);
+  assert.equal(frame.motors.length + frame.accelerations.length, 0);
+  assert.deepEqual([...frame.signals], [start + 42, start + 43]);
   assert.deepEqual([...frame.marks], [0, 1]);
 });
 

@@ -2,9 +2,11 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
   asVector,
+  brief,
   exact,
   parseNumber,
   plain,
+  quiet,
   readFinite,
   readNumber,
   roundNumber,
@@ -131,4 +133,14 @@ test("numbers are rounded to significant digits", () => {
   assert.equal(roundNumber(123456), 123500);
   assert.equal(roundNumber(0), 0);
   assert(Number.isNaN(roundNumber(Number.NaN)));
+});
+
+test("rounding is no data, and stays where it is not typed over", () => {
+  assert.deepEqual(quiet([0.15, -9.45e-18, 2e-12]), [0.15, 0, 2e-12]);
+  assert.deepEqual(quiet([4.62e-33]), [0]);
+  assert.deepEqual(quiet([1e-9]), [1e-9]);
+  assert.equal(brief("0.24999999999999994"), "0.25");
+  assert.equal(brief("0.1"), "0.1");
+  assert.equal(brief("inf"), "inf");
+  assert.equal(brief(""), "");
 });

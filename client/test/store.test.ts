@@ -3,7 +3,14 @@ import { test } from "node:test";
 import type { Body, Frame, Joint, Live, Patch, Scene } from "../src/messages";
 import { Store } from "../src/store";
 
-const body = (name: string, mass = 1): Body => ({ name, mass, shapes: [], material: null, parameters: [] });
+const body = (name: string, mass = 1): Body => ({
+  name,
+  mass,
+  shapes: [],
+  material: null,
+  colour: null,
+  parameters: [],
+});
 const joint = (name: string): Joint => ({
   name,
   joint_type: "revolute",
@@ -16,6 +23,8 @@ const joint = (name: string): Joint => ({
   length: null,
   pitch: null,
   groups: [],
+  loop: false,
+  closed: null,
 });
 const scene = (...bodies: Body[]): Scene => ({
   generation: 1,
@@ -29,10 +38,23 @@ const scene = (...bodies: Body[]): Scene => ({
   joints: [joint("hinge")],
   springs: [],
   probes: [{ name: "probe 1", body: "a", at: [0, 0, 0] }],
-  couplings: [{ name: "gear 1", coordinate_a: "hinge", coordinate_b: "hinge", parameters: [] }],
+  couplings: [
+    {
+      name: "gear 1",
+      joint_a: "a",
+      joint_b: "b",
+      ratio: 1,
+      belt: null,
+      coordinate_a: "hinge",
+      coordinate_b: "hinge",
+      parameters: [],
+    },
+  ],
   obstacles: [],
-  elements: [{ name: "damper 1", kind: "dashpot", refers: { first: "a" }, points: [], parameters: [] }],
+  elements: [{ name: "damper 1", kind: "dashpot", refers: { first: "a" }, parts: [], points: [], parameters: [] }],
   parameters: [],
+  variables: [],
+  expressions: {},
   joint_kinds: [],
   methods: [],
   quantities: [],
@@ -47,6 +69,8 @@ const patch = (changes: Partial<Patch>): Patch => ({
   size: 1,
   gravity: [0, 0, 0],
   parameters: [],
+  variables: [],
+  expressions: {},
   bodies: [],
   joints: [],
   springs: [],
@@ -68,11 +92,16 @@ const frame = (time: number, poses: number[] = []): Frame => ({
   revision: 0,
   applied: 0,
   subscription: 0,
+  leaps: 0,
   books: new Float32Array(),
   poses: new Float32Array(poses),
+  twists: new Float32Array((6 * poses.length) / 7),
   hands: new Float32Array(),
   loads: new Float32Array(),
   contacts: new Float32Array(),
+  reactions: new Float32Array(),
+  motors: new Float32Array(),
+  accelerations: new Float32Array(),
   signals: new Float32Array(),
   marks: new Uint8Array(),
 });
@@ -105,7 +134,7 @@ test("parts come, go and change places by the order of names", () => {
     store.scene?.bodies.map(({ name }) => name),
     ["c", "a"],
   );
-  store.setFrame(frame(0, [1, 2, 3, 0, 0, 0, 1, 4, 5, 6, 0, 0, 0, 1]));
+  store.setFrame({ ...frame(0, [1, 2, 3, 0, 0, 0, 1, 4, 5, 6, 0, 0, 0, 1]), generation: 2 });
   assert.deepEqual(store.pose("a")?.p, [4, 5, 6]);
   assert.equal(store.pose("b"), null);
 });

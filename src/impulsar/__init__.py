@@ -4,43 +4,83 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from .author.errors import ModelError
+from .author.events import Event
 from .author.model import Model
 from .author.parts import Motor
-from .author.profiles import Harmonic, Ramp, Smooth, Table
+from .author.profiles import Formula, Harmonic, Ramp, Smooth, Table
 from .author.shapes import Box, Capsule, Cone, ConvexHull, Cylinder, HeightField, Mesh, Plane, Sphere
 from .version import __version__ as __version__
 
 if TYPE_CHECKING:
     from .author.errors import StepError
     from .edits import ApplyLoad, EditError, Grab, Move, Release, RemoveLoad, SetParameter, SetStep
-    from .engine.methods import METHODS, Direct, Simgc, Simmc
+    from .engine.methods import (
+        METHODS,
+        Baumgarte,
+        Direct,
+        GeneralizedAlpha,
+        LinearImplicit,
+        Projected,
+        Simgc,
+        Simmc,
+        Variational,
+    )
     from .history.history import History
+    from .history.script import to_python
     from .io import load_model, save_model
+    from .measured import compare
     from .scenes import SCENES, scene
     from .world.world import World
 
 _LATER = {  # imported when first asked for: kernels take a second
     ".author.errors": ("StepError",),
     ".edits": ("ApplyLoad", "EditError", "Grab", "Move", "Release", "RemoveLoad", "SetParameter", "SetStep"),
-    ".engine.methods": ("METHODS", "Direct", "Simgc", "Simmc"),
+    ".engine.methods": (
+        "METHODS",
+        "Baumgarte",
+        "Direct",
+        "GeneralizedAlpha",
+        "LinearImplicit",
+        "Projected",
+        "Simgc",
+        "Simmc",
+        "Variational",
+    ),
     ".history": ("History",),
+    ".history.script": ("to_python",),
     ".io": ("load_model", "save_model"),
+    ".measured": ("compare",),
     ".scenes": ("SCENES", "scene"),
     ".world": ("World",),
 }
 _MODULES = {
     **{
         name: f".{name}"
-        for name in ("analysis", "edits", "io", "render", "results", "scenes", "studio", "validate", "world")
+        for name in (
+            "analysis",
+            "edits",
+            "io",
+            "measured",
+            "render",
+            "results",
+            "scenes",
+            "studio",
+            "validate",
+            "world",
+        )
     },
+    "control": ".world.control",
+    "lockstep": ".world.lockstep",
     "methods": ".engine.methods",
     "reports": ".world.reports",
+    "sensors": ".author.sensors",
 }
 
 __all__ = [
     "METHODS",
     "SCENES",
     "ApplyLoad",
+    "Baumgarte",
     "Box",
     "Capsule",
     "Cone",
@@ -48,16 +88,21 @@ __all__ = [
     "Cylinder",
     "Direct",
     "EditError",
+    "Event",
+    "Formula",
+    "GeneralizedAlpha",
     "Grab",
     "Harmonic",
     "HeightField",
     "History",
+    "LinearImplicit",
     "Mesh",
     "Model",
     "ModelError",
     "Motor",
     "Move",
     "Plane",
+    "Projected",
     "Ramp",
     "Release",
     "RemoveLoad",
@@ -69,11 +114,24 @@ __all__ = [
     "Sphere",
     "StepError",
     "Table",
+    "Variational",
     "World",
+    "compare",
     "load_model",
     "save_model",
     "scene",
+    "to_python",
 ]
+
+
+def _model_png(model: Model) -> bytes | None:
+    """A model's authored pose as a picture, for notebooks; None without a body."""
+    from .render import pose_authored, pose_png
+
+    return pose_png(model, pose_authored(model), 640, 480) if model.bodies else None
+
+
+Model._repr_png_ = _model_png  # type: ignore[attr-defined]  # here, because `author` knows no pictures
 
 
 def __getattr__(name: str) -> Any:

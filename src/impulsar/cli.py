@@ -6,6 +6,7 @@ With --json, standard output is one JSON object and nothing else.
 
 import argparse
 import ast
+import inspect
 import json
 import math
 import os
@@ -15,12 +16,15 @@ import time as wall
 import warnings
 from contextlib import contextmanager
 from difflib import get_close_matches
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from .ar import command as ar_command
 from .author.errors import ModelError, plain
 from .author.model import Model
-from .studio.command import add_arguments as add_studio_arguments
+from .studio import command as studio_command
+from .version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -32,6 +36,9 @@ if TYPE_CHECKING:
 
 GOOD, FELL_SHORT, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
 ANALYSES = ("mobility", "assemble", "statics", "modes", "inverse", "clearance")
+SAMPLES = 500  # of a run, about, unless --every says otherwise
+EXPORTS = ("python", "html")
+NETCDF = (".nc", ".nc4", ".netcdf", ".h5")
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -72,6 +79,7 @@ def build_parser() -> Parser:
     """Commands and their options."""
     parser = Parser(prog="impulsar", description="Interactive multibody dynamics.")
     parser.set_defaults(command=None)
+    parser.add_argument("--version", action="version", version=f"impulsar {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND")
 
     def command(name: str, function: Any, text: str) -> argparse.ArgumentParser:
@@ -79,8 +87,8 @@ def build_parser() -> Parser:
         added.set_defaults(command=function)
         return added
 
-    scenes_ = command("scenes", scenes, "list the scenes and their parameters, or save one as a file")
-    scenes_.add_argument("scene", metavar="SCENE|FILE", nargs="?", help="what to save")
+    scenes_ = command("scenes", scenes, "list the scenes, tell of one, or save it as a file")
+    scenes_.add_argument("scene", metavar="SCENE|FILE", nargs="?", help="which one; all of them if left out")
     scenes_.add_argument("--set", metavar="KEY=VALUE", action="append", default=[], help="a parameter of the scene")
     scenes_.add_argument("--save", metavar="FILE.json", type=Path, help="write the scene here")
     scenes_.add_argument("--schema", action="store_true", help="print the JSON schema of scene files")
@@ -92,23 +100,32 @@ def build_parser() -> Parser:
     run_.add_argument("--device", metavar="D", help="cpu, cuda or cuda:0")
     run_.add_argument("--dt", metavar="H", type=_seconds, help="step [s]; default: the scene's")
     run_.add_argument("--duration", metavar="T", type=_seconds, help="simulated time [s]; default: the scene's")
-    run_.add_argument("--every", metavar="E", type=_seconds, help="time between samples [s]; default: each step")
+    run_.add_argument("--every", metavar="E", type=_seconds, help="time between samples [s]; default: 500 samples")
     run_.add_argument("--out", metavar="FILE.nc", type=Path, help="write the result as NetCDF")
-    run_.add_argument("--plot", metavar="FILE.png", type=Path, help="draw energies, errors and coordinates")
+    run_.add_argument("--plot", metavar="FILE.png", type=Path, help="draw the motion, energies, coordinates and forces")
     run_.add_argument("--json", action="store_true", help="print the summary as JSON")
     analyse_ = command(
         "analyse", analyse, "analyse a scene: mobility, assembly, statics, modes, inverse dynamics, clearance"
     )
-    analyse_.add_argument("kind", metavar="KIND", choices=ANALYSES, help=", ".join(ANALYSES))
-    analyse_.add_argument("scene", metavar="SCENE|FILE", help="name of a scene, or a scene file")
-    analyse_.add_argument("--set", metavar="KEY=VALUE", action="append", default=[], help="a parameter of the scene")
-    analyse_.add_argument("--motors", action="store_true", help="mobility: count motors as equations too")
-    analyse_.add_argument("--time", metavar="T", type=_time, help="statics, modes: of loads and motors [s]; default 0")
-    analyse_.add_argument("--duration", metavar="T", type=_seconds, help="inverse, clearance [s]; default: the scene's")
-    analyse_.add_argument(
-        "--every", metavar="E", type=_seconds, help="inverse, clearance: between samples [s]; default: a 20th, a step"
-    )
-    analyse_.add_argument("--json", action="store_true", help="print the result as JSON")
+    _add_analyse_arguments(analyse_)
+    export_ = command("export", export, "write a scene, or a session from its journal, in another form")
+    export_.add_argument("model", metavar="SCENE|FILE|JOURNAL", help="name of a scene, a scene file, or a journal")
+    export_.add_argument("--set", metavar="KEY=VALUE", action="append", default=[], help="a parameter of the scene")
+    export_.add_argument("--to", metavar="FORMAT", choices=EXPORTS, required=True, help=", ".join(EXPORTS))
+    export_.add_argument("--duration", metavar="T", type=_seconds, help="html: of the run [s]; default: the scene's")
+    export_.add_argument("--out", metavar="FILE", type=Path, help="where to; default: standard output")
+    compare_ = command("compare", compare, "compare a result with measured data, channel by channel")
+    compare_.add_argument("result", metavar="RESULT.nc", type=Path, help="what `impulsar run --out` wrote")
+    compare_.add_argument("log", metavar="LOG.csv", type=Path, help="measured data: a column of times and others")
+    compare_.add_argument(
+        "--map", metavar="COLUMN=CHANNEL", action="append", default=[],
+        help="a column and the channel beside it, such as 'x=slider.x' or 'T=time'; default: columns named so",
+    )  # fmt: skip
+    compare_.add_argument("--offset", metavar="auto|S", default="0", help="added to the log's times [s]; default 0")
+    compare_.add_argument("--bound", metavar="R", help="status 1 where a channel's rms is beyond R of its range")
+    compare_.add_argument("--plot", metavar="FILE.png", type=Path, help="draw both curves and their difference")
+    compare_.add_argument("--out", metavar="DIR", type=Path, help="write compare.png and compare.json here")
+    compare_.add_argument("--json", action="store_true", help="print the figures as JSON")
     replay_ = command("replay", replay, "carry out a session again from its journal, bit for bit")
     replay_.add_argument("journal", metavar="FILE", type=Path, help="the journal")
     replay_.add_argument("--verify", action="store_true", help="compare the state's bits with those of the session")
@@ -120,17 +137,40 @@ def build_parser() -> Parser:
     validate_.add_argument("cases", metavar="CASE", nargs="*", help="names of cases; default: all")
     validate_.add_argument("--list", action="store_true", help="list the cases")
     validate_.add_argument("--json", action="store_true", help="print the figures as JSON")
-    validate_.add_argument("--report", metavar="DIR", type=Path, help="write figures and pictures here")
+    validate_.add_argument("--report", metavar="DIR", type=Path, help="write a page with a figure per case here")
+    validate_.add_argument("--quick", action="store_true", help="report: short runs, a minute or two")
+    validate_.add_argument(
+        "--section", metavar="NAME", action="append", help="report: only this section; default: all, or laws if named"
+    )
     bench_ = command("bench", bench, "measure the cost of steps")
     bench_.add_argument("suites", metavar="SUITE", nargs="*", help="names of suites; default: all")
     bench_.add_argument("--json", action="store_true", help="print the figures as JSON")
     studio_ = command("studio", studio, "take hold of a scene in the browser")
-    add_studio_arguments(studio_, _seconds)
+    studio_command.add_arguments(studio_, _seconds)
+    ar_command.add_arguments(command("ar", ar, "over a camera's picture: demo, run, print, calibrate"), _seconds)
     command("warmup", warmup, "compile the kernels now, so that the first run need not")
     demo_ = command("demo", demo, "pull ten pendula by a hand and draw what happens")
     demo_.add_argument("--out", metavar="DIR", type=Path, default=Path("out"), help="folder of the picture")
     command("doctor", doctor, "check the installation")
     return parser
+
+
+def _add_analyse_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("kind", metavar="KIND", choices=ANALYSES, help=", ".join(ANALYSES))
+    parser.add_argument("scene", metavar="SCENE|FILE", help="name of a scene, or a scene file")
+    parser.add_argument("--set", metavar="KEY=VALUE", action="append", default=[], help="a parameter of the scene")
+    parser.add_argument("--motors", action="store_true", help="mobility: count motors as equations too")
+    parser.add_argument("--time", metavar="T", type=_time, help="statics, modes: of loads and motors [s]; default 0")
+    parser.add_argument("--duration", metavar="T", type=_seconds, help="inverse, clearance [s]; default: the scene's")
+    parser.add_argument(
+        "--every", metavar="E", type=_seconds, help="inverse, clearance: between samples [s]; default: a 20th, a step"
+    )
+    parser.add_argument(
+        "--motion", metavar="JOINT=MOTION", action="append", default=[],
+        help="inverse: a speed [rad/s, m/s] such as 'crank=2', or a profile, 'crank=Harmonic(0.3, 2)'; "
+             "default: the scene's own position motors",
+    )  # fmt: skip
+    parser.add_argument("--json", action="store_true", help="print the result as JSON")
 
 
 def _seconds(text: str) -> float:
@@ -161,8 +201,8 @@ def scenes(args: argparse.Namespace) -> int:
 
         print(json.dumps(schema(), indent=1, ensure_ascii=False))
         return GOOD
-    if (args.save is None) != (args.scene is None):
-        raise ModelError("scenes: to save one give both, as in `impulsar scenes four-bar --save four-bar.json`")
+    if args.scene is None and (args.save is not None or args.set):
+        raise ModelError("scenes: say which one, as in `impulsar scenes four-bar --save four-bar.json`")
     if args.save is not None:
         from .io import save_model
 
@@ -170,6 +210,9 @@ def scenes(args: argparse.Namespace) -> int:
         _check_target(args.save)
         save_model(model, args.save)
         print(f"wrote {args.save}")
+        return GOOD
+    if args.scene is not None:
+        _tell_of(args.scene, _settings(args.set))
         return GOOD
     width = max(map(len, SCENES)) + 2
     for scene in SCENES.values():
@@ -179,12 +222,32 @@ def scenes(args: argparse.Namespace) -> int:
     return GOOD
 
 
+def _tell_of(name: str, settings: dict[str, Any]) -> None:
+    """One scene or file: what it is, what to try, its parameters and parts."""
+    from .scenes import SCENES
+
+    model = _scene(name, settings)
+    counts = ((len(model.bodies), "bodies"), (len(model.joints), "joints"), (len(model.springs), "springs"))
+    parts = ", ".join(f"{count} {what}" for count, what in counts if count)
+    print(f"{model.name}: {parts}")
+    scene = SCENES.get(name)
+    if scene is None:
+        return
+    print(inspect.cleandoc(scene.build.__doc__ or ""))
+    if scene.invite:
+        print(f"Try: {scene.invite}")
+    for key, default in scene.parameters.items():
+        choices = f"  of {', '.join(scene.choices[key])}" if key in scene.choices else ""
+        print(f"  --set {key}={default}{choices}")
+
+
 def run(args: argparse.Namespace) -> int:
     """Simulate a scene, print a summary, write what was asked for.
 
     What can be refused is refused before the world is built, which may have to compile.
     """
     from . import results
+    from .render import draw_run
     from .world.world import World
 
     model = _scene(args.scene, _settings(args.set))
@@ -193,15 +256,18 @@ def run(args: argparse.Namespace) -> int:
         raise ModelError(f"scene '{args.scene}': states no duration; give --duration")
     if dt := args.dt or model.dt:
         results.steps_and_stride(duration, args.every, dt)
-    for path in (args.out, args.plot):
-        _check_target(path)
+    if args.out and args.out.suffix.lower() not in NETCDF:
+        raise ModelError(f"--out '{args.out}': results are NetCDF; name it '{args.out.with_suffix('.nc')}'")
     if args.plot:
         results.check_picture(args.plot)
+    for path in (args.out, args.plot):
+        _check_target(path)
     chosen = {key: getattr(args, key) for key in ("method", "coordinates", "device", "dt")}
     world = World(model, **{key: value for key, value in chosen.items() if value is not None})
-    dataset, summary = _timed_run(world, duration, args.every, progress=False if args.json else None)
+    every = args.every or world.dt * max(1, round(duration / world.dt) // SAMPLES)
+    dataset, summary = _timed_run(world, duration, every, progress=False if args.json else None)
     written, failed = [], []
-    for write, path in ((results.save, args.out), (results.plot, args.plot)):
+    for write, path in ((results.save, args.out), (partial(draw_run, world.model), args.plot)):
         try:
             if path:
                 write(dataset, path)
@@ -264,7 +330,9 @@ def _check_target(path: Path | None) -> None:
         return
     if path.is_dir():
         raise ModelError(f"'{path}': is a folder; give the name of a file")
-    path.parent.mkdir(parents=True, exist_ok=True)
+    if not path.parent.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        _tell(f"made the folder '{path.parent}'")
     if not os.access(path if path.exists() else path.parent, os.W_OK):
         raise ModelError(f"'{path}': cannot be written here; choose another place")
 
@@ -277,10 +345,10 @@ def _timed_run(
 
     began = wall.perf_counter()
     dataset = world.run(duration, every, progress)
-    return dataset, _summary(world, dataset, wall.perf_counter() - began)
+    return dataset, _summary(world, dataset, wall.perf_counter() - began, every)
 
 
-def _summary(world: "World", dataset: "xr.Dataset", seconds: float) -> dict[str, Any]:
+def _summary(world: "World", dataset: "xr.Dataset", seconds: float, every: float | None) -> dict[str, Any]:
     """Figures of a run by name."""
     simulated = float(dataset["time"][-1] - dataset["time"][0])
     imbalance = dataset["energy"].sel(kind="imbalance")
@@ -293,6 +361,8 @@ def _summary(world: "World", dataset: "xr.Dataset", seconds: float) -> dict[str,
         "coordinates": world.coordinates,
         "device": world.device,
         "dt": world.dt,
+        "samples": dataset.sizes["time"],
+        "every": every,
         "simulated": simulated,
         "seconds": seconds,
         "times_real_time": simulated / seconds,
@@ -310,6 +380,8 @@ def _print_summary(world: "World", summary: dict[str, Any]) -> None:
     print(f"{s['model']}: {s['simulated']:g} s by {s['method']} on {s['device']}, dt = {s['dt']:g} s")
     print(f"{s['seconds']:.3g} s of wall time, {s['times_real_time']:.3g} times real time")
     print("\n".join(f"  {line}" for line in str(world.energy()).splitlines()))
+    if s["every"] and s["every"] > 1.5 * s["dt"]:
+        print(f"{s['samples']} samples, one each {s['every']:g} s; --every {s['dt']:g} measures each step")
     percent = s["worst_imbalance_percent"]
     share = "" if percent is None else f", {percent:.3g} % of the reference energy {world.model.reference_energy:g} J"
     print(f"worst imbalance {s['worst_imbalance']:.3g} J{share}")
@@ -334,9 +406,12 @@ def demo(args: argparse.Namespace) -> int:
 
 def studio(args: argparse.Namespace) -> int:
     """Serve the studio until Ctrl-C."""
-    from .studio.command import serve
+    return studio_command.serve(args, lambda: _scene(args.scene or "empty", _settings(args.set)))
 
-    return serve(args, lambda: _scene(args.scene, _settings(args.set)))
+
+def ar(args: argparse.Namespace) -> int:
+    """Augmented reality: the demo, scenes over a camera's picture, sheets, calibration."""
+    return ar_command.command(args, lambda: _scene(args.scene or "empty", _settings(args.set)))
 
 
 def replay(args: argparse.Namespace) -> int:
@@ -405,44 +480,53 @@ def _records_bar(is_quiet: bool) -> "Iterator[Callable[[int, int], None] | None]
 
 def analyse(args: argparse.Namespace) -> int:
     """Print what an analysis found."""
-    from . import analysis
+    from .analysis.command import command
 
-    for option, kinds in (("motors", "mobility"), ("time", "statics modes"), ("duration every", "inverse clearance")):
-        for name in option.split():
-            if getattr(args, name) not in (None, False) and args.kind not in kinds.split():
-                raise ModelError(f"--{name}: is for {' and '.join(kinds.split())}, not for {args.kind}; remove it")
-    model = _scene(args.scene, _settings(args.set))
-    found: Any
-    if args.kind == "inverse":
-        found = _inverse(model, args)
-    elif args.kind == "clearance":
-        found = analysis.clearance(model, _duration(model, args), args.every)
-    elif args.kind == "mobility":
-        found = analysis.mobility(model, with_motors=args.motors)
-    elif args.kind == "assemble":
-        found = analysis.assemble(model)
+    return command(args, lambda: _scene(args.scene, _settings(args.set)))
+
+
+def export(args: argparse.Namespace) -> int:
+    """Write a model, or a session, as a program; or a run as a page that plays it."""
+    if args.to == "html" and args.out is None:
+        raise ModelError("export: say where to, as in --out motion.html")
+    _check_target(args.out)
+    text = _played(args) if args.to == "html" else _program(args)
+    if args.out is None:
+        print(text, end="")
     else:
-        found = getattr(analysis, args.kind)(model, time=args.time)
-    print(json.dumps(found.data()) if args.json else found)
+        args.out.write_text(text, encoding="utf-8")
+        print(f"wrote {args.out}")
     return GOOD
 
 
-def _duration(model: Model, args: argparse.Namespace) -> float:
-    duration = args.duration or model.duration
-    if duration is None:
-        raise ModelError(f"scene '{args.scene}': states no duration; give --duration")
-    return duration
+def _program(args: argparse.Namespace) -> str:
+    """Python that gives the same bits."""
+    from .history.script import to_python
+
+    if Path(args.model).suffix != ".journal":
+        return to_python(_scene(args.model, _settings(args.set)))
+    from .history.replay import replay as carry_out
+
+    return to_python(carry_out(Path(args.model)).history)
 
 
-def _inverse(model: Model, args: argparse.Namespace) -> Any:
-    """Torques of the scene's own motors over its duration."""
-    import numpy as np
+def _played(args: argparse.Namespace) -> str:
+    """A run as a page."""
+    from .studio.player import RATE, player_html
+    from .world.world import World
 
-    from .analysis.inverse import Torques, inverse
+    model = _scene(args.model, _settings(args.set))
+    world = World(model)
+    duration = args.duration or model.duration or 10.0
+    every = world.dt * max(1, round(1 / RATE / world.dt))
+    return player_html(world, world.run(duration, every))
 
-    duration = _duration(model, args)
-    every = args.every or duration / 20
-    return Torques(inverse(model, times=every * np.arange(int(duration / every * (1 + 1e-9)) + 1)))
+
+def compare(args: argparse.Namespace) -> int:
+    """Put a result beside a log."""
+    from .measured import command
+
+    return command(args)
 
 
 # checks and measurements ------------------------------------------------------------------------------
@@ -457,7 +541,14 @@ def validate(args: argparse.Namespace) -> int:
         print(json.dumps({"cases": [{"name": name} for name in known]}) if args.json else "\n".join(known))
         return GOOD
     _check_names("validate", "case", args.cases, known)
-    return cases.run_cases(args.cases or None, args.json, args.report)
+    if args.report is None:
+        if args.quick or args.section:
+            raise ModelError("--quick and --section: are of a report; give --report DIR too")
+        return cases.run_cases(args.cases or None, args.json)
+    from .bench import peers
+    from .validate.report import command
+
+    return command(args, peers.contenders, peers.versions())
 
 
 def bench(args: argparse.Namespace) -> int:
@@ -504,9 +595,10 @@ def warmup(args: argparse.Namespace) -> int:
             began = wall.perf_counter()
             World(_pendulum(), method=name, device=device).run(0.1)
             print(f"{name} for {device}: ready after {wall.perf_counter() - began:.1f} s", flush=True)
-            began = wall.perf_counter()
-            World(_resting(), method=name, device=device).step()
-            print(f"{name} with contact for {device}: ready after {wall.perf_counter() - began:.1f} s", flush=True)
+            if hasattr(METHODS[name], "touching_kernel"):
+                began = wall.perf_counter()
+                World(_resting(), method=name, device=device).step()
+                print(f"{name} with contact for {device}: ready after {wall.perf_counter() - began:.1f} s", flush=True)
         for model, what in ((_pendulum(), "edits"), (_resting(), "edits with contact")):
             began = wall.perf_counter()
             world = World(model, device=device)
@@ -523,7 +615,6 @@ def doctor(args: argparse.Namespace) -> int:
 
     from .engine.machine import cpu_name
     from .engine.methods import METHODS
-    from .version import __version__
     from .world.world import DEFAULT_METHOD
 
     cache = wp.config.kernel_cache_dir
@@ -533,7 +624,7 @@ def doctor(args: argparse.Namespace) -> int:
     print(f"numpy     {np.__version__}")
     print(f"warp      {wp.__version__}")
     print(f"cpu       {cpu_name()}, {os.cpu_count()} cores")
-    print(f"cache     {cache}")
+    print(f"cache     {cache}", *ar_command.doctor_lines(), sep="\n")
     trouble = []
     for device in wp.get_devices():
         state = "compiled" if is_compiled(kernel, str(device)) else "not compiled yet: about 15 s now"

@@ -1,4 +1,4 @@
-"""What other packages add, by entry points: methods, scenes, loaders and cases.
+"""What other packages add, by entry points: methods, scenes, loaders, cases, trackers and sensors.
 
     [project.entry-points."impulsar.scenes"]
     swing = "playground.swing:build"
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
-GROUPS = ("impulsar.methods", "impulsar.scenes", "impulsar.loaders", "impulsar.cases")
+GROUPS = tuple(f"impulsar.{kind}" for kind in ("methods", "scenes", "loaders", "cases", "trackers", "sensors"))
 T = TypeVar("T")
 
 

@@ -18,9 +18,10 @@ import numpy as np
 from .author.checks import file_path, number, show
 from .author.errors import ModelError
 from .author.model import Model
-from .author.parts import Body, Joint, Obstacle
+from .author.parts import Body, Joint
 from .author.rotations import rotation_matrix
 from .author.shapes import Box, Capsule, Cone, ConvexHull, Cylinder, HeightField, Mesh, Plane, Shape, Sphere
+from .author.surfaces import Obstacle
 from .observe.quantities import KINDS, QUANTITIES
 from .observe.running import Running
 from .results import (
@@ -31,9 +32,12 @@ from .results import (
     check_title,
     draw_energy,
     draw_imbalance,
+    draw_panes,
     first_world,
+    head_and_foot,
     literally,
     new_figure,
+    panes,
     save_figure,
 )
 
@@ -112,6 +116,21 @@ def draw_motion(
     save_figure(figure, path)
 
 
+def draw_run(model: Model, dataset: "xr.Dataset", path: str | Path, title: str | None = None) -> None:
+    """Draw the motion beside energies, coordinates, reactions, and errors beyond rounding into a file."""
+    check_result(dataset)
+    check_title(title)
+    one = first_world(dataset)
+    drawn, told = panes(one)
+    rows = (len(drawn) + 1) // 2
+    figure = new_figure(16.0, max(6.5, 0.8 + 3.2 * rows))
+    grid = figure.add_gridspec(rows, 3, width_ratios=(1.1, 1.0, 1.0))
+    motion(figure.add_subplot(grid[:, 0]), model, one, POSES, *_window(one))
+    draw_panes([figure.add_subplot(grid[k // 2, 1 + k % 2]) for k in range(len(drawn))], one, drawn)
+    head_and_foot(figure, dataset, title, told)
+    save_figure(figure, path)
+
+
 def draw_demo(model: Model, dataset: "xr.Dataset", path: str | Path) -> None:
     """Draw the motion, while a hand holds and just after if one did, beside the energy books into a file."""
     one = first_world(dataset)
@@ -176,6 +195,13 @@ def pose_now(world: Running) -> Pose:
     p_WB = {name: p[row].copy() for name, row in rows.items()} | {"ground": np.zeros(3)}
     R_WB = {name: rotation_matrix(q[row]) for name, row in rows.items()} | {"ground": np.eye(3)}
     return Pose(world.time, p_WB, R_WB)
+
+
+def pose_authored(model: Model) -> Pose:
+    """Where every body of a model is as authored."""
+    p_WB = {name: np.asarray(body.position) for name, body in model.bodies.items()} | {"ground": np.zeros(3)}
+    R_WB = {name: rotation_matrix(body.orientation) for name, body in model.bodies.items()} | {"ground": np.eye(3)}
+    return Pose(0.0, p_WB, R_WB)
 
 
 def pose_png(model: Model, pose: Pose, width: int = 960, height: int = 720) -> bytes:
@@ -250,13 +276,16 @@ def _draw_poses(
     draw_more: Callable[[View], None],
     red: Collection[tuple[str, int]] = (),
     also: np.ndarray | None = None,
+    plain: bool = False,
 ) -> None:
     """Draw bodies, springs and ground of poses, the last one boldly, and what else belongs into the view.
 
-    Shapes in `red` (owner and number) are, in the last pose; points `also` [point, 3] are to be seen too.
+    Shapes in `red` (owner and number) are, in the last pose; points `also` [point, 3] are to be seen too; a `plain`
+    picture has no axes.
     """
-    outlines = [outline for body in model.bodies.values() for outline in _outlines(model, body)]
-    seen = np.vstack([pose.place(o.body, o.points) for pose in shown for o in outlines])
+    outlines = [outline for body in model.bodies.values() for outline in body_outlines(model, body)]
+    origin = np.zeros((0 if outlines else 1, 3))  # of an empty model
+    seen = np.vstack([origin, *(pose.place(o.body, o.points) for pose in shown for o in outlines)])
     seen = seen if also is None else np.vstack([seen, also])
     view = choose_view(model, seen)
     colours = _colours(len(shown)) if len(shown) > 1 else _colours(3)[1:2]
@@ -267,9 +296,43 @@ def _draw_poses(
         _draw_pose(ax, outlines, pose, view, colours[k], last, red if last else ())
     _draw_springs(ax, model, shown[-1], view)
     _draw_ground(ax, model, shown, view)
+    if plain:
+        ax.set_axis_off()
+        ax.set_aspect("equal")
+        middle, half = _middle(view.flat(seen))
+        ax.set_xlim(middle[0] - half, middle[0] + half)
+        ax.set_ylim(middle[1] - 0.75 * half, middle[1] + 0.75 * half)
+        return
     _finish(ax, view, view.flat(seen))
     if len(shown) > 1:
         _time_bar(ax, shown, colours)
+
+
+def _middle(flat: np.ndarray) -> tuple[np.ndarray, float]:
+    """Middle and half width of a picture of 4 to 3 about points [point, 2], with room around them."""
+    low, high = flat.min(axis=0), flat.max(axis=0)
+    return (low + high) / 2, 0.6 * float(max(high[0] - low[0], 4 / 3 * (high[1] - low[1]), 1e-9))
+
+
+def strip_png(model: Model, dataset: "xr.Dataset", count: int = 12, width: int = 160) -> bytes:
+    """Poses of a result side by side, each so wide and three quarters as high [pixels], from one place."""
+    one = first_world(dataset)
+    chosen = np.linspace(0, one.sizes["time"] - 1, count).round().astype(int)
+    poses = [_pose(one, int(k)) for k in chosen]
+    outlines = [outline for body in model.bodies.values() for outline in body_outlines(model, body)]
+    round_ = np.vstack([np.zeros((1, 3)), np.eye(3), -np.eye(3)])  # what a radius adds to a point
+    seen = np.vstack([
+        (pose.place(o.body, o.points)[:, None] + o.radius * round_).reshape(-1, 3) for pose in poses for o in outlines
+    ])  # fmt: skip
+    figure = new_figure(count * width / 100, 0.75 * width / 100)
+    figure.set_layout_engine("none")
+    figure.patch.set_alpha(0.0)
+    for k, pose in enumerate(poses):
+        ax = figure.add_axes((k / count, 0.0, 1 / count, 1.0))
+        _draw_poses(ax, model, [pose], lambda view: None, also=seen, plain=True)
+    data = io.BytesIO()
+    figure.savefig(data, format="png", dpi=100)
+    return data.getvalue()
 
 
 def _pose(dataset: "xr.Dataset", sample: int) -> Pose:
@@ -284,7 +347,7 @@ def _pose(dataset: "xr.Dataset", sample: int) -> Pose:
 # what is seen -----------------------------------------------------------------------------------------
 
 
-def _outlines(model: Model, body: Body) -> list[Outline]:
+def body_outlines(model: Model, body: Body) -> list[Outline]:
     """A body's shapes; without shapes, a thin solid through its joints and springs."""
     if body.shapes:
         return [Outline(body.name, *_shape_points(shape), shape=(body.name, k)) for k, shape in enumerate(body.shapes)]
@@ -528,6 +591,8 @@ def _draw_springs(ax: "Axes", model: Model, pose: Pose, view: View) -> None:
 def _draw_ground(ax: "Axes", model: Model, poses: list[Pose], view: View) -> None:
     """A pin with hatched ground at every joint to ground; along a slide, a hatched guide."""
     r = 0.03 * view.size
+    if not model.joints:
+        return
     middle = np.mean([view.flat(p) for pose in poses for name, p in pose.p_WB.items() if name != "ground"], axis=0)
     for joint in model.joints.values():
         if "ground" not in (joint.first, joint.second) or joint.type in ("free", "distance"):

@@ -10,18 +10,18 @@ import io
 import math
 import sys
 import time as wall
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .author.checks import file_path, flag, positive, show
-from .author.errors import ModelError, StepError
+from .author.checks import file_path, positive, show
+from .author.errors import ModelError
 from .author.files import write_file
-from .author.model import closest
+from .author.names import closest
 from .observe.bench import Bench
 from .observe.quantities import COMPONENTS, QUANTITIES, Quantity
 from .observe.quantities import KINDS as KINDS_OF_PARTS
@@ -43,59 +43,19 @@ VARIABLES: dict[str, tuple[tuple[str, ...], str, str]] = {
 }
 
 
-def record(
-    world: Running,
-    duration: float,
-    every: float | None = None,
-    progress: bool | None = None,
-    variables: Sequence[str] | None = None,
-) -> "xr.Dataset":
-    """Step `world` for `duration` [s], to the nearest step, and sample at the start and after each `every` [s].
-
-    `every` is a whole multiple of dt, by default one step; the end is sampled in any case. `progress`:
-    a bar on standard error, by default in a terminal only. `variables`: which, by their names here or in the table of
-    quantities ("position", "spring.force"), by default the usual ones. Ctrl-C keeps what was computed and sets the
-    attribute `interrupted`; so does a state that is no longer finite, with a warning and `broken_at` [s].
-    """
-    chosen = quantities_of(variables)
-    steps, stride = steps_and_stride(duration, every, world.dt)
-    duration = float(duration)
-    if progress is not None:
-        progress = flag("run", "progress", progress)
-    samples = Samples(world, 1 + math.ceil(steps / stride), chosen)
-    start = world.time
-    ending: dict[str, Any] = {}
-    with _progress_bar(world.model.name, start, duration, progress) as show_time:
-        samples.take(None)
-        try:
-            while (left := round((start + duration - world.time) / world.dt)) > 0:
-                report = world.step(min(left, _stride(every, world.dt)))
-                world.check(report)
-                samples.take(report)
-                show_time(world.time)
-        except KeyboardInterrupt:
-            ending["interrupted"] = 1
-        except StepError as error:
-            if error.time is None:
-                raise
-            ending["broken_at"] = error.time
-            warnings.warn(f"{error}; kept what was computed before", stacklevel=3)
-    return samples.dataset(ending)
-
-
-def steps_and_stride(duration: float, every: float | None, dt: float) -> tuple[int, int]:
+def steps_and_stride(duration: float, every: float | None, dt: float, sampled: bool = True) -> tuple[int, int]:
     """Steps of a run and between its samples; `ModelError` where the times do not fit the step [s]."""
     steps = round(positive("run", "duration", duration, "s") / dt)
     if steps < 1:
         raise ModelError(f"run: duration is {show(duration)} s, less than a step of {show(dt)} s; shorten dt")
-    stride = _stride(every, dt)
-    if steps // stride > MOST_SAMPLES:
+    stride = stride_of(every, dt)
+    if sampled and steps // stride > MOST_SAMPLES:
         told = f"{steps // stride:.3g} samples, more than {MOST_SAMPLES:g}"
         raise ModelError(f"run: duration is {show(duration)} s, {told}; give a longer every, or several runs")
     return steps, stride
 
 
-def _stride(every: float | None, dt: float) -> int:
+def stride_of(every: float | None, dt: float) -> int:
     """Steps between samples."""
     if every is None:
         return 1
@@ -119,7 +79,7 @@ def quantities_of(variables: Sequence[str] | None) -> list[Quantity]:
     for name in variables:
         if name not in known:
             raise ModelError(f"run: no variable {show(name)}; {closest(name, known)}")
-    return list(dict.fromkeys(known[name] for name in variables))
+    return list({known[name].name: known[name] for name in variables}.values())
 
 
 class Samples:
@@ -142,14 +102,14 @@ class Samples:
         self._buffers: dict[str, np.ndarray] = {}
         self._parts: dict[str, dict[str, np.ndarray]] = {q.name: {} for q in self._passing}  # as they appear
 
-    def take(self, report: Any) -> None:
-        """Sample the world as it is now; `report` is that of the steps since the last sample."""
+    def take(self, report: Any, time: float | None = None) -> None:
+        """Sample the world as it is now; `report` is that of the steps since the last sample. time: if not a step's."""
         world, k = self.world, self.count
         if k == len(self.time):
             self._double()
         if world.runner.bench is not self._bench:
             self._follow(world.runner.bench)
-        self.time[k] = self._time()
+        self.time[k] = self._time() if time is None else time
         now = world.moment(0 if report is None else report.iterations)
         for quantity in self._lasting:
             values = quantity.read(now)
@@ -199,6 +159,10 @@ class Samples:
             for name, data in buffers.items():
                 buffers[name] = np.append(data, np.full_like(data, np.nan), axis=0)
 
+    def drop_after(self, time: float) -> None:
+        """Forget the samples after a time [s]."""
+        self.count = int(np.searchsorted(self.time[: self.count], time, side="right"))
+
     def dataset(self, ending: dict[str, Any]) -> "xr.Dataset":
         """What was sampled, with names, units and attributes."""
         import xarray as xr
@@ -237,7 +201,7 @@ class Samples:
         if quantity.name == "iterations":
             data = data.astype(np.int64)
         unit = quantity.unit
-        if quantity.slide_unit:
+        if quantity.slide_unit or quantity.kind == "sensor":
             rows = range(len(self._rows[quantity.kind]))
             unit = ", ".join(dict.fromkeys(quantity.unit_of(self._first, row) for row in rows))
         leading: tuple[str, ...] = ("world", "time") if self.world.worlds > 1 else ("time",)
@@ -262,8 +226,19 @@ class Samples:
         return found
 
 
+def with_events(dataset: "xr.Dataset", found: Samples, names: Sequence[str]) -> "xr.Dataset":
+    """A result with the events of its run: when, which, and `event_` and the name of each variable there."""
+    when = ("event", found.time[: found.count].copy(), {"units": "s", "long_name": "time of the event"})
+    dataset = dataset.assign_coords(event_time=when, event_name=("event", np.array(names, str)))
+    if not names:
+        return dataset
+    there = found.dataset({}).drop_vars("iterations", errors="ignore")
+    return dataset.assign({f"event_{name}": values.rename(time="event").drop_vars("event", errors="ignore")
+                           for name, values in there.data_vars.items()})  # fmt: skip
+
+
 @contextmanager
-def _progress_bar(name: str, start: float, duration: float, wanted: bool | None) -> Iterator[Callable[[float], None]]:
+def progress_bar(name: str, start: float, duration: float, wanted: bool | None) -> Iterator[Callable[[float], None]]:
     """A bar with simulated time and times real time; yields what to tell the time to."""
     if not (sys.stderr.isatty() if wanted is None else wanted):
         yield lambda time: None
@@ -343,32 +318,78 @@ def load(path: str | Path) -> "xr.Dataset":
 # plots ------------------------------------------------------------------------------------------------
 
 INK = "#22303c"
+ROUNDING = 1e-12  # of the largest of its kind: less tells of the machine, not of the mechanism
 COLOURS = ("#1f77b4", "#d1495b", "#2e933c", "#8e5bb5", "#e08e2b", "#3aa6a6", "#8c6d46", "#6b7785")
 KIND_COLOURS = dict(zip(KINDS, (COLOURS[1], COLOURS[0], COLOURS[2], COLOURS[3], COLOURS[4], INK), strict=True))
 
 
 def plot(dataset: "xr.Dataset", path: str | Path, title: str | None = None) -> None:
-    """Draw energies, their imbalance, the constraint error, the motion and the reactions into a picture file."""
+    """Draw energies, coordinates, reactions, and errors beyond rounding into a picture file."""
     check_result(dataset)
     check_title(title)
-    has_joints = "reaction_force" in dataset
-    figure = new_figure(11.0, 10.5 if has_joints else 7.5)
-    axes = figure.subplots(3 if has_joints else 2, 2, sharex=True)
     one = first_world(dataset)
-    draw_energy(axes[0, 0], one)
-    draw_imbalance(axes[0, 1], one)
-    draw_constraint_error(axes[1, 0], one)
-    draw_coordinates(axes[1, 1], one)
-    if has_joints:
-        draw_reactions(axes[2, 0], one, "reaction_force", "reaction force [N]")
-        draw_reactions(axes[2, 1], one, "reaction_torque", "reaction torque [N m]")
-    for ax in axes[-1]:
+    drawn, told = panes(one)
+    rows = (len(drawn) + 1) // 2
+    figure = new_figure(11.0, 0.5 + 3.4 * rows)
+    draw_panes([figure.add_subplot(rows, 2, k + 1) for k in range(len(drawn))], one, drawn)
+    head_and_foot(figure, dataset, title, told)
+    save_figure(figure, path)
+
+
+Draw = Callable[["Axes", "xr.Dataset"], None]
+
+
+def panes(one: "xr.Dataset") -> tuple[list[Draw], str]:
+    """What is to be drawn of one world's result, and in words what is left out because it is rounding."""
+    drawn: list[Draw] = [draw_energy, draw_coordinates]
+    told: list[str] = []
+    energy, error = one["energy"], float(one["constraint_error"].max())
+    worst, scale = float(np.abs(energy.sel(kind="imbalance")).max()), float(np.abs(energy).max())
+    for draw, off, bound, text in (
+        (draw_imbalance, worst, ROUNDING * scale, f"energy books out by {worst:.2g} J at most"),
+        (draw_constraint_error, error, ROUNDING * _extent(one), f"constraint error {error:.2g} m and rad at most"),
+    ):
+        if off > bound:
+            drawn.append(draw)
+        else:
+            told.append(text)
+    if "reaction_force" in one:
+        force, torque = (
+            float(np.linalg.norm(one[f"reaction_{what}"].values, axis=-1)[1:].max(initial=0.0))
+            for what in ("force", "torque")
+        )
+        if force > ROUNDING:
+            drawn.insert(2, partial(draw_reactions, name="reaction_force", label="reaction force [N]"))
+        if torque > 1e3 * ROUNDING * max(force * _extent(one), ROUNDING):
+            drawn.insert(3, partial(draw_reactions, name="reaction_torque", label="reaction torque [N m]"))
+        elif force > ROUNDING:
+            told.append("no reaction torques")
+    return drawn, "; ".join(told)
+
+
+def _extent(one: "xr.Dataset") -> float:
+    """Of all that moves [m]."""
+    return float(np.ptp(one["position"].values, axis=(0, 1)).max()) or 1.0
+
+
+def draw_panes(axes: "Sequence[Axes]", one: "xr.Dataset", drawn: Sequence[Draw]) -> None:
+    """Each into its axes, over one time, with the run's events."""
+    for k, (ax, draw) in enumerate(zip(axes, drawn, strict=True)):
+        if k:
+            ax.sharex(axes[0])
+        draw(ax, one)
+        draw_events(ax, one)
+    for ax in axes[-2:]:
         ax.set_xlabel("time [s]")
-    figure.align_ylabels(axes)
+
+
+def head_and_foot(figure: "Figure", dataset: "xr.Dataset", title: str | None, told: str) -> None:
+    """Title, and below all what is said instead of drawn."""
     worlds = f", world 0 of {dataset.sizes['world']}" if "world" in dataset.dims else ""
     default = f"{dataset.attrs['model']} by {dataset.attrs['method']}, dt = {dataset.attrs['dt']:g} s{worlds}"
     figure.suptitle(title or literally(default), color=INK)
-    save_figure(figure, path)
+    if told:
+        figure.supxlabel(literally(f"rounding, not drawn: {told}"), fontsize=8, color="#6b7785", x=0.99, ha="right")
 
 
 def new_figure(width: float, height: float) -> "Figure":
@@ -447,6 +468,20 @@ def draw_energy(ax: "Axes", dataset: "xr.Dataset") -> None:
         ax.plot(dataset["time"], values, dashes, color=KIND_COLOURS[kind], linewidth=1.4, label=label)
     style(ax, "energy [J]")
     legend(ax, 5)
+
+
+def draw_events(ax: "Axes", dataset: "xr.Dataset", most: int = 16) -> None:
+    """A thin line at each event of the run, with its name where there are few."""
+    if "event_time" not in dataset.coords:
+        return
+    times = dataset["event_time"].values
+    for time, name in zip(times, dataset["event_name"].values, strict=True):
+        ax.axvline(time, color="#9aa5ad", linewidth=0.7, linestyle=(0, (4, 2)), zorder=0.9)
+        if len(times) <= most:
+            ax.annotate(
+                literally(str(name)), (time, 1.0), (-1.5, -2.0), xycoords=("data", "axes fraction"),
+                textcoords="offset points", rotation=90, ha="right", va="top", fontsize=6.5, color="#6b7785",
+            )  # fmt: skip
 
 
 def draw_imbalance(ax: "Axes", dataset: "xr.Dataset") -> None:

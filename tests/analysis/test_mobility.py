@@ -180,3 +180,14 @@ def test_a_batch_is_refused():
         mobility(im.World(im.scene("four-bar"), worlds=2))
     with pytest.raises(im.ModelError, match="expected a Model or a World"):
         mobility("four-bar")
+
+
+def test_bodies_that_can_move_are_named() -> None:
+    """Of a crank with a motor and a pendulum beside it, the pendulum is left; without counting the motor, both."""
+    model = im.Model("two")
+    for name, x in (("crank", 0.0), ("pendulum", 1.0)):
+        body = model.body(name, mass=1.0, inertia=(0.1, 0.1, 0.1), position=(x, 0, -0.1))
+        motor = im.Motor(speed=1.0) if name == "crank" else None
+        model.joint(f"{name} pin", "revolute", model.ground, body, at=(x, 0, 0), axis=(0, 1, 0), motor=motor)
+    assert mobility(model).moving == ("crank", "pendulum")
+    assert mobility(model, with_motors=True).moving == ("pendulum",)

@@ -91,8 +91,10 @@ def test_contacts_are_known_again(device):
     assert scene.was.tolist() == [-1] * 4
     corners = scene.in_first.copy()
     given = np.arange(12.0).reshape(4, 3)
-    scene.x.impulse.numpy()[:4, 0] = given
-    scene.x.mode.numpy()[:4, 0] = [1, 2, 3, 4]
+    for array, values in ((scene.x.impulse, given), (scene.x.mode, [1, 2, 3, 4])):
+        gathered = array.numpy()
+        gathered[:4, 0] = values
+        array.assign(gathered)
     scene.find([(0.3, 0, 0.05)], [about_z(0.02)])
     assert len(scene.was) == 4
     for k, corner in enumerate(scene.in_first):

@@ -177,7 +177,7 @@ def test_same_hand_same_bits():
     assert first.hash() == second.hash()
 
 
-@pytest.mark.parametrize("method", im.METHODS)
+@pytest.mark.parametrize("method", [name for name, own in im.METHODS.items() if hasattr(own, "touching_kernel")])
 def test_steps_go_on_from_a_contact(method):
     """A block dragged onto the floor rests there, its weight on it, from the first step on."""
     world = im.World(on_floor(im.Box((0.3, 0.2, 0.1))), method=method)

@@ -38,6 +38,9 @@ def everything() -> im.Model:
     model.coupling("gear", "rail", "pivot", ratio=0.5, group_a="angle")
     model.material("felt", friction=0.4, static=0.6, restitution=0.2, rolling=1e-3, spinning=2e-3)
     model.material_pair("felt", "steel", friction=0.3, static=0.5, restitution=0.1, rolling=3e-3, spinning=4e-3)
+    model.tyre("tread", "ball", radius=0.3, axle=(0, 1, 0))
+    wave = {"wave_amplitude": 0.1, "wave_number": 1.0, "wave_direction": 0.3, "wave_phase": 0.2}
+    model.fluid("sea", surface=-3.0, current=(0.1, 0.0, 0.0), drag=0.5, depth=5.0, **wave)
     return model
 
 

@@ -68,6 +68,21 @@ def test_scenes(name, parameters, method, coordinates):
     compare(scene(name, **parameters), method, coordinates, False)
 
 
+SMOOTH = {
+    "four-bar": {},
+    "peaucellier": {},
+    "cross-lift": {"case": "load"},
+    "ten-pendula": {"start": "30deg"},
+}
+
+
+@pytest.mark.parametrize("coordinates", ["generalized", "maximal"])
+@pytest.mark.parametrize("name", SMOOTH)
+def test_variational(name, coordinates):
+    """Which refuses mechanisms with rows of every kind; a damper of 1 N s/m is stiff on the light links of the last."""
+    compare(scene(name, **SMOOTH[name]), "variational", coordinates, name in ("four-bar", "cross-lift"))
+
+
 @pytest.mark.filterwarnings("ignore:model 'balls'")
 @pytest.mark.parametrize("coordinates", ["generalized", "maximal"])
 @pytest.mark.parametrize("options", [{"pair": "implicit"}, {"pair": "explicit"}, {"substeps": 4}], ids=str)

@@ -49,11 +49,13 @@ SHAPES = [
 
 SHOWN = {
     "Grab": edits.Grab("hand", "link3", (0.1, 1 / 3, -0.0), 50.0, 0.5),
+    "Grip": edits.Grip("hand", angular_stiffness=2.0),
     "Move": edits.Move("hand", im.Ramp(None, (0.1, 0.2, 0.3), 1.0, 2.0)),
     "Release": edits.Release("hand"),
     "ApplyLoad": edits.ApplyLoad("push", "link1", force=(im.Harmonic(1.0, 2.0, 0.1), 0.0, 1.0), frame="body"),
     "RemoveLoad": edits.RemoveLoad("push"),
     "SetParameter": edits.SetParameter("link1.mass", np.array([0.1, 0.2])),
+    "Bind": edits.Bind("link1.mass", "2*a"),
     "SetMaterial": edits.SetMaterial("link1", "steel", 0),
     "SetStep": edits.SetStep(1e-3),
     "Drive": edits.Drive("hinge1", im.Table((0.0, 1.0), (0.0, 2.0)), "angle"),
@@ -63,16 +65,36 @@ SHOWN = {
     ),
     "Add": edits.Add("body", "stone", {"shape": im.Box((1.0, 2.0, 3.0)), "density": 1000.0, "position": (0, 0, 1)}),
     "Remove": edits.Remove("joint", "hinge2"),
+    "Cut": edits.Cut("hinge2"),
+    "Close": edits.Close("hinge2"),
     "SetState": edits.SetState({"link1": {"velocity": (1.0, 0.0, 0.0)}}),
+    "SetStart": edits.SetStart(velocities=False),
     "DragTo": edits.DragTo("link3", (0.1, 0.2, 0.3)),
+    "Detach": edits.Detach("balance"),
     "Reset": edits.Reset(),
     "Pause": edits.Pause(False),
     "SetMethod": edits.SetMethod("simgc", {"epsilon": 1e-8, "warm_start": False}),
+    "Several": edits.Several((edits.Remove("spring", "coil"), edits.SetParameter("arm.mass", 2.0))),
+    "Rename": edits.Rename("arm", "lever"),
+    "Plate": edits.Plate("p", (edits.End(at=(0, 0)), edits.End(at=(1, 0)), edits.End(body="arm")), thickness=0.1),
+    "Copy": edits.Copy(("arm", "fore"), (0.1, 0, 0), 0.5, (0, 1, 0), (1, 0, 0), 3),
+    "Mirror": edits.Mirror(("arm",), (0, 1, 0), ("arm", (0, 0, 0.1)), (1.0, 2.0, 3.0)),
+    "Cam": edits.Cam("cam", (0.1, 0), 0.04, follower="flat", law="3-4-5"),
+    "Shift": edits.Shift(("arm", "fore"), (0.1, 0, 0), 0.5, (0, 1, 0), (1, 0, 0)),
+    "Draw": edits.Draw(
+        ("a", "b"), (edits.End(body="arm", point=(0, 0, 1)), edits.End(length=0.5), edits.End(at=(1, 0)))
+    ),
 }
 
 
 def test_every_edit_is_shown():
-    assert set(SHOWN) == {cls.__name__ for cls in edits.Edit.__subclasses__()}
+    assert {*SHOWN, "Attach"} == {cls.__name__ for cls in edits.Edit.__subclasses__()}
+
+
+def test_a_controller_is_no_data():
+    """A file refuses the callable; a journal keeps what it wrote (tests/control)."""
+    with pytest.raises(FileError, match="controller is the callable"):
+        edit_to_json(edits.Attach("balance", lambda t, y: 0.0, 100.0, (), ("hinge1.torque",)))
 
 
 @pytest.mark.parametrize("edit", SHOWN.values(), ids=SHOWN)
@@ -146,7 +168,7 @@ def test_callables_are_refused_by_name():
     model = everything()
     model.loads["push"].force = lambda t: (t, 0, 0)
     with pytest.raises(
-        FileError, match=r"loads\[0\]\.force is the callable .*; give a Ramp, Smooth, Harmonic or Table"
+        FileError, match=r"loads\[0\]\.force is the callable .*; give a Ramp, Smooth, Harmonic, Table or Formula"
     ):
         model_to_json(model)
 

@@ -162,7 +162,7 @@ def test_the_commands_refuse_bad_files_in_one_line(tmp_path, capsys):
         error = capsys.readouterr().err
         assert error.startswith("impulsar: '") and error.count("\n") == 1
     assert main(["run", str(path), "--set", "start=hanging"]) == 2
-    assert main(["scenes", "four-bar"]) == 2
+    assert main(["scenes", "nosuch"]) == 2
 
 
 def test_the_schema_is_printed(capsys):

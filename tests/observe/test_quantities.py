@@ -12,7 +12,7 @@ from impulsar.author.errors import ModelError
 from impulsar.author.rotations import rotate
 from impulsar.observe.quantities import COMPONENTS, KINDS, QUANTITIES, Quantity
 from impulsar.studio import describe
-from impulsar.studio.signals import signal
+from impulsar.world.signals import signal
 
 
 def everything() -> im.Model:
@@ -28,6 +28,11 @@ def everything() -> im.Model:
     model.load("wind", low, force=(0.1, 0.2, 0.3), torque=(0, 0, 0.01), frame="body")
     model.probe("tip", low, at=(0, 0.02, -0.2))
     model.probe("mark", model.ground, at=(1, 2, 3))
+    model.distance("gap", cart, low, at_a=(0, 0.2, 0), at_b=(0, 0, -0.2))
+    model.tyre("tread", cart, radius=0.05, stiffness=1e3, load=1.0)  # in the air
+    model.angle("lean", model.ground, top, from_a=(0, 0, 0), to_a=(0, 0, -1), from_b=(0, 0, 0), to_b=(0.02, 0, -0.1))
+    model.parameter("wish", 0.5)
+    model.sensor("imu", im.sensors.Imu("top", rate=200.0))
     return model
 
 
@@ -52,7 +57,7 @@ def test_each_is_read_of_all_parts_and_worlds(world: im.World) -> None:
         assert len(rows) and max(rows.values()) < len(values)
         assert np.isfinite(values[list(rows.values())]).all()
         assert quantity.unit and quantity.doc and quantity.dimension in (*COMPONENTS, "")
-        assert quantity.sure is None or quantity.sure(now).shape == values.shape[:2]
+        assert quantity.sure is None or quantity.sure(now).shape == values.shape
 
 
 def test_the_docs_have_the_table() -> None:

@@ -52,7 +52,8 @@ class Server:
         browser: bool = False,
     ) -> None:
         command = [*program, "studio", *arguments, *([] if browser else ["--no-browser"])]
-        environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
+        state = os.environ.get("IMPULSAR_TEST_STATE") or tempfile.mkdtemp(prefix="impulsar-state-")
+        environment = {**os.environ, "PYTHONUNBUFFERED": "1", "XDG_STATE_HOME": state}
         self.started = time.perf_counter()
         self.process = subprocess.Popen(
             command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment
@@ -116,16 +117,24 @@ class Studio:
     def position(self, body: str) -> list[float]:
         return self.frame()["poses"][body][:3]
 
-    def fresh(self, scene: str = "ten-pendula") -> "Studio":
-        """Open a built-in scene by the picker, with time running and nothing picked."""
+    def fresh(self, scene: str = "ten-pendula", keep_view: bool = True) -> "Studio":
+        """Open a built-in scene by the picker, with time running and nothing picked.
+
+        With `keep_view` pixels stay where they are: the view is not framed again when the sweep is known.
+        """
         before = self.get("scene")["topology"]
         self.page.click("#scene-button")
+        asks = self.get("status")["changed"]
         self.page.click(f"button[aria-label='Open {scene}']")
-        self.until("(before) => impulsar.scene().topology !== before && impulsar.frame().time < 1", before)
+        if asks:
+            self.page.click("dialog[aria-label='Not saved'] button:text('Open without saving')")
+        self.until("(before) => impulsar.scene().topology !== before", before)
         self.until("() => document.querySelector('dialog') === null")
         if self.get("status")["paused"]:
             self.page.click("#play")
         self.until("() => !impulsar.status().paused && impulsar.frame().generation === impulsar.scene().generation")
+        if keep_view:
+            self.until("() => impulsar.keepView()")
         return self
 
     def settle(self) -> None:

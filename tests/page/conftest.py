@@ -31,11 +31,13 @@ def open_page(browser: Browser) -> Iterator[Callable[..., Studio]]:
     contexts: list[BrowserContext] = []
     studios: list[Studio] = []
 
-    def open_page(link: str, **options: Any) -> Studio:
+    def open_page(link: str, script: str = "", **options: Any) -> Studio:
         context = browser.new_context(
             **{"viewport": {"width": 1000, "height": 680}, "accept_downloads": True, **options}
         )
         contexts.append(context)
+        if script:  # before the page's own
+            context.add_init_script(script)
         studio = Studio(context.new_page())
         studios.append(studio)
         return studio.open(link)

@@ -50,7 +50,7 @@ def test_licences_of_what_is_bundled_come_with_the_page() -> None:
     lock = json.loads((root / "client" / "package-lock.json").read_text())["packages"]
     for name in json.loads((root / "client" / "package.json").read_text())["dependencies"]:
         assert f"{name} {lock[f'node_modules/{name}']['version']}\n" in text
-    assert text.count("Permission is hereby granted, free of charge") == 2
+    assert text.count("Permission is hereby granted, free of charge") == 1  # three.js; lit-html has another
     assert text.count("Copyright") >= 2
 
 
@@ -135,8 +135,13 @@ def test_recording_begins_anew(studio: Studio) -> None:
 def test_refused_edits_are_told(studio: Studio) -> None:
     """A refusal that belongs to no field is told in the engine's words until it is read."""
     studio.tool("joint")
-    grip = studio.get("pixel", "link6", [0, 0, 0.01])
-    studio.drag(grip, studio.get("pixel", "link6", [0, 0, -0.012]))
+    middle = studio.get("pixel", "link6", [0, 0, 0])  # farther from the pins, where two links meet, than anything snaps
+    mouse = studio.page.mouse
+    mouse.move(middle["x"], middle["y"])
+    mouse.down()
+    mouse.move(middle["x"] + 60, middle["y"], steps=4)
+    mouse.move(middle["x"], middle["y"], steps=4)
+    mouse.up()
     toast = studio.page.locator(".toast.error")
     toast.wait_for(state="visible")
     assert "different bodies" in toast.inner_text()
@@ -200,7 +205,7 @@ WEDGE = [
 
 
 def test_mesh_is_dropped_on_the_page(studio: Studio) -> None:
-    """A mesh becomes a body of its convex hull: a corner of a cube of 0.2 m, 1/6 of its volume, of 1000 kg/m³."""
+    """A mesh becomes a body, in metres where it is small: a corner of a cube of 0.2 m, 1/6 of it, of 1000 kg/m³."""
     facets = "".join(
         "facet normal 0 0 0\nouter loop\n"
         + "".join(f"vertex {x} {y} {z}\n" for x, y, z in face)
@@ -208,6 +213,7 @@ def test_mesh_is_dropped_on_the_page(studio: Studio) -> None:
         for face in WEDGE
     )
     studio.ask(DROP, ["wedge.stl", f"solid wedge\n{facets}endsolid wedge\n"])
+    studio.page.click("dialog button:text('Add body')")
     studio.until("() => impulsar.scene().bodies.length === 11")
     assert studio.get("scene")["bodies"][-1]["mass"] == pytest.approx(1000 * 0.2**3 / 6)
 

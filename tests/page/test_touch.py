@@ -108,7 +108,7 @@ def test_motion_sphere(phone: Studio) -> None:
     phone.until("() => impulsar.live().motors.length === 1 && impulsar.motionPixel('hinge5') !== null")
     ball, foot = phone.get("motionPixel", "hinge5"), phone.get("jointPixel", "hinge5")
     arm = (ball["x"] - foot["x"], ball["y"] - foot["y"])
-    phone.slide(ball, {"x": foot["x"] + arm[0] - 0.8 * arm[1], "y": foot["y"] + arm[1] + 0.8 * arm[0]})
+    phone.slide(ball, {"x": foot["x"] + arm[0] - 1.6 * arm[1], "y": foot["y"] + arm[1] + 1.6 * arm[0]})
     phone.until("() => Math.abs(impulsar.live().motors[0].value) > 0.5")
     phone.settle()
     (motor,) = phone.get("live")["motors"]

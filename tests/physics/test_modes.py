@@ -129,7 +129,7 @@ def test_half_swings_of_a_pendulum_with_dry_friction(tolerance, allowed):
             k += 1
         angle = last[0] if k == len(pieces) else pieces[k][1](world.time)[0]
         assert world.joint("pin").position - start == pytest.approx(angle, abs=allowed)
-    assert world.joint("pin").velocity == 0.0
+    assert abs(world.joint("pin").velocity) < 1e-30  # 0 on the CPU, 2e-36 where a device fuses products and sums
 
 
 @pytest.mark.parametrize(("static", "sliding"), [(0.5, 0.4), (0.4, 0.4), (0.6, 0.1)])

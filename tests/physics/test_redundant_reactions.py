@@ -116,3 +116,38 @@ def test_open_joints_leave_a_chain_determinate(method, device):
     world.step(40)
     assert world.constraint_error() > 1e-9
     assert all(forces(world)[1])
+
+
+def test_components_that_redundant_hinges_leave_open_are_known() -> None:
+    """Of a planar four-bar: the force across its plane, and torques about axes in it. Joints that leave the loop
+    nothing to choose (a ball, a cylinder) have the same forces in the plane, and nothing is open."""
+    import impulsar as im
+
+    world, free = im.World(im.scene("four-bar")), im.World(im.scene("four-bar"))
+    free.change("A", type="spherical")
+    free.change("B", type="cylindrical")
+    for one in (world, free):
+        one.step(20)
+    for name in world.model.joints:
+        joint, other = world.joint(name), free.joint(name)
+        assert joint.reaction_open.force.tolist() == [False, False, True]
+        assert joint.reaction_open.torque.tolist() == [True, True, False]
+        assert not joint.reaction_determinate
+        assert other.reaction_determinate
+        assert not np.any(other.reaction_open)
+        assert joint.reaction.force[:2] == pytest.approx(other.reaction.force[:2], abs=1e-9)
+
+
+def test_an_oblique_loop_has_open_components_where_its_null_space_points() -> None:
+    """A link between two balls may be stretched by itself along its line, whatever else holds it there."""
+    model = Model("stretched", gravity=(0.0, 0.0, 0.0))
+    bar = model.body("bar", mass=1.0, inertia=(0.1, 0.1, 0.1), velocity=(0.0, 0.0, 0.0))
+    model.joint("left", "spherical", model.ground, bar, at=(-0.5, 0.0, 0.0))
+    model.joint("right", "spherical", model.ground, bar, at=(0.5, 0.0, 0.0))
+    model.load("push", bar, force=(0.0, 3.0, 0.0))
+    world = World(model)
+    world.step(3)
+    for name in ("left", "right"):
+        assert world.joint(name).reaction_open.force.tolist() == [True, False, False]
+        assert not world.joint(name).reaction_open.torque.any()
+        assert world.joint(name).reaction.force == pytest.approx((0.0, -1.5, 0.0), abs=1e-9)

@@ -99,6 +99,7 @@ def test_remote_says_what_it_means_and_is_encrypted() -> None:
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
+        (["--set", "start=30deg"], "--set start=30deg: of which scene?"),
         (["--host", "0.0.0.0"], "--allow-remote"),
         (["--host", "192.0.2.1"], "--allow-remote"),
         (["--cert", "a.pem"], "give both"),

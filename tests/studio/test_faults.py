@@ -14,9 +14,11 @@ from impulsar.history.history import History
 from impulsar.history.journal import Journal
 from impulsar.io import edit_to_json, meshes
 from impulsar.studio import messages as ms
+from impulsar.studio import opening as opening_module
 from impulsar.studio import session as session_module
 from impulsar.studio.asked import MOST_PARTS
 from impulsar.studio.command import KEPT, begin_history
+from impulsar.studio.controls import CONTROLS
 from impulsar.studio.mailbox import Mailbox
 from impulsar.studio.publisher import Client
 from impulsar.studio.recording import Recording, _base_size
@@ -101,7 +103,7 @@ def test_single_steps_leave_the_world_paused_whatever_comes(
     session.history.apply(edits.Pause(True))
     monkeypatch.setattr(session.history, "step", failing(fault))
     with pytest.raises(type(fault)):
-        session._do_step(ms.Control(id=1, action="step"), client)
+        CONTROLS["step"](session, ms.Control(id=1, action="step"), client)
     assert session.world.paused
 
 
@@ -191,10 +193,10 @@ def test_scenes_that_would_take_long_to_build_are_refused_before(
     spiky.body("star", 1.0, (1.0, 1.0, 1.0), shape=[im.Sphere(0.1)] * (MOST_PARTS + 1))
     with pytest.raises(im.ModelError, match=f"{MOST_PARTS + 1} shapes"):
         session.replace_world(spiky, "spiky")
-    monkeypatch.setattr(session_module, "built_in", failing(AssertionError("built")))
+    monkeypatch.setattr(opening_module, "built_in", failing(AssertionError("built")))
     for n in (10**9, MOST_PARTS + 1):
         with pytest.raises(im.ModelError, match=f"n is {n}, expected at most {MOST_PARTS}"):
-            session._do_scene(ms.Control(id=1, action="scene", name="chain", parameters={"n": n}), client)
+            CONTROLS["scene"](session, ms.Control(id=1, action="scene", name="chain", parameters={"n": n}), client)
 
 
 # memory and disk ------------------------------------------------------------------------------------------
@@ -227,7 +229,8 @@ def test_a_mesh_that_is_too_large_is_known_before_it_is_held(
 def test_text_meshes_are_read_whatever_ends_their_lines() -> None:
     for end in (b"\n", b"\r\n", b"\r"):
         corners = [b"v %d %d %d" % (x, y, z) for x in (0, 2) for y in (0, 2) for z in (0, 2)]
-        hull, triangles = meshes.read_mesh("a.obj", end.join([*corners, b"f 1 2 3 4"]))
+        found = meshes.read_mesh("a.obj", end.join([*corners, b"f 1 2 3 4"]))
+        hull, triangles = found.hull, found.triangles
         assert (len(hull.points), triangles) == (8, 2)
 
 

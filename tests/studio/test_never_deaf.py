@@ -182,6 +182,20 @@ def test_a_long_way_through_the_history_is_ended_by_what_comes_next(
     assert ask(control("hash"))["text"] == (here if way == "undo" else end)["text"]
 
 
+def test_what_the_page_asks_for_by_itself_ends_nothing(begun, slow_launches: list[float]) -> None:
+    """Undo of what a page follows with a question for the freedoms, on a machine on which it takes long."""
+    session, _, ask = begun()
+    ask(control("step", 40))
+    here = ask(control("hash"))
+    ask(edits.SetParameter("link2.mass", 0.3))
+    slow_launches[0] = 0.02
+    session.call(session.world.runner.forget).result(10)
+    going = ask(control("undo"), wait=False)["id"]
+    told = ask(control("mobility"), wait=False)["id"]
+    assert ask(going)["ok"] and ask(told)["ok"]
+    assert ask(control("hash"))["text"] == here["text"]
+
+
 @pytest.mark.timed
 def test_a_step_that_takes_long_is_ended_too(begun, slow_launches: list[float]) -> None:
     """Of 3 s at a tenth of real time: what is asked for comes first, and the step begins again after it."""

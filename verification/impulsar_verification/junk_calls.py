@@ -30,7 +30,8 @@ from impulsar import analysis, edits, io, render, results, scenes
 from impulsar.author.errors import ModelError, StepError
 from impulsar.author.model import Model
 from impulsar.author.parts import Motor
-from impulsar.author.profiles import Harmonic, Ramp, Smooth, Table
+from impulsar.author.profiles import Formula, Harmonic, Ramp, Smooth, Table
+from impulsar.author.sensors import Encoder, Imu
 from impulsar.author.shapes import Box, Capsule, Cone, ConvexHull, Cylinder, HeightField, Mesh, Plane, Sphere
 from impulsar.engine.methods import Direct, Simgc, Simmc
 from impulsar.history.history import History
@@ -115,6 +116,11 @@ def arms() -> Model:
     model.material_pair("felt", "wood", friction=0.3)
     model.obstacle("floor", Box((9, 9, 1)), position=(0, 0, -5), material="felt")
     model.no_contact("rod", "floor")
+    model.distance("reach", "ground", "rod", at_a=(0, 0, 0), at_b=(2, 0, 0))
+    model.angle("bend", "arm", "rod", from_a=(0, 0, 0), to_a=(1, 0, 0), from_b=(1, 0, 0), to_b=(2, 0, 0))
+    model.parameter("a", 0.5, minimum=0.1, maximum=2.0, unit="m")
+    model.expression("coil.stiffness", "2*a")
+    model.sensor("imu", Imu("arm"))
     model.dt, model.duration = 0.01, 0.1
     return model
 
@@ -188,6 +194,7 @@ def plain_calls() -> dict[str, Call]:
         "Ramp": (Ramp, {"start": 0.0, "end": 1.0, "t0": 0.0, "t1": 1.0}),
         "Smooth": (Smooth, {"start": 0.0, "end": 1.0, "t0": 0.0, "t1": 1.0}),
         "Harmonic": (Harmonic, {"amplitude": 1.0, "omega": 2.0, "phase": 0.0, "mean": 0.0}),
+        "Formula": (Formula, {"text": "2*sin(3*t)"}),
         "Table": (Table, {"times": (0.0, 1.0), "values": (0.0, 2.0)}),
         "Box": (Box, {"size": (1, 1, 1), "offset": (0, 0, 0), "orientation": (0, 0, 0, 1), "material": "steel"}),
         "Sphere": (Sphere, {"radius": 1.0}),
@@ -218,8 +225,9 @@ def model_calls() -> dict[str, Call]:
         | {"velocity": (0, 0, 0), "angular_velocity": (0, 0, 0), "shape": Box((1, 1, 1)), "material": "steel"},
         "joint": {"name": "j", "type": "revolute", "first": "arm", "second": "rod", **P, "limits": (-1, 1)}
         | dict.fromkeys(("limit_restitution", "friction", "viscous", "stiffness", "damping", "rest"), 0.1)
-        | {"motor": Motor(torque=1.0), "loop": None, "contact": True},
-        "coupling": {"name": "c", "joint_a": "hinge", "joint_b": "elbow", "ratio": 2.0, "group_a": "angle"},
+        | {"motor": Motor(torque=1.0), "loop": None, "contact": True, "closed": None},
+        "coupling": {"name": "c", "joint_a": "hinge", "joint_b": "elbow", "ratio": 2.0, "group_a": "angle"}
+        | {"belt": 0.1},
         "spring": {"name": "s", "first": "arm", "second": "rod", "at_a": (0, 0, 0), "at_b": (2, 0, 0)}
         | {"stiffness": 1.0, "damping": 0.1, "free_length": 1.0},
         "load": {
@@ -237,6 +245,17 @@ def model_calls() -> dict[str, Call]:
         "obstacle": {"name": "o", "shape": Box((1, 1, 1)), "position": (0, 0, -3), "orientation": (0, 0, 0, 1)}
         | {"material": "steel"},
         "no_contact": {"a": "arm", "b": "floor", "name": "n"},
+        "group": {"name": "g", "parts": ("arm", "hinge")},
+        "fluid": {"name": "f", "density": 1000.0, "viscosity": 1e-3, "surface": 0.0, "current": (0, 0, 0), "drag": 0.5}
+        | {"added_mass": True, "bodies": None, "without": (), "wave_amplitude": 0.1, "wave_number": 1.0}
+        | {"wave_direction": 0.0, "wave_phase": 0.0, "depth": 3.0, "wave_period": None},
+        "sensor": {"name": "s", "sensor": Encoder("hinge")},
+        "distance": {"name": "d", "first": "arm", "second": "ground", "at_a": (0, 0, 0), "at_b": (2, 0, 0)},
+        "angle": {"name": "w", "first": "arm", "second": "rod", "from_a": (0, 0, 0), "to_a": (1, 0, 0)}
+        | {"from_b": (0, 0, 0), "to_b": (2, 0, 0)},
+        "parameter": {"name": "b", "value": "2*a", "minimum": 0.0, "maximum": 9.0, "unit": "m"},
+        "expression": {"path": "arm.mass", "text": "3*a"},
+        "with_parameters": {"a": 1.0},
         "at": {"time": 1.0, "edit": edits.Pause()},
         "copy": {"parts": True},
         "check": {"meeting": True},
@@ -259,6 +278,7 @@ def world_calls() -> dict[str, Call]:
         "restore": {"moment": None},
         "body": {"name": "arm"},
         "joint": {"name": "hinge"},
+        "sensor": {"name": "imu"},
         "point": {"body": "arm", "at": (0, 0, 0)},
         "snapshot_png": {"width": 64, "height": 48},
         "snapshot": {},
@@ -362,8 +382,13 @@ def file_calls() -> dict[str, Call]:
         ),
         "analysis.modes": (
             lambda bench: lambda **given: analysis.modes(**{"source": bench.model} | given),
-            {"time": 0.0, "device": "cpu"},
+            {"time": 0.0, "device": "cpu", "poses": 2},
         ),
+        "analysis.turn": (
+            lambda bench: lambda **given: analysis.turn(**{"model": bench.model} | given),
+            {"coordinate": "hinge", "samples": 4, "device": "cpu"},
+        ),
+        "analysis.turn model": (lambda bench: analysis.turn, {"model": None}),
     }
 
 
@@ -373,8 +398,15 @@ def calls() -> dict[str, Call]:
 
 
 GOOD_EDITS: dict[str, dict[str, Any]] = {
-    "Grab": {"hand": "h", "body": "arm", "at": (0, 0, 0), "stiffness": 10.0, "damping": 1.0},
+    "Attach": {"name": "servo", "controller": lambda t, y: 0.0, "rate": 100.0, "reads": ("hinge.position", "imu")}
+    | {"writes": ("hinge.torque",), "hold": "zero", "budget": 1.0},
+    "Detach": {"name": "servo"},
+    "Grab": {
+        **{"hand": "h", "body": "arm", "at": (0, 0, 0), "stiffness": 10.0, "damping": 1.0},
+        **{"angular_stiffness": 1.0, "angular_damping": 0.1},
+    },
     "Move": {"hand": "held", "target": (1, 0, 0)},
+    "Grip": {"hand": "held", "stiffness": 20.0, "damping": 1.0, "angular_stiffness": 1.0, "angular_damping": 0.1},
     "Release": {"hand": "held"},
     "ApplyLoad": {
         "name": "l",
@@ -385,15 +417,70 @@ GOOD_EDITS: dict[str, dict[str, Any]] = {
         "frame": "body",
     },
     "RemoveLoad": {"name": "wind"},
+    "Several": {"edits": (edits.SetParameter("arm.mass", 2.0), edits.Remove("probe", "tip"))},
+    "Rename": {"name": "arm", "to": "lever"},
+    "Plate": {
+        "name": "plate",
+        "ends": (edits.End(body="arm", point=(0, 0, 0)), edits.End(at=(3.0, 1.0)), edits.End(at=(2.0, 3.0))),
+        "origin": (0, 0, 0),
+        "u": (1, 0, 0),
+        "v": (0, 0, 1),
+        "thickness": 0.01,
+        "density": 100.0,
+    },
+    "Mirror": {"bodies": ("arm", "rod"), "normal": (1, 0, 0), "point": ("arm", (0, 0, 0)), "along": (0, 3, 0)},
+    "Shift": {"bodies": ("arm",), "shift": (0, 0, 0), "angle": 0.0, "axis": (0, 0, 1), "centre": (0, 0, 0)},
+    "Cam": {
+        "name": "cam",
+        "at": (0.5, 2.0),
+        "base": 0.03,
+        "lift": 0.01,
+        "rise": 2.0,
+        "dwell": 1.0,
+        "fall": 2.0,
+        "law": "harmonic",
+        "follower": "roller",
+        "roller": 0.01,
+        "angle": 1.5,
+        "speed": 1.0,
+        "stiffness": 100.0,
+        "origin": (0, 0, 0),
+        "u": (1, 0, 0),
+        "v": (0, 0, 1),
+        "thickness": 0.01,
+        "density": 1000.0,
+        "material": "oiled",
+    },
+    "Copy": {
+        "bodies": ("arm", "rod"),
+        "shift": (1, 0, 0),
+        "angle": 0.1,
+        "axis": (0, 0, 1),
+        "centre": (0, 0, 0),
+        "count": 2,
+    },
+    "Draw": {
+        "links": ("a", "b"),
+        "ends": (edits.End(body="arm", point=(0, 0, 0)), edits.End(length=0.2, angle=1.0), edits.End(at=(2.0, 1.0))),
+        "origin": (0, 0, 0),
+        "u": (1, 0, 0),
+        "v": (0, 0, 1),
+        "radius": 0.01,
+        "density": 100.0,
+    },
     "SetParameter": {"path": "arm.mass", "value": 2.0},
+    "Bind": {"path": "arm.mass", "expression": "3*a"},
     "SetStep": {"dt": 0.01},
     "Drive": {"joint": "hinge", "value": 0.1, "group": "angle"},
     "SetMaterial": {"part": "arm", "material": "felt", "shape": None},
     "SetMotor": {"joint": "hinge", "motor": Motor(torque=0.2), "group": "angle"},
     "ChangeJoint": {"joint": "elbow", "changes": {"type": "spherical"}, "frames": "present"},
+    "Cut": {"joint": "elbow"},
+    "Close": {"joint": "elbow"},
     "Add": {"kind": "probe", "name": "p", "options": {"body": "arm", "at": (0, 0, 0)}},
     "Remove": {"kind": "probe", "name": "tip"},
     "SetState": {"bodies": {"arm": {"velocity": (0, 0, 0)}}},
+    "SetStart": {"velocities": True},
     "DragTo": {"body": "rod", "target": (1, 0, -1), "at": (0, 0, 0)},
     "Reset": {},
     "Pause": {"paused": True},

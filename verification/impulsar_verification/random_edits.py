@@ -13,8 +13,9 @@ from impulsar.author.joints import CATALOGUE
 from impulsar.author.model import Model
 from impulsar.author.parts import Motor
 from impulsar.author.placing import TWO_AXES
-from impulsar.author.profiles import Harmonic, Ramp, Table
+from impulsar.author.profiles import Formula, Harmonic, Ramp, Table
 from impulsar.author.shapes import Box, Capsule, Plane, Sphere
+from impulsar.edits.hands import turns
 from impulsar.world.world import World
 
 COORDINATES = ("generalized", "maximal")
@@ -171,7 +172,8 @@ class Source:
         if len(self.hands) >= 3:
             return None
         at = tuple(0.05 * self.rng.normal(size=3))
-        return edits.Grab(self.fresh("hand"), self.pick(self.world.model.bodies), at, 200.0, 1.0)  # type: ignore[arg-type]
+        body, angular = self.pick(self.world.model.bodies), (0.5, 0.01) if self.rng.random() < 0.3 else ()
+        return edits.Grab(self.fresh("hand"), body, at, 200.0, 1.0, *angular)  # type: ignore[arg-type]
 
     def move(self) -> edits.Edit | None:
         hand = self.pick(self.hands)
@@ -180,7 +182,10 @@ class Source:
         target = self.rng.normal(size=3) * 0.5
         t = self.world.time
         ramp = Ramp(None, tuple(target), t, t + 0.1)
-        return edits.Move(hand, ramp if self.rng.random() < 0.3 else tuple(target))
+        turn = None
+        if turns(self.world.system, self.world.system.hand_names.index(hand)):
+            turn = tuple(self.rng.normal(size=3))
+        return edits.Move(hand, ramp if self.rng.random() < 0.3 else tuple(target), turn)
 
     def release(self) -> edits.Edit | None:
         hand = self.pick(self.hands)
@@ -259,7 +264,7 @@ class Source:
         ball = self.world.model.joints[joint].kind.group(group).is_ball
         value: Any = tuple(self.rng.normal(size=3) * 0.1) if ball else float(self.rng.normal() * 0.3)
         if not ball and self.rng.random() < 0.3:
-            value = Harmonic(0.3, 4.0)
+            value = (Harmonic(0.3, 4.0), Formula("0.3*sin(4*t)"))[self.world.runner.count % 2]
         return edits.Drive(joint, value, group)
 
     def set_motor(self) -> edits.Edit | None:

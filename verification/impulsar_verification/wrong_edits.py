@@ -84,6 +84,8 @@ class Spoiler:
                 lambda: edits.Grab("h", self.body, stiffness=self.one((*NOT_NUMBERS, *NOT_FINITE, -1.0))),
                 lambda: edits.Grab("h", self.body, damping=self.one((*NOT_NUMBERS, *NOT_FINITE, -1.0))),
                 lambda: edits.Grab("h", self.body, stiffness=0.0, damping=0.0),
+                lambda: edits.Grab("h", self.body, angular_stiffness=self.one((*NOT_NUMBERS, *NOT_FINITE, -1.0))),
+                lambda: edits.Grab("h", self.body, angular_damping=self.one((*NOT_NUMBERS, *NOT_FINITE, -1.0))),
             )
         )()
 
@@ -91,6 +93,8 @@ class Spoiler:
         wrong = (*NOT_VECTORS, Ramp(0.0, 1.0, 0.0, 1.0), Harmonic(1.0, 1.0), Table((0.0, 1.0), (1.0, 2.0)))
         if self.rng.random() < 0.3:
             return edits.Move(self.one(NOT_NAMES), (0.0, 0.0, 0.0))
+        if self.rng.random() < 0.3:  # it does not turn
+            return edits.Move("held", None, self.one((None, (0.0, 0.0, 1.0), *wrong)))
         return edits.Move("held", self.one(wrong))
 
     def release(self) -> edits.Edit:

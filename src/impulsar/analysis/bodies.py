@@ -240,7 +240,7 @@ class Mechanism:
     def size(self) -> float:
         """Extent of the mechanism: how far its centres of mass are apart, and a characteristic length [m]."""
         p = self.positions
-        return float(np.linalg.norm(p.max(axis=0) - p.min(axis=0))) + self.length
+        return float(np.linalg.norm(np.ptp(p, axis=0))) + self.length if len(p) else self.length
 
     def pick(self, *kinds: int) -> list[int]:
         """Indices of the rows of some kinds."""
@@ -322,6 +322,12 @@ class Mechanism:
         return clone
 
 
+def refuse_tyres(what: str, model: Model) -> None:
+    """Raise ModelError at tyres: what they carry along the road depends on how they came there."""
+    for tyre in model.tyres:
+        raise ModelError(f"tyre '{tyre}': has deflections, of which {what} knows nothing; run the model, or remove it")
+
+
 def copy_model(model: Model) -> Model:
     """A model of its own; what is never changed in place (shapes, profiles, callables) is shared."""
     clone = copy.copy(model)
@@ -344,7 +350,7 @@ def _take_over(mechanism: Mechanism, world: World) -> None:
     old, new = world.system, mechanism.system
     mechanism.time = world.time
     poses = [np.concatenate([world.body(name).position, world.body(name).orientation]) for name in mechanism.bodies]
-    mechanism.state.write("q", np.concatenate(poses)[:, None])
+    mechanism.state.write("q", np.array(poses).reshape(-1, 1))
     mechanism.state.write("loop_q", world.readout.freedoms()[0])  # in the author's order in both
     _take_parameters(old, new)
     new.channels.items = list(old.channels.items)

@@ -14,9 +14,9 @@ import warp as wp
 from ..author.checks import sequence, show
 from ..author.errors import ModelError
 from ..author.model import Model
-from ..author.parts import Obstacle
 from ..author.rotations import multiply, rotation_matrix
 from ..author.shapes import HeightField, Mesh, Plane, Shape
+from ..author.surfaces import Obstacle
 from ..author.touching import GROUND, Exclusions, owners
 from ..engine.collide.arrays import CollideScratch, ShapeArrays
 from ..engine.collide.detect import pair_distance, place_shape

@@ -20,11 +20,11 @@ from ..author.errors import ModelError
 from ..author.joints import Group
 from ..author.model import Model
 from ..author.parts import Joint, Motor
-from ..author.profiles import Profile
+from ..author.profiles import Formula, Profile
 from ..engine.system.slots import CLOSURE, COUPLING, MOTOR_POSITION
 from ..observe.readout import coordinate_name
 from .assembly import AssemblyError, drive, settle
-from .bodies import DRIVES, Balance, Mechanism, copy_model
+from .bodies import DRIVES, Balance, Mechanism, copy_model, refuse_tyres
 from .motion import Motion, solve_motion
 
 if TYPE_CHECKING:
@@ -56,6 +56,7 @@ def inverse(
         raise ModelError(f"inverse: model is {show(model)}, expected a Model")
     if not isinstance(motions, Mapping | None):
         raise ModelError(f"inverse: motions is {show(motions)}, expected motions by the names of joints")
+    refuse_tyres("inverse", model)
     model = copy_model(model)
     for body in model.bodies.values():  # the motion gives the velocities
         body.velocity, body.angular_velocity = np.zeros(3), np.zeros(3)
@@ -99,6 +100,8 @@ def _drive_model(model: Model, motions: Mapping[str, Any] | None) -> dict[str, D
             known = ", ".join(groups) or "none"
             raise ModelError(f"inverse: no coordinate named {show(name)}; known are: {known}")
         joint, group = groups[name]
+        if isinstance(motion, Formula):
+            raise ModelError(f"inverse: '{name}' follows a formula, which has no rates; give t -> (q, q̇, q̈)")
         if callable(motion) and not isinstance(motion, Profile):
             given[name] = _checked(name, motion)
             motion = 0.0
@@ -117,8 +120,10 @@ def _check_motor(name: str, joint: Joint, group: Group) -> None:
         return
     if motor.speed is not None:
         raise ModelError(f"joint '{name}': its motor gives a speed, not a motion; give motions={{'{name}': ...}}")
-    if not (is_number(motor.position) or isinstance(motor.position, Profile)):
-        raise ModelError(f"joint '{name}': its motor is a callable; give motions={{'{name}': t -> (q, q̇, q̈)}}")
+    if isinstance(motor.position, Formula) or not (is_number(motor.position) or isinstance(motor.position, Profile)):
+        raise ModelError(
+            f"joint '{name}': its motor is a formula or a callable; give motions={{'{name}': t -> (q, q̇, q̈)}}"
+        )
 
 
 def _checked(name: str, motion: Callable[[float], Any]) -> Driven:

@@ -11,6 +11,7 @@ Named as redundant are the rows that depend on rows before them: joints in the a
 couplings, then motors. A reaction is determinate where no dependency among the rows touches its joint.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -63,6 +64,7 @@ class Mobility:
     determinate: dict[str, bool]  # by joint: whether its reaction is determined
     length: float  # by which turns are compared with shifts [m]
     gap: float  # between the singular values on either side of the rank
+    moving: tuple[str, ...] = ()  # bodies that some freedom moves
 
     @property
     def equations(self) -> int:
@@ -103,6 +105,8 @@ class Mobility:
         lines += self._redundant_lines()
         vague = [name for name, known in self.determinate.items() if not known]
         lines += [f"  reaction not determinate: {', '.join(vague)}"] if vague else []
+        if self.freedoms and len(self.moving) < self.bodies:
+            lines.append(f"  free to move: {', '.join(self.moving)}")
         return "\n".join(lines)
 
     def _redundant_lines(self) -> list[str]:
@@ -138,6 +142,7 @@ class Mobility:
             "redundant_rows": [vars(row) for row in self.redundant_rows],
             "determinate": self.determinate,
             "length": self.length,
+            "moving": list(self.moving),
         }
 
 
@@ -177,7 +182,14 @@ def mobility(source: Model | World, with_motors: bool = False, device: str = "cp
         determinate={name: name not in vague for name in mechanism.model.joints},
         length=size,
         gap=parts.gap,
+        moving=_moving(mechanism.bodies, parts.null),
     )
+
+
+def _moving(bodies: Sequence[str], null: np.ndarray) -> tuple[str, ...]:
+    """Bodies that the free directions [dof, freedom] move."""
+    most = np.abs(null).max(axis=1, initial=0.0).reshape(-1, 6).max(axis=1, initial=0.0)
+    return tuple(name for name, far in zip(bodies, most, strict=True) if far > TOUCHED)
 
 
 def _redundant(mechanism: Mechanism, balance: Balance, chosen: list[int], i: int, held_by: list[int]) -> Redundant:

@@ -13,16 +13,21 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..author.checks import show
 from ..author.errors import ModelError
 from ..author.model import Model
 from ..world.world import World
 from .assembly import close_held, towards
+from .bodies import Mechanism
 from .motion import solve_motion
 from .statics import Equilibrium, find_equilibrium, reduced_stiffness
 
+MOST_POSES = 200
 STEP = 1e-4  # displacement for differences, of the characteristic length: 1e-10 of truncation in ten pendula
 STENCIL = ((-2, 1 / 12), (-1, -8 / 12), (1, 8 / 12), (2, -1 / 12))
 ROUNDING = 20 * np.finfo(float).eps  # of a difference of forces, of the forces
+FARTHEST_TURN, FARTHEST_SHIFT = 0.5, 0.15  # of a body in `swing`: [rad], of the mechanism's size
+CLOSED = 1e-8  # error of the joints in a pose of `swing`, of the mechanism's size
 SYMMETRIC = 1e-6  # K less symmetric than this has forces that are not conservative
 
 
@@ -37,6 +42,7 @@ class Modes:
     damping_ratio: np.ndarray  # [mode] φᵀ C φ / 2 ω: exact where the damping does not couple modes
     shape: np.ndarray  # [mode, body, 6] displacement and rotation, world axes, unit modal mass
     poles: np.ndarray  # [2 mode] eigenvalues of the damped motion [1/s]
+    swing: np.ndarray  # [mode, pose, body, 7] from one end over the equilibrium to the other, where asked for
 
     @property
     def stable(self) -> bool:
@@ -51,11 +57,11 @@ class Modes:
         for k, (omega, zeta) in enumerate(zip(self.frequency, self.damping_ratio, strict=True)):
             grows = f"  GROWS by {self.growth[k]:.6g} 1/s" if self.growth[k] else ""
             lines.append(
-                f"  {k + 1:4d}   {omega:<12.7g}   {omega / 2 / np.pi:<12.7g}   {zeta:<10.4g} {self._where(k)}{grows}"
+                f"  {k + 1:4d}   {omega:<12.7g}   {omega / 2 / np.pi:<12.7g}   {zeta:<10.4g} {self.where(k)}{grows}"
             )
         return "\n".join(lines)
 
-    def _where(self, k: int) -> str:
+    def where(self, k: int) -> str:
         """The bodies that move most in a mode."""
         size = np.linalg.norm(self.shape[k, :, :3], axis=1)
         if not size.max() > 1e-9 * np.abs(self.shape[k]).max():
@@ -76,8 +82,13 @@ class Modes:
         }
 
 
-def modes(source: Model | World, time: float | None = None, device: str = "cpu") -> Modes:
-    """Vibrations about the equilibrium that `statics` finds from the pose of a model or world."""
+def modes(source: Model | World, time: float | None = None, device: str = "cpu", *, poses: int = 0) -> Modes:
+    """Vibrations about the equilibrium that `statics` finds from the pose of a model or world.
+
+    poses: how many to show each mode by on either side of the equilibrium, exaggerated, with the joints closed.
+    """
+    if not isinstance(poses, int) or isinstance(poses, bool) or not 0 <= poses <= MOST_POSES:
+        raise ModelError(f"modes: poses is {show(poses)}, expected a whole number from 0 to {MOST_POSES}")
     found = find_equilibrium(source, time, device)
     if found.resting is not None and found.pressing is not None and len(found.pressing.cones):
         pair = found.resting.names(int(found.pressing.cones.contact[0]))
@@ -107,7 +118,34 @@ def modes(source: Model | World, time: float | None = None, device: str = "cpu")
         damping_ratio=np.divide(modal, 2 * frequency, out=np.zeros(n), where=frequency > 0),
         shape=shape,
         poles=poles[np.lexsort((poles.imag, np.abs(poles)))],
+        swing=np.array([_swing(found, one.ravel(), poses) for one in shape]),
     )
+
+
+def _swing(found: Equilibrium, shape: np.ndarray, poses: int) -> np.ndarray:
+    """Poses [2 poses + 1, body, 7] along a mode, as far as the joints let it go."""
+    mechanism = found.mechanism
+    errors = towards(mechanism, found.goals, np.zeros(len(mechanism.rows)))
+    here = mechanism.snapshot()
+    parts = np.abs(shape.reshape(-1, 6))
+    reach = max(parts[:, :3].max() / (FARTHEST_SHIFT * mechanism.size), parts[:, 3:].max() / FARTHEST_TURN)
+    sides = []
+    for side in (-1.0, 1.0):
+        mechanism.restore(here)
+        passed = [_pose(mechanism)]
+        for _ in range(poses):
+            mechanism.move(side / (poses * reach) * shape)
+            left = close_held(mechanism, found.rows, CLOSED * mechanism.size, errors)
+            if np.abs(left).max(initial=0.0) > CLOSED * mechanism.size:
+                break
+            passed.append(_pose(mechanism))
+        sides.append(passed + (poses + 1 - len(passed)) * passed[-1:])
+    mechanism.restore(here)
+    return np.array([*sides[0][:0:-1], *sides[1]])
+
+
+def _pose(mechanism: Mechanism) -> np.ndarray:
+    return np.hstack([mechanism.positions, mechanism.orientations])
 
 
 def _eigen(K: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -31,7 +31,7 @@ from ..engine.system.slots import CLOSURE, COUPLING, LIMIT_LOW, MOTOR_POSITION, 
 from ..world.views import Reaction
 from ..world.world import World
 from .assembly import close_held, drive, settle, towards
-from .bodies import DRIVES, LIMITS, Balance, Mechanism
+from .bodies import DRIVES, LIMITS, Balance, Mechanism, refuse_tyres
 from .motion import Motion, solve_motion
 from .resting import BALANCED, CLOSED, NO_END, Pressing, Resting, StaticContact, resting_of
 
@@ -168,6 +168,7 @@ def find_equilibrium(
 ) -> Equilibrium:
     """Search from the present pose, or take it as it is."""
     mechanism = Mechanism(source, device)
+    refuse_tyres("statics", mechanism.model)
     mechanism.time = mechanism.time if time is None else number("statics", "time", time)
     settle(mechanism)
     rows = mechanism.pick(CLOSURE, COUPLING, *DRIVES)

@@ -105,6 +105,15 @@ def name_or_none(owner: str, what: str, value: object) -> str | None:
     raise ModelError(f"{owner}: {what} is {show(value)}, expected a name or None")
 
 
+def colour(owner: str, value: object) -> str | None:
+    """`value` as "#rrggbb" in small letters, or None."""
+    if value is None:
+        return None
+    if not isinstance(value, str) or not re.fullmatch("#[0-9a-fA-F]{6}", value):
+        raise ModelError(f"{owner}: colour is {show(value)}, expected text such as '#3366cc', or None")
+    return value.lower()
+
+
 def sequence(owner: str, what: str, value: object) -> list:
     """The items of a tuple, list or array."""
     if not isinstance(value, tuple | list | np.ndarray) or not np.ndim(value if isinstance(value, np.ndarray) else [0]):

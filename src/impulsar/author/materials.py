@@ -10,8 +10,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from .parts import PARTS, Material, MaterialPair
+from .parts import PARTS
 from .shapes import Shape
+from .surfaces import Material, MaterialPair
 
 if TYPE_CHECKING:
     from .model import Model

@@ -1,57 +1,75 @@
 """What a user authors: bodies, joints, springs, loads, probes, couplings, materials, obstacles, one part at a time.
 
-Points and axes in the calls of `Model` are world coordinates at the authored pose; the parts store
-them in the frames of their bodies. A body's frame B has its origin at the centre of mass; ground's
-frame is the world W. Symbols of a joint as in `joints`: F on its first body P, M on its second C.
+Points and axes in the calls of `Model` are world coordinates at the authored pose, or for a point
+("arm", (0, 0, 0.1)), a body and a point of its frame; the parts store them in the frames of their bodies.
+A body's frame B has its origin at the centre of mass; ground's frame is the world W. Symbols of a joint as in
+`joints`: F on its first body P, M on its second C.
 """
 
 import copy
 from collections.abc import Callable, Iterable, Sequence
-from difflib import get_close_matches
-from itertools import islice
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
 from impulsar.author.checks import Vector, flag, not_negative, show, vector, weight
+from impulsar.author.checks import colour as colour_of
 from impulsar.author.errors import ModelError
+from impulsar.author.expressions import read_expression
 from impulsar.author.joints import CATALOGUE
+from impulsar.author.names import RESERVED, check_name, closest, guess, listed
 from impulsar.author.parts import (
     PARTS,
-    RESERVED,
+    Angle,
     Body,
     Coupling,
+    Distance,
     Joint,
     Load,
-    Material,
-    MaterialPair,
     Motor,
-    NoContact,
-    Obstacle,
     Probe,
     Spring,
-    check_name,
+    Variable,
     joint_type_of,
 )
 from impulsar.author.profiles import Value
 from impulsar.author.rotations import unit_quaternion
 from impulsar.author.shapes import Shape, check_solids, inertia_tensor, shape_list, uniform_solid
+from impulsar.author.surfaces import Material, MaterialPair, NoContact, Obstacle
 
+from .fluids import Fluid, Fluids, check_fluid
+from .groups import Groups, check_group
 from .materials import COMMON, pair_of
-from .placing import Frame, checked_frame, frame_gap, make_features, place_frames
+from .measures import Measures
+from .placing import Frame, checked_frame, closed_joint, frame_gap, make_features, place_frames
+from .sensing import Mounted, Sensing
+from .tyres import Tyre, Tyres
+from .variables import (
+    check_expressions,
+    check_word,
+    find_field,
+    has_value,
+    known_names,
+    takes_expressions,
+    values_of,
+    with_values,
+    write_field,
+)
 
 KINDS = {name: kind.plural for name, kind in PARTS.items()}  # of parts, and where a model keeps them
 COORDINATES = {group.name for kind in CATALOGUE.values() for group in kind.groups}  # "joint.slide"
 COORDINATE_NAMES = (*COORDINATES, "rotation.x", "rotation.y", "rotation.z")
-MOST_NAMES, MOST_LISTED = 1_000, 20  # that are looked through for one that may be meant, and that are told
+Place = Vector | tuple[str, Vector]  # a point of the world, or a body by name and a point of its frame [m]
+Way = Vector | tuple[Place, Place]  # a direction in world axes, or from one place to another
 GAP = 1e-6  # how far joint frames may miss each other along locked directions [m, rad]
 
 
-class Model:
+class Model(Measures, Groups, Fluids, Tyres, Sensing):
     """A mechanism as authored. `gravity` [m/s²] in world axes.
 
     `horizon` [s] until when solutions of different methods can be compared, `reference_energy` [J],
-    `duration` [s] and `dt` [s] are a scene's own figures, None where it states none.
+    `duration` [s] and `dt` [s] are a scene's own figures, None where it states none. `scene` is the catalogue's scene
+    that it began as: what that is about is told of it as long as it is true.
     """
 
     def __init__(self, name: str = "model", gravity: Vector = (0.0, 0.0, -9.81)) -> None:
@@ -64,23 +82,31 @@ class Model:
         self.loads: dict[str, Load] = {}
         self.probes: dict[str, Probe] = {}
         self.couplings: dict[str, Coupling] = {}
+        self.distances: dict[str, Distance] = {}
+        self.angles: dict[str, Angle] = {}
+        self.parameters: dict[str, Variable] = {}
+        self.tyres: dict[str, Tyre] = {}
         self.materials: dict[str, Material] = {}  # declared; others are in materials.COMMON
         self.material_pairs: dict[str, MaterialPair] = {}
         self.obstacles: dict[str, Obstacle] = {}
         self.no_contacts: dict[str, NoContact] = {}
+        self.fluids: dict[str, Fluid] = {}
+        self.sensors: dict[str, Mounted] = {}
         for where in KINDS.values():
             vars(self).setdefault(where, {})
+        self.expressions: dict[str, str] = {}  # "arm.mass": "2*a", what follows parameters (`variables`)
         self.script: list[tuple[float, object]] = []
         self.horizon: float | None = None
         self.reference_energy: float | None = None
         self.duration: float | None = None
         self.dt: float | None = None
+        self.scene: str | None = None
 
     def copy(self, parts: bool = False) -> "Model":
         """A model that can be changed by itself: of the same parts, or with parts=True of copies of them."""
         parts = flag("model", "parts", parts)
         clone = copy.copy(self)
-        clone.script = list(self.script)
+        clone.script, clone.expressions = list(self.script), dict(self.expressions)
         for kind in KINDS.values():
             own = getattr(self, kind)
             setattr(clone, kind, {name: copy.copy(part) for name, part in own.items()} if parts else dict(own))
@@ -94,25 +120,78 @@ class Model:
         """Have `edit` applied at `time` [s] of a run."""
         self.script.append((not_negative(f"model '{self.name}'", "time of a script's edit", time, "s"), edit))
 
+    def parameter(
+        self,
+        name: str,
+        value: float | str,
+        minimum: float | None = None,
+        maximum: float | None = None,
+        unit: str = "",
+    ) -> Variable:
+        """Declare a parameter: a number within a range, or a text, an expression of other parameters.
+
+        Numbers in the other calls may then be expressions: `mass="2*a"`, `at=("a", 0, 0)`, `Capsule(0.01, "a")`. The
+        model keeps them, and `with_parameters` or a live edit gives other values. An expression has + - * / ^ and
+        parentheses; pi, deg; sin, cos, tan, asin, acos, atan, atan2, hypot, sqrt, exp, log, abs, min, max.
+        """
+        owner = self.claim("parameter", name)
+        check_word(name)
+        text = value if isinstance(value, str) else None
+        if text is not None:
+            known_names(self, owner, text)
+        new = Variable(name, 0.0 if text is not None else value, minimum, maximum, unit, text)  # type: ignore[arg-type]
+        if text is not None:
+            new.value = values_of(self.having("parameter", new))[name]
+        new.check()
+        self.parameters[name] = new
+        return new
+
+    def expression(self, path: str, text: str) -> float:
+        """Have what a path leads to ("arm.length", "arm.position.x") follow an expression; returns its value."""
+        field = find_field(self, path)
+        owner = f"expression of '{path}'"
+        known_names(self, owner, text)
+        value = read_expression(owner, text).value(owner, values_of(self))
+        if not has_value(self, field, value):
+            vars(self).update(vars(write_field(self, field, value)))
+        self.expressions[path] = text
+        return value
+
+    def with_parameters(self, **values: float | str) -> "Model":
+        """A copy in which parameters have other values, and so has all that follows them.
+
+        Where only sizes follow, joints may be open in it: `analysis.with_parameters` closes them.
+        """
+        return with_values(self, values).model
+
+    def without_expressions(self, paths: Iterable[str]) -> "Model":
+        """A copy in which what these paths lead to keeps its value and follows nothing."""
+        new = self.copy()
+        for path in paths:
+            del new.expressions[path]
+        return new
+
+    @takes_expressions
     def body(
         self,
         name: str,
         mass: float | None = None,
         inertia: Vector | Sequence[Vector] | None = None,
-        position: Vector = (0.0, 0.0, 0.0),
+        position: Place = (0.0, 0.0, 0.0),
         orientation: Vector = (0.0, 0.0, 0.0, 1.0),
         velocity: Vector = (0.0, 0.0, 0.0),
         angular_velocity: Vector = (0.0, 0.0, 0.0),
         shape: Shape | Sequence[Shape] | None = None,
         density: float | None = None,
         material: Material | str | None = None,
+        colour: str | None = None,
     ) -> Body:
         """Add a rigid body: mass [kg] and inertia [kg m²], or shape and density [kg/m³], or shape and mass.
 
         `inertia` is three principal values or a 3x3 tensor about the centre of mass, body axes.
         `position` [m] is that of the centre of mass: where the shapes give the inertia, their offsets
         are taken anew from their centroid. Velocities [m/s, rad/s] are in world axes. Shapes touch that
-        have a material, their own or this `material`.
+        have a material, their own or this `material`. `colour` is "#rrggbb".
         """
         owner = self.claim("body", name)
         shapes = shape_list(owner, shape)
@@ -127,27 +206,30 @@ class Model:
             name,
             weight(owner, mass),
             tensor,
-            vector(owner, "position", position, "m"),
+            self.point(owner, "position", position),
             unit_quaternion(owner, "orientation", orientation),
             vector(owner, "velocity", velocity, "m/s"),
             vector(owner, "angular_velocity", angular_velocity, "rad/s"),
             shapes,
             None if material is None else self.find_material(owner, material).name,
+            None if density is None else float(density),
+            colour_of(owner, colour),
         )
         check_solids(owner, shapes, body.material)
         self.bodies[name] = body
         return body
 
+    @takes_expressions
     def joint(
         self,
         name: str,
         type: str,
         first: Body | str,
         second: Body | str,
-        at: Vector | None = None,
-        axis: Vector | None = None,
+        at: Place | None = None,
+        axis: Way | None = None,
         axis2: Vector | None = None,
-        at_b: Vector | None = None,
+        at_b: Place | None = None,
         frame_a: Frame | None = None,
         frame_b: Frame | None = None,
         limits: object = None,
@@ -162,28 +244,34 @@ class Model:
         pitch: float | None = None,
         loop: bool | None = None,
         contact: bool = False,
+        closed: dict[str, Any] | None = None,
     ) -> Joint:
         """Join `second` to `first` by a type of the catalogue.
 
         Placed by the world point `at` [m], `axis` (z of the joint's frame) and `axis2` (its x: the slot
-        of a pin-slot, the second shaft of a universal joint); a distance joint by `at` on the first
+        of a pin-slot, the second shaft of a universal joint); `axis` may be two places, from one to the
+        other. A distance joint is placed by `at` on the first
         and `at_b` on the second body; or by `frame_a` and `frame_b`, each (position, orientation
         xyzw) in the body's own frame. `pitch` [m/rad] of a screw.
 
         A feature is a plain value where the type has one group, else a dict by group name:
         `friction={"slide": 1.0, "angle": 0.01}`. Limits are (lower, upper) [m, rad], of a ball
         {"swing": half angle, "twist": (lower, upper)}. Units of the others: see `Features`.
-        The two bodies do not touch unless `contact` is True.
+        The two bodies do not touch unless `contact` is True. `closed`: of a free joint that is one cut open, the
+        keywords by which it is closed again: type, loop, pitch, length and features.
         """
         owner = self.claim("joint", name)
         kind = joint_type_of(owner, type)
         P, C = self.pair(owner, first, second)
+        at = None if at is None else self.point(owner, "at", at)
+        at_b = None if at_b is None else self.point(owner, "at_b", at_b)
+        z = along(owner, "axis", *(self.point(owner, "axis", end) for end in axis)) if is_two_places(axis) else axis
         if frame_a is not None or frame_b is not None:
             if not all(value is None for value in (at, axis, axis2, at_b)):
                 raise ModelError(f"{owner}: has both points and frames; give at and axis, or the frames")
             F, M = (checked_frame(owner, w, f) for w, f in (("frame_a", frame_a), ("frame_b", frame_b)))
         else:
-            F, M = place_frames(owner, type, P, C, at, axis, axis2, at_b)
+            F, M = place_frames(owner, type, P, C, at, z, axis2, at_b)  # type: ignore[arg-type]
         length = None
         if type == "distance":
             apart = C.world_point(M[0]) - P.world_point(F[0]) if at is None else np.subtract(at_b, at)  # type: ignore[arg-type]
@@ -200,11 +288,12 @@ class Model:
             "rest": rest,
         }
         features = make_features(owner, kind, given)
-        joint = Joint(name, type, P.name, C.name, *F, *M, length, pitch, loop, features, contact)
+        joint = Joint(name, type, P.name, C.name, *F, *M, length, pitch, loop, features, contact, closed)
         joint.check()
         self.joints[name] = joint
         return joint
 
+    @takes_expressions
     def coupling(
         self,
         name: str,
@@ -213,23 +302,27 @@ class Model:
         ratio: float = 1.0,
         group_a: str | None = None,
         group_b: str | None = None,
+        belt: float | None = None,
     ) -> Coupling:
-        """Keep coordinate_b = ratio · coordinate_a; with one slide, `ratio` is in m/rad or rad/m."""
+        """Keep coordinate_b = ratio · coordinate_a; with one slide, `ratio` is in m/rad or rad/m. With a `belt`, the
+        radius of a's wheel [m], that of b's is belt / |ratio|, and the belt over both is drawn."""
         owner = self.claim("coupling", name)
-        a, b = self._joint(owner, joint_a), self._joint(owner, joint_b)
+        a, b = self.find_joint(owner, joint_a), self.find_joint(owner, joint_b)
         group_a, group_b = _single(owner, a, group_a), _single(owner, b, group_b)
-        coupling = Coupling(name, a.name, group_a, b.name, group_b, ratio)
+        coupling = Coupling(name, a.name, group_a, b.name, group_b, ratio, belt)
         coupling.check()
+        _check_belt(coupling, a, b)
         self.couplings[name] = coupling
         return coupling
 
+    @takes_expressions
     def spring(
         self,
         name: str,
         first: Body | str,
         second: Body | str,
-        at_a: Vector,
-        at_b: Vector,
+        at_a: Place,
+        at_b: Place,
         stiffness: float,
         damping: float = 0.0,
         free_length: float | None = None,
@@ -238,7 +331,7 @@ class Model:
         `at_b` on the second; `free_length` [m] is their authored distance if not given."""
         owner = self.claim("spring", name)
         P, C = self.pair(owner, first, second)
-        p_WA, p_WB = vector(owner, "at_a", at_a, "m"), vector(owner, "at_b", at_b, "m")
+        p_WA, p_WB = self.point(owner, "at_a", at_a), self.point(owner, "at_b", at_b)
         free = float(np.linalg.norm(p_WB - p_WA)) if free_length is None else free_length
         spring = Spring(name, P.name, C.name, P.point(p_WA), C.point(p_WB), stiffness, damping, free)
         spring.check()
@@ -246,33 +339,36 @@ class Model:
         self.springs[name] = spring
         return spring
 
+    @takes_expressions
     def load(
         self,
         name: str,
         body: Body | str,
         force: Value = (0.0, 0.0, 0.0),
         torque: Value = (0.0, 0.0, 0.0),
-        at: Vector | None = None,
+        at: Place | None = None,
         frame: str = "world",
     ) -> Load:
         """Load a body by force [N] at the world point `at` (default: the centre of mass) and torque
         [N m]; numbers, profiles or callables of time, along the axes of `frame`, "world" or "body"."""
         owner = self.claim("load", name)
-        target = self._moving(owner, body)
-        p_BQ = np.zeros(3) if at is None else target.point(vector(owner, "at", at, "m"))
+        target = self.moving(owner, body)
+        p_BQ = np.zeros(3) if at is None else target.point(self.point(owner, "at", at))
         load = Load(name, target.name, force, torque, p_BQ, frame)
         load.check()
         self.loads[name] = load
         return load
 
-    def probe(self, name: str, body: Body | str, at: Vector) -> Probe:
+    @takes_expressions
+    def probe(self, name: str, body: Body | str, at: Place) -> Probe:
         """Trace the point of a body that is at the world point `at` [m] in the authored pose."""
         owner = self.claim("probe", name)
         target = self.find_body(owner, body)
-        probe = Probe(name, target.name, target.point(vector(owner, "at", at, "m")))
+        probe = Probe(name, target.name, target.point(self.point(owner, "at", at)))
         self.probes[name] = probe
         return probe
 
+    @takes_expressions
     def material(
         self,
         name: str,
@@ -293,6 +389,7 @@ class Model:
         self.materials[name] = material
         return material
 
+    @takes_expressions
     def material_pair(
         self,
         a: Material | str,
@@ -318,6 +415,7 @@ class Model:
         self.material_pairs[name] = pair
         return pair
 
+    @takes_expressions
     def obstacle(
         self,
         name: str,
@@ -356,8 +454,6 @@ class Model:
         owner = f"model '{self.name}'"
         meeting = flag(owner, "meeting", meeting)
         self.gravity = vector(owner, "gravity", self.gravity, "m/s²")
-        if not self.bodies:
-            raise ModelError(f"{owner}: has no bodies; add one by model.body(name, mass=..., inertia=...)")
         if np.any(self.ground.position) or abs(self.ground.orientation[3]) != 1:
             raise ModelError("body 'ground': was moved; its frame is the world, fix a body to it instead")
         check_name("model", self.name)
@@ -371,7 +467,7 @@ class Model:
                 if taken:
                     raise ModelError(f"{kind} '{name}': the name is {taken}; choose another")
                 seen[name] = kind
-        find: dict[str, Callable] = {"body": self.find_body, "joint": self._joint}
+        find: dict[str, Callable] = {"body": self.find_body, "joint": self.find_joint}
         find |= {"material": self.find_material, "body or obstacle": self.find_solid}
         for kind, entry in PARTS.items():
             for part in getattr(self, entry.plural).values():
@@ -383,21 +479,34 @@ class Model:
         self.check_materials("body 'ground'", shape_list("body 'ground'", self.ground.shapes))
         for joint in self.joints.values():
             self.pair(f"joint '{joint.name}'", joint.first, joint.second)
+            if joint.closed is not None:
+                closed_joint(joint)
             if meeting:
                 self._check_meeting(joint)
         for spring in self.springs.values():
             self._check_ends(spring)
         for load in self.loads.values():
-            self._moving(f"load '{load.name}'", load.body)
+            self.moving(f"load '{load.name}'", load.body)
+        for tyre in self.tyres.values():
+            self.moving(f"tyre '{tyre.name}'", tyre.wheel)
         for coupling in self.couplings.values():
             owner = f"coupling '{coupling.name}'"
-            _single(owner, self._joint(owner, coupling.joint_a), coupling.group_a)
-            _single(owner, self._joint(owner, coupling.joint_b), coupling.group_b)
+            a, b = self.find_joint(owner, coupling.joint_a), self.find_joint(owner, coupling.joint_b)
+            _single(owner, a, coupling.group_a)
+            _single(owner, b, coupling.group_b)
+            _check_belt(coupling, a, b)
         pairs: dict[frozenset[str], MaterialPair] = {}
         for pair in self.material_pairs.values():
             _check_pair(pair, pairs.setdefault(frozenset((pair.a, pair.b)), pair))
         for part in self.no_contacts.values():
             self._check_movable(part)
+        for group in self.groups.values():
+            check_group(self, group)
+        for fluid in self.fluids.values():
+            check_fluid(self, fluid)
+        for mounted in self.sensors.values():
+            self.check_mounted(mounted)
+        check_expressions(self)
 
     def kind_of(self, name: str) -> str | None:
         """The kind of the part of a name; names are unique over all kinds."""
@@ -448,6 +557,12 @@ class Model:
             stem, _, last = stem.rpartition(".")
         return None
 
+    def point(self, owner: str, what: str, place: Place) -> np.ndarray:
+        """The world point of a place at the authored pose [m]."""
+        if is_point_of_body(place):
+            return self.find_body(owner, place[0]).world_point(vector(owner, what, place[1], "m"))
+        return vector(owner, what, place, "m")
+
     def find_body(self, owner: str, body: Body | str) -> Body:
         """A body by name, ground too; `owner` is who asks, for the error."""
         known = {"ground": self.ground, **self.bodies}
@@ -474,10 +589,10 @@ class Model:
         name = material.name if isinstance(material, Material) else material
         found = self.materials.get(name) or COMMON.get(name) if isinstance(name, str) else None
         if found is None:
-            guess = _guess(name, [*COMMON, *self.materials])
+            meant = guess(name, [*COMMON, *self.materials])
             raise ModelError(
-                f"{owner}: no material named {show(name)}; {guess}declared by model.material are: "
-                f"{_listed(self.materials)}; common ones are: {', '.join(COMMON)}"
+                f"{owner}: no material named {show(name)}; {meant}declared by model.material are: "
+                f"{listed(self.materials)}; common ones are: {', '.join(COMMON)}"
             )
         return found
 
@@ -493,7 +608,7 @@ class Model:
                 f"no_contact '{part.name}': neither '{part.a}' nor '{part.b}' moves, so they do not touch; remove it"
             )
 
-    def _moving(self, owner: str, body: Body | str) -> Body:
+    def moving(self, owner: str, body: Body | str) -> Body:
         target = self.find_body(owner, body)
         if target is self.ground:
             raise ModelError(f"{owner}: acts on 'ground', which does not move; give another body")
@@ -506,7 +621,7 @@ class Model:
             raise ModelError(f"{owner}: goes from body '{P.name}' to itself; give two bodies")
         return P, C
 
-    def _joint(self, owner: str, joint: Joint | str) -> Joint:
+    def find_joint(self, owner: str, joint: Joint | str) -> Joint:
         name = joint.name if isinstance(joint, Joint) else joint
         if not isinstance(name, str) or name not in self.joints:
             raise ModelError(f"{owner}: no joint named {show(name)}; {closest(name, self.joints)}")
@@ -533,23 +648,22 @@ class Model:
             )
 
 
-def closest(name: object, known: Iterable) -> str:
-    """A hint at the name that may be meant; bounded in time and length, whatever names there are."""
-    names = [str(other) for other in islice(known, MOST_NAMES + 1)]
-    return _guess(name, names).strip() or f"known are: {_listed(names)}"
+def is_point_of_body(place: object) -> TypeGuard[tuple[str, Vector]]:
+    """Whether a place is a body and a point of its frame."""
+    return isinstance(place, tuple | list) and len(place) == 2 and isinstance(place[0], str)
 
 
-def _guess(name: object, known: Iterable[str]) -> str:
-    """The name that may be meant, as a question and a blank; empty where none is near."""
-    name = name if isinstance(name, str) else show(name)
-    names = [other for other in islice(known, MOST_NAMES + 1) if len(other) <= 100]
-    close = get_close_matches(name[:100], names, n=1)
-    return f"did you mean '{close[0]}'? " if close else ""
+def is_two_places(axis: object) -> TypeGuard[tuple[Place, Place]]:
+    """Whether a direction is given from one place to another."""
+    return isinstance(axis, tuple | list) and len(axis) == 2 and not any(isinstance(end, int | float) for end in axis)
 
 
-def _listed(names: Iterable[str]) -> str:
-    found = [name[:60] for name in islice(names, MOST_LISTED + 1)]
-    return ", ".join(found[:MOST_LISTED] + ["..."] * (len(found) > MOST_LISTED)) or "none"
+def along(owner: str, what: str, p_WA: np.ndarray, p_WB: np.ndarray) -> np.ndarray:
+    """The way from one world point to another [m]."""
+    way = p_WB - p_WA
+    if not np.linalg.norm(way) > 1e-12 * max(np.linalg.norm(p_WA), np.linalg.norm(p_WB)):
+        raise ModelError(f"{owner}: {what} goes from {show(p_WA)} to {show(p_WB)}, which is one point; give two")
+    return way
 
 
 def _check_pair(pair: MaterialPair, other: MaterialPair | None) -> None:
@@ -571,3 +685,13 @@ def _single(owner: str, joint: Joint, group: str | None) -> str:
             f"{', '.join(names) or 'nothing; use a joint with a slide or an angle'}"
         )
     return group
+
+
+def _check_belt(coupling: Coupling, a: Joint, b: Joint) -> None:
+    """Refuse a belt over something that does not turn."""
+    for joint, group in ((a, coupling.group_a), (b, coupling.group_b)):
+        if coupling.belt is not None and joint.kind.group(group).is_slide:
+            raise ModelError(
+                f"coupling '{coupling.name}': belt is {show(coupling.belt)}, but {group} of '{joint.name}' slides; "
+                "a belt goes over two wheels: leave it out"
+            )

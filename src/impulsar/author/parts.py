@@ -5,7 +5,6 @@ the frames of the bodies; a body's frame B has its origin at the centre of mass.
 """
 
 import math
-import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
@@ -15,6 +14,7 @@ import numpy as np
 
 from impulsar.author.checks import (
     TINY,
+    colour,
     flag,
     name_or_none,
     not_negative,
@@ -26,30 +26,14 @@ from impulsar.author.checks import (
     weight,
 )
 from impulsar.author.errors import ModelError
+from impulsar.author.expressions import read_expression
+from impulsar.author.fluids import Fluid
 from impulsar.author.joints import CATALOGUE, Group, JointType
-from impulsar.author.profiles import Value, scalar_profiles
+from impulsar.author.names import LONGEST_NAME, check_name
+from impulsar.author.profiles import Value, check_value
 from impulsar.author.rotations import rotation_matrix, unit_quaternion
 from impulsar.author.shapes import Shape, check_solids, inertia_tensor, shape_list
-
-LONGEST_NAME = 128  # characters; with a signal's suffix it still fits a message of the studio
-UNPRINTABLE = ("Cc", "Cs", "Zl", "Zp")  # control characters, half pairs, separators of lines and paragraphs
-RESERVED = {  # names that stand for something else
-    "ground": "the world",
-    **dict.fromkeys(("edits", "clamps", "released hands", "removed parts"), "an entry of the energy books"),
-}
-
-
-def check_name(kind: str, name: object) -> str:
-    """The name of a part, hand or model, if it can be printed, written to a file and looked up again."""
-    if not isinstance(name, str) or not name:
-        raise ModelError(f"{kind} {show(name)}: name is {show(name)}, expected a string that is not empty")
-    if len(name) > LONGEST_NAME:
-        start = f"{kind} {name[:20]!r}...: name has {len(name)} characters"
-        raise ModelError(f"{start}, expected at most {LONGEST_NAME}; shorten it")
-    wrong = [] if name.isprintable() else [x for x in name if unicodedata.category(x) in UNPRINTABLE]
-    if wrong:
-        raise ModelError(f"{kind} {name!r}: name holds {wrong[0]!r}, which cannot be printed; leave it out")
-    return name
+from impulsar.author.surfaces import Material, MaterialPair, NoContact, Obstacle
 
 
 @dataclass(eq=False)
@@ -65,6 +49,8 @@ class Body:
     angular_velocity: np.ndarray = field(default_factory=lambda: np.zeros(3))  # w_WB, world axes [rad/s]
     shapes: list[Shape] = field(default_factory=list)
     material: str | None = None  # of the shapes that have none of their own
+    density: float | None = None  # mass and inertia follow the shapes by it [kg/m³]; None: they were given
+    colour: str | None = None  # "#rrggbb"; None: one by its place in the list
 
     def check(self) -> None:
         """Raise `ModelError` at the first wrong field; make arrays of sequences."""
@@ -78,6 +64,8 @@ class Body:
         self.shapes = shape_list(owner, self.shapes)
         self.material = name_or_none(owner, "material", self.material)
         check_solids(owner, self.shapes, self.material)
+        self.density = None if self.density is None else positive(owner, "density", self.density, "kg/m³")
+        self.colour = colour(owner, self.colour)
 
     def point(self, p_WQ: np.ndarray) -> np.ndarray:
         """p_BQ [m] of a world point at the authored pose."""
@@ -122,7 +110,7 @@ class Motor:
                 f"{owner}: motor position is {show(value)}, but the ball '{group.name}' has no such motor; "
                 "give speed or torque as 3 numbers"
             )
-        _value(owner, f"motor {what}", value, 3 if group.is_ball else 1)
+        check_value(owner, f"motor {what}", value, 3 if group.is_ball else 1)
 
 
 @dataclass(eq=False)
@@ -183,13 +171,6 @@ class Features:
             self.motor.check(owner, group)
 
 
-def _value(owner: str, what: str, value: Value, size: int) -> None:
-    try:
-        scalar_profiles(value, size)
-    except ValueError as error:
-        raise ModelError(f"{owner}: {what}: {error}") from error
-
-
 @dataclass(eq=False)
 class Joint:
     """A joint between frame F on `first` and frame M on `second`."""
@@ -207,6 +188,7 @@ class Joint:
     loop: bool | None = None  # True: the author cuts the loop here; None: the builder chooses
     features: dict[str, Features] = field(default_factory=dict)  # by group, one for every group
     contact: bool = False  # True: the two bodies may touch all the same
+    closed: dict[str, Any] | None = None  # of one that is cut: type, loop, pitch, length and features that it had
 
     @property
     def kind(self) -> JointType:
@@ -232,6 +214,8 @@ class Joint:
         if not (self.loop is None or isinstance(self.loop, bool)):
             raise ModelError(f"{owner}: loop is {show(self.loop)}, expected True, False or None")
         self.contact = flag(owner, "contact", self.contact)
+        if self.closed is not None and (self.type != "free" or not isinstance(self.closed, Mapping)):
+            raise ModelError(f"{owner}: closed is {show(self.closed)}, expected what a free joint is when it is closed")
         names = [group.name for group in self.kind.groups]
         if sorted(self.features) != sorted(names):
             got = ", ".join(self.features) or "none"
@@ -283,8 +267,8 @@ class Load:
         """Raise `ModelError` at the first wrong field; make arrays of sequences."""
         owner = f"load '{check_name('load', self.name)}'"
         self.p_BQ = vector(owner, "at", self.p_BQ, "m")
-        _value(owner, "force", self.force, 3)
-        _value(owner, "torque", self.torque, 3)
+        check_value(owner, "force", self.force, 3)
+        check_value(owner, "torque", self.torque, 3)
         if not isinstance(self.frame, str) or self.frame not in ("world", "body"):
             raise ModelError(f"{owner}: frame is {show(self.frame)}, expected 'world' or 'body'")
 
@@ -304,6 +288,43 @@ class Probe:
 
 
 @dataclass(eq=False)
+class Distance:
+    """The distance between a point of `first` and one of `second`, to be measured."""
+
+    name: str
+    first: str
+    second: str
+    p_PQ: np.ndarray  # on `first`, in its frame [m]
+    p_CQ: np.ndarray  # on `second`, in its frame [m]
+
+    def check(self) -> None:
+        """Raise `ModelError` at a wrong field; make arrays of sequences."""
+        owner = f"distance '{check_name('distance', self.name)}'"
+        self.p_PQ, self.p_CQ = vector(owner, "at_a", self.p_PQ, "m"), vector(owner, "at_b", self.p_CQ, "m")
+
+
+@dataclass(eq=False)
+class Angle:
+    """The angle between a line of `first`, from A to B, and one of `second`, to be measured."""
+
+    name: str
+    first: str
+    second: str
+    p_PA: np.ndarray  # on `first`, in its frame [m]
+    p_PB: np.ndarray
+    p_CA: np.ndarray  # on `second`, in its frame [m]
+    p_CB: np.ndarray
+
+    def check(self) -> None:
+        """Raise `ModelError` at a wrong field; make arrays of sequences."""
+        owner = f"angle '{check_name('angle', self.name)}'"
+        for field_, what in (("p_PA", "from_a"), ("p_PB", "to_a"), ("p_CA", "from_b"), ("p_CB", "to_b")):
+            setattr(self, field_, vector(owner, what, getattr(self, field_), "m"))
+        if (self.p_PA == self.p_PB).all() or (self.p_CA == self.p_CB).all():
+            raise ModelError(f"{owner}: a line begins where it ends; give two points that differ")
+
+
+@dataclass(eq=False)
 class Coupling:
     """Keeps coordinate b = ratio · coordinate a: gear, repeater; rack and pinion with a slide."""
 
@@ -313,10 +334,12 @@ class Coupling:
     joint_b: str
     group_b: str
     ratio: float  # unit of b per unit of a
+    belt: float | None = None  # radius of a's wheel, of one with a belt that is drawn [m]; b's is belt / |ratio|
 
     def check(self) -> None:
         """Raise `ModelError` at a wrong field."""
         owner = f"coupling '{check_name('coupling', self.name)}'"
+        self.belt = None if self.belt is None else positive(owner, "belt", self.belt, "m")
         expected = "a finite number other than 0"
         self.ratio = number(owner, "ratio", self.ratio, expected, lambda x: x != 0 and math.isfinite(x))
         if (self.joint_a, self.group_a) == (self.joint_b, self.group_b):
@@ -324,97 +347,48 @@ class Coupling:
 
 
 @dataclass(eq=False)
-class Material:
-    """What a surface is like against one of its kind: Coulomb friction and impact, dimensionless; rolling and
-    spinning friction as lever arms of the normal force [m]."""
+class Variable:
+    """A parameter of the model: a number that sizes, places and other values are expressions of."""
 
-    name: str
-    friction: float  # while it slides
-    static: float | None = None  # while it sticks, at least `friction`; None: as `friction`
-    restitution: float = 0.0  # speed after an impact over that before
-    rolling: float = 0.0  # [m]
-    spinning: float = 0.0  # [m]
-
-    def check(self) -> None:
-        """Raise `ModelError` at the first wrong field."""
-        owner = f"material '{check_name('material', self.name)}'"
-        self.friction = not_negative(owner, "friction", self.friction, "1")
-        _check_surface(owner, self)
-
-
-@dataclass(eq=False)
-class MaterialPair:
-    """What two materials are like against each other, where that is not the rule; None: as the rule says."""
-
-    name: str
-    a: str
-    b: str
-    friction: float | None = None
-    static: float | None = None  # only with `friction`, at least that; None: as `friction`
-    restitution: float | None = None
-    rolling: float | None = None  # [m]
-    spinning: float | None = None  # [m]
+    name: str  # a word, as it stands in expressions
+    value: float
+    minimum: float | None = None  # of its range; None: it has no end there
+    maximum: float | None = None
+    unit: str = ""  # as it is shown
+    expression: str | None = None  # of other parameters, which the value then follows
 
     def check(self) -> None:
         """Raise `ModelError` at the first wrong field."""
-        owner = f"material_pair '{check_name('material_pair', self.name)}'"
-        if self.friction is None and self.static is not None:
-            raise ModelError(f"{owner}: static is {show(self.static)}, but friction is None; give friction too")
-        if self.friction is not None:
-            self.friction = not_negative(owner, "friction", self.friction, "1")
-        _check_surface(owner, self)
-
-
-def _check_surface(owner: str, part: Material | MaterialPair) -> None:
-    if part.static is not None:
-        expected = f"a number of at least friction, {show(part.friction)}"
-        part.static = number(owner, "static", part.static, expected, lambda x: part.friction <= x < math.inf)  # type: ignore[operator]
-    if part.restitution is not None:
-        fraction, is_fraction = "a number from 0 to 1", lambda x: 0 <= x <= 1
-        part.restitution = number(owner, "restitution", part.restitution, fraction, is_fraction)
-    for what in ("rolling", "spinning"):
-        if getattr(part, what) is not None:
-            setattr(part, what, not_negative(owner, what, getattr(part, what), "m"))
+        owner = f"parameter '{check_name('parameter', self.name)}'"
+        self.value = number(owner, "value", self.value)
+        for what in ("minimum", "maximum"):
+            if getattr(self, what) is not None:
+                setattr(self, what, number(owner, what, getattr(self, what)))
+        low = -math.inf if self.minimum is None else self.minimum
+        high = math.inf if self.maximum is None else self.maximum
+        if not low <= self.value <= high:
+            raise ModelError(f"{owner}: value is {show(self.value)}, expected one from {show(low)} to {show(high)}")
+        if not isinstance(self.unit, str) or len(self.unit) > LONGEST_NAME or not self.unit.isprintable():
+            raise ModelError(f"{owner}: unit is {show(self.unit)}, expected a short text such as 'm'")
+        if self.expression is not None:
+            read_expression(owner, self.expression)
 
 
 @dataclass(eq=False)
-class Obstacle:
-    """A shape of the ground. Its frame O has the shape's offset and orientation in it."""
+class Grouping:
+    """Parts that go by one name: picked, moved, hidden, copied, mirrored and removed together."""
 
     name: str
-    shape: Shape
-    position: np.ndarray = field(default_factory=lambda: np.zeros(3))  # p_WO [m]
-    orientation: np.ndarray = field(default_factory=lambda: np.array([0.0, 0.0, 0.0, 1.0]))  # q_WO, unit, xyzw
-    material: str | None = None  # if the shape has none of its own
-
-    def check(self) -> None:
-        """Raise `ModelError` at the first wrong field; make arrays of sequences."""
-        owner = f"obstacle '{check_name('obstacle', self.name)}'"
-        if not isinstance(self.shape, Shape):
-            raise ModelError(f"{owner}: shape is {show(self.shape)}, expected a shape such as Box(size)")
-        self.position = vector(owner, "position", self.position, "m")
-        self.orientation = unit_quaternion(owner, "orientation", self.orientation)
-        self.material = name_or_none(owner, "material", self.material)
-
-    @property
-    def shapes(self) -> list[Shape]:
-        """Its shape, as a body has several."""
-        return [self.shape]
-
-
-@dataclass(eq=False)
-class NoContact:
-    """Two that do not touch: bodies, obstacles, or "ground" with all its obstacles."""
-
-    name: str
-    a: str
-    b: str
+    parts: tuple[str, ...]  # each once
 
     def check(self) -> None:
         """Raise `ModelError` at a wrong field."""
-        owner = f"no_contact '{check_name('no_contact', self.name)}'"
-        if self.a == self.b:
-            raise ModelError(f"{owner}: is of '{self.a}' and itself, which do not touch anyway; give two")
+        owner = f"group '{check_name('group', self.name)}'"
+        if not isinstance(self.parts, tuple | list) or not all(isinstance(part, str) for part in self.parts):
+            raise ModelError(f"{owner}: parts are {show(self.parts)}, expected names of parts")
+        self.parts = tuple(self.parts)
+        if not self.parts or len(set(self.parts)) < len(self.parts):
+            raise ModelError(f"{owner}: parts are {show(self.parts)}, expected one name or more, each once")
 
 
 def joint_type_of(owner: str, type: object) -> JointType:
@@ -441,6 +415,8 @@ FINITE = Rule("a finite number", np.isfinite)
 POSITIVE = Rule("> 0", lambda x: x >= TINY)
 NOT_NEGATIVE = Rule(">= 0", lambda x: x >= 0)
 BOUND = Rule(">= 0", lambda x: x >= 0, may_be_infinite=True)
+HEIGHT = Rule("a number", lambda x: x > -np.inf, may_be_infinite=True)
+DEPTH = Rule("> 0", lambda x: x >= TINY, may_be_infinite=True)
 FRACTION = Rule("a number from 0 to 1", lambda x: (x >= 0) & (x <= 1))
 NOT_ZERO = Rule("a number other than 0", lambda x: np.abs(x) >= TINY)
 NOT_GIVEN = -1.0  # of an optional parameter in arrays; what is given is >= 0
@@ -481,6 +457,7 @@ class PartKind:
     points: tuple[Point, ...] = ()
     arrays: tuple[str, ...] = ()  # further arrays that have a row for each part
     slot: int = -1  # code of the slot that each part has, -1: it has none; see engine/system/slots.py
+    lists: str = ""  # field with names of parts of any kind, which it is no longer of when they go
     drawn: bool = True  # whether clients are told of it as a part; what acts is told apart
 
     @property
@@ -571,6 +548,21 @@ PARTS: dict[str, PartKind] = {
         drawn=False,
     ),
     "probe": PartKind(Probe, "probes", {"body": "body"}, points=(Point("p_BQ", "at", "body", ""),)),
+    "distance": PartKind(
+        Distance,
+        "distances",
+        {"first": "body", "second": "body"},
+        points=(Point("p_PQ", "at_a", "first", ""), Point("p_CQ", "at_b", "second", "")),
+    ),
+    "angle": PartKind(
+        Angle,
+        "angles",
+        {"first": "body", "second": "body"},
+        points=(
+            *(Point("p_PA", "from_a", "first", ""), Point("p_PB", "to_a", "first", "")),
+            *(Point("p_CA", "from_b", "second", ""), Point("p_CB", "to_b", "second", "")),
+        ),
+    ),
     "coupling": PartKind(
         Coupling,
         "couplings",
@@ -585,8 +577,26 @@ PARTS: dict[str, PartKind] = {
         {"a": "material", "b": "material"},
         _surface("pair", ("friction", "static", "restitution", "rolling", "spinning")),
     ),
+    "parameter": PartKind(Variable, "parameters", drawn=False),
     "obstacle": PartKind(Obstacle, "obstacles", {"material": "material"}),
+    "fluid": PartKind(
+        Fluid,
+        "fluids",
+        parameters=(
+            Parameter("density", "kg/m³", "fluid_density", rule=NOT_NEGATIVE),
+            Parameter("viscosity", "Pa s", "fluid_viscosity", rule=NOT_NEGATIVE),
+            Parameter("surface", "m", "fluid_surface", rule=HEIGHT),
+            Parameter("current", "m/s", "", inputs=(0, 3)),
+            Parameter("drag", "1", "fluid_drag", rule=NOT_NEGATIVE, optional=True),
+            Parameter("wave_amplitude", "m", "fluid_wave_amplitude", rule=NOT_NEGATIVE),
+            Parameter("wave_number", "1/m", "fluid_wave_number", rule=NOT_NEGATIVE),
+            Parameter("wave_direction", "rad", "fluid_wave_direction"),
+            Parameter("wave_phase", "rad", "fluid_wave_phase"),
+            Parameter("depth", "m", "fluid_depth", rule=DEPTH),
+        ),
+    ),
     "no_contact": PartKind(NoContact, "no_contacts", {"a": "body or obstacle", "b": "body or obstacle"}),
+    "group": PartKind(Grouping, "groups", lists="parts"),
 }
 
 
@@ -604,4 +614,6 @@ def changed(part: Any, what: str, value: Any, groups: tuple[str, ...] = ()) -> A
     """A new part with one of its parameters set; of a joint in some of its groups."""
     if isinstance(part, Joint):
         return replace(part, features=part.features | {g: part.features[g].changed(what, value) for g in groups})
+    if isinstance(part, Body):  # what is given follows no density
+        return replace(part, **{what: value}, density=None)
     return replace(part, **{what: value})

@@ -1,6 +1,7 @@
 """Where joints are placed and what sits in them: frames on both bodies, features of each group of freedoms."""
 
 import math
+from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ from . import joints as codes
 from .checks import Vector, is_number, show, vector
 from .errors import ModelError
 from .joints import JointType
-from .parts import Body, Features, Joint
+from .parts import Body, Features, Joint, joint_type_of
 from .rotations import conjugate, frame_from_axes, multiply, rotation_matrix, unit_quaternion
 
 Frame = tuple[Vector, Vector]  # position [m] and orientation (xyzw) in the body's frame
@@ -92,6 +93,21 @@ def make_features(owner: str, kind: JointType, given: dict[str, object]) -> dict
             else:
                 setattr(features[name], what, item)
     return features
+
+
+def closed_joint(joint: Joint) -> Joint:
+    """What a joint that is cut is when it is closed; raises `ModelError` where `closed` says nothing sensible."""
+    owner, given = f"joint '{joint.name}'", dict(joint.closed or {})
+    kind = joint_type_of(f"{owner}, closed", given.pop("type", None))
+    own = {name: given.pop(name, None) for name in ("loop", "pitch", "length")}
+    features = {field.name for field in fields(Features) if field.name != "swing"}
+    given["restitution"] = given.pop("limit_restitution", 0.0)
+    for name in given:
+        if name not in features:
+            raise ModelError(f"{owner}: closed has {name!r}; known are type, loop, pitch, length and features")
+    found = replace(joint, type=kind.name, features=make_features(owner, kind, given), closed=None, **own)
+    found.check()
+    return found
 
 
 def by_group(owner: str, kind: JointType, what: str, value: object) -> dict[str, object]:

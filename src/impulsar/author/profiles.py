@@ -12,6 +12,8 @@ from typing import Any, Self
 import numpy as np
 
 from .checks import LARGEST, is_number
+from .errors import ModelError
+from .expressions import read_expression
 
 Sample = float | tuple[float, float, float]
 UNRECORDED = np.zeros(0)  # what a record of a callable returns that has no values yet
@@ -220,6 +222,34 @@ class Table:
 
 
 @dataclass(frozen=True)
+class Formula:
+    """A formula of time t [s], such as "2*sin(3*t)": data, in the grammar of `author.expressions`.
+
+    It is evaluated on the host at the ends of steps and linear between them, as a callable is.
+    """
+
+    text: str
+
+    def __post_init__(self) -> None:
+        others = read_expression("Formula", self.text).names - {"t"}
+        if others:
+            raise ValueError(f"Formula: '{self.text}' has '{min(others)}', expected t [s] as its only name")
+
+    @property
+    def size(self) -> int:
+        """Number of components."""
+        return 1
+
+    def component(self, index: int) -> "Formula":
+        """Itself: it has one component."""
+        return self
+
+    def __call__(self, t: float) -> float:
+        """Value at time t [s]; raises ModelError where it has none."""
+        return read_expression("Formula", self.text).value("of time", {"t": float(t)})
+
+
+@dataclass(frozen=True)
 class Component:
     """One component of a callable of time."""
 
@@ -246,9 +276,9 @@ class Component:
         return float(values[self.index])
 
 
-Profile = Ramp | Smooth | Harmonic | Table
-Value = float | tuple | Ramp | Smooth | Harmonic | Table | Callable[[float], Any]
-Scalar = float | Ramp | Smooth | Harmonic | Table | Component
+Profile = Ramp | Smooth | Harmonic | Table | Formula
+Value = float | tuple | Ramp | Smooth | Harmonic | Table | Formula | Callable[[float], Any]
+Scalar = float | Ramp | Smooth | Harmonic | Table | Formula | Component
 
 
 def scalar_profiles(value: Value, size: int) -> list[Scalar]:
@@ -274,3 +304,11 @@ def scalar_profiles(value: Value, size: int) -> list[Scalar]:
     if size != 1 or not is_number(value):
         raise ValueError(f"value is {value!r:.200}, expected {expected}, a profile or a callable of time")
     return [_number("value", "number", value)]
+
+
+def check_value(owner: str, what: str, value: Value, size: int) -> None:
+    """Raise `ModelError` if a value is none of so many numbers."""
+    try:
+        scalar_profiles(value, size)
+    except ValueError as error:
+        raise ModelError(f"{owner}: {what}: {error}") from error

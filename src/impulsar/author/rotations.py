@@ -98,6 +98,26 @@ def quaternion(R: np.ndarray) -> np.ndarray:
     return math.copysign(1.0, q[3]) * q / np.linalg.norm(q)
 
 
+def rotation_vectors(q: np.ndarray) -> np.ndarray:
+    """Of unit quaternions [..., xyzw], the shorter way round [rad]."""
+    q = np.where(q[..., 3:] < 0.0, -q, q)
+    size = np.linalg.norm(q[..., :3], axis=-1, keepdims=True)
+    return q[..., :3] * np.where(size > 1e-12, 2.0 * np.arctan2(size, q[..., 3:]) / np.maximum(size, 1e-300), 2.0)
+
+
+def quaternions(turn: np.ndarray) -> np.ndarray:
+    """Unit quaternions of rotation vectors [..., 3]."""
+    half = 0.5 * np.linalg.norm(turn, axis=-1, keepdims=True)
+    return np.concatenate([0.5 * turn * np.sinc(half / np.pi), np.cos(half)], axis=-1)
+
+
+def nearest_vector(turn: np.ndarray, to: np.ndarray) -> np.ndarray:
+    """The rotation vector of the same orientation that is nearest to another: whole turns about its axis are free."""
+    angle = float(np.linalg.norm(turn))
+    axis = turn / angle if angle > 0.0 else to / (float(np.linalg.norm(to)) or 1.0)
+    return turn + 2 * math.pi * round((float(axis @ to) - angle) / (2 * math.pi)) * axis
+
+
 def frame_from_axes(owner: str, axis: Vector, axis2: Vector | None) -> np.ndarray:
     """q_WF of the frame with z along `axis` and x along `axis2`, or along any perpendicular."""
     z = _direction(owner, "axis", axis)

@@ -12,8 +12,21 @@ import numpy as np
 
 from impulsar.author.checks import LARGEST
 
-from .checks import TINY, Vector, as_objects, flag, name_or_none, positive, sequence, show, vector, weight, whole
+from .checks import (
+    TINY,
+    Vector,
+    as_objects,
+    flag,
+    name_or_none,
+    positive,
+    sequence,
+    show,
+    vector,
+    weight,
+    whole,
+)
 from .errors import ModelError
+from .expressions import has_text
 from .rotations import rotation_matrix, unit_quaternion
 
 
@@ -21,7 +34,8 @@ from .rotations import rotation_matrix, unit_quaternion
 class Shape:
     """Where a shape's frame S lies in its body's frame B: `offset` [m], `orientation` (xyzw).
 
-    With a `material` of its own, or of its body, it touches; without one it is a picture.
+    With a `material` of its own, or of its body, it touches; without one it is a picture. Sizes may be expressions
+    of parameters ("2*a") in the shape that a call of Model is given.
     """
 
     offset: Vector = field(default=(0.0, 0.0, 0.0), kw_only=True)
@@ -37,7 +51,7 @@ class Shape:
 
     def _check(self, owner: str) -> None:
         for what in ("radius", "length"):
-            if hasattr(self, what):
+            if hasattr(self, what) and not has_text(getattr(self, what)):
                 object.__setattr__(self, what, positive(owner, what, getattr(self, what), "m"))
 
     @property
@@ -62,6 +76,8 @@ class Box(Shape):
     size: Vector
 
     def _check(self, owner: str) -> None:
+        if has_text(self.size):
+            return
         size = vector(owner, "size", self.size, "m")
         if size.min() <= 0:
             raise ModelError(f"{owner}: size is {show(size)}, expected 3 numbers > 0 [m]")
@@ -351,6 +367,9 @@ def shape_list(owner: str, shape: object) -> list[Shape]:
     for item in shapes:
         if not isinstance(item, Shape):
             raise ModelError(f"{owner}: shape is {item!r}, expected a shape such as Box(size)")
+        for what in ("radius", "length", "size"):
+            if has_text(size := getattr(item, what, None)):
+                raise ModelError(f"{owner}: {what} is {show(size)}, expected numbers; bind '{what}' to the expression")
     return shapes
 
 
@@ -376,7 +395,8 @@ def uniform_solid(
     if mass is None:
         mass = positive(owner, "density", density, "kg/m³") * volume
     mass = weight(owner, mass)
-    return mass, mass * unit_inertia, shapes
+    inertia = mass * unit_inertia
+    return mass, (inertia + inertia.T) / 2, shapes  # as it is read back from a file
 
 
 def inertia_tensor(owner: str, value: object) -> np.ndarray:

@@ -13,9 +13,10 @@ SUITES: dict[str, str] = {
     "contact": "a stack, a pit of balls and a grasp, beside MuJoCo and PyBullet: time, overlap and creep",
     "modes": "closed forms of contact: evaluations per second and errors, by modes and by impulses",
     "drag": "ten pendula dragged and released by `direct`",
-    "cost": "time of a chain's step over its length, by every method",
+    "cost": "time of a chain's step over its length, by every method without a full matrix",
     "table1": "Mikhaylyuk 2017 table 1: time of a step by SIMMC and SIMGC",
     "batch": "world-steps per second of many copies of one mechanism",
+    "markers": "time to find a marker and its pose in a picture, beside OpenCV's own corners",
     "host": "what a person waits for: import, first steps, edits, drags",
     "session": "the studio on loopback: from a pointer event to the frame that contains its effect",
 }

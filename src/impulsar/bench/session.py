@@ -20,11 +20,14 @@ def run() -> list[dict[str, Any]]:
     from ..studio.client import StudioClient
     from ..studio.server import Studio
     from ..studio.session import Session
+    from ..studio.tidying import Tidying
 
     found = []
     for name, body in (("ten-pendula", "link10"), ("cross-lift", "plate")):
         model = scene(name)
-        studio = Studio(Session(History(World(model)), scene=name))
+        session = Session(History(World(model)), scene=name)
+        session.tidying = Tidying()  # as in the studio's own process
+        studio = Studio(session)
         studio.start()
         try:
             began = wall.perf_counter()

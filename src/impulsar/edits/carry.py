@@ -18,7 +18,8 @@ from ..engine.start.consistent import refresh
 from ..engine.start.redundancy import choose_rows
 from ..engine.state import ALWAYS, TILL_STIFFER, State, allocate_work
 from ..engine.system import EMPTY, System
-from ..engine.system.build import exact_axes
+from ..engine.system.extents import exact_axes
+from ..engine.system.sensing import sensor_rows
 from ..engine.system.slots import (
     CLOSURE,
     COMPLIANCE,
@@ -37,6 +38,7 @@ from .fit import fit
 
 CLOSED = 1e-10  # position error left after a fit, and not worth one before it [m, rad]
 OPEN = 1e-8  # a joint that stays open by more cannot be assembled [m, rad]
+STILL = np.array([0.0, 0.0, 0.0, 1.0])  # orientation of a point
 BY_SLOT = ("slot_a", "slot_b", "slot_c", "slot_d")
 SLOT_BOOKS = ("impulse", "work", "loss", "viscous_loss", "mode")
 
@@ -73,6 +75,13 @@ class Places:
         self.p_WB[name] = np.broadcast_to(np.asarray(p, float), (n, 3)).copy()
         self.q_WB[name] = np.broadcast_to(np.asarray(q, float), (n, 4)).copy()
         self.twist[name] = np.broadcast_to(np.asarray(twist, float), (n, 6)).copy()
+
+    def stacked(self, names: Sequence[str]) -> list[np.ndarray]:
+        """Positions, orientations and twists of bodies [body, world, ...]."""
+        return [
+            np.array([values[name] for name in names]).reshape(len(names), self.worlds, size)
+            for values, size in ((self.p_WB, 3), (self.q_WB, 4), (self.twist, 6))
+        ]
 
     def frame(self, body: str, p_BQ: np.ndarray, q_BQ: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """World pose of a frame given in a body."""
@@ -135,10 +144,7 @@ def carry(old: Bench, change: Change) -> Outcome:
             new.state.take_over(old.state, TILL_STIFFER)
         rest = max(CLOSED, old.worst_lock())
     write_coordinates(change, new.state)
-    given = [
-        np.stack([getattr(change.places, what)[name] for name in system.tree.bodies])
-        for what in ("p_WB", "q_WB", "twist")
-    ]
+    given = change.places.stacked(system.tree.bodies)
     error = np.zeros(system.counts.worlds)
     if change.fresh or not keep_exact(old, new, given):
         error = fit(system, new.state, new.work, (given[0], given[1], given[2]), rest)
@@ -259,6 +265,7 @@ def carry_inputs(old: Bench, new: Bench, slots: tuple[np.ndarray, np.ndarray]) -
             items[slot.channel] = was.channels.items[was.slots[q].channel]
     carry_hands(old, new)
     carry_loads(old, new)
+    carry_currents(was, now)
     now.channels.write(now.arrays)
     now.count_live_slots()
     for name in ("h", "nominal_h", "steps"):
@@ -267,7 +274,6 @@ def carry_inputs(old: Bench, new: Bench, slots: tuple[np.ndarray, np.ndarray]) -
 
 def carry_hands(old: Bench, new: Bench) -> None:
     was, now = old.system, new.system
-    first, first_now = (s.arrays.hand_channel.numpy() for s in (was, now))
     held, trees = now.arrays.hand_body.numpy().copy(), now.arrays.slot_trees.numpy().copy()
     tree_of = now.arrays.tree_of.numpy()
     for k, body in enumerate(was.arrays.hand_body.numpy()):
@@ -277,9 +283,13 @@ def carry_hands(old: Bench, new: Bench) -> None:
             continue
         now.hand_names[k] = name
         held[k] = holds
-        trees[now.hand_slots(k)] = -1
-        trees[now.hand_slots(k), 0] = tree_of[holds]
-        now.channels.items[first_now[k] : first_now[k] + 3] = was.channels.items[first[k] : first[k] + 3]
+        for slots in (now.hand_slots(k), now.turn_slots(k)):
+            trees[slots] = -1
+            trees[slots, 0] = tree_of[holds]
+        for name in ("hand_channel", "turn_channel"):
+            first, first_now = (getattr(s.arrays, name).numpy()[k : k + 1] for s in (was, now))
+            for c, c_now in zip(first, first_now, strict=False):  # none where no hand turns
+                now.channels.items[c_now : c_now + 3] = was.channels.items[c : c + 3]
     now.arrays.hand_body.assign(held)
     now.arrays.slot_trees.assign(trees)
     hands = min(was.counts.hands, now.counts.hands)
@@ -309,6 +319,15 @@ def carry_loads(old: Bench, new: Bench) -> None:
     now.arrays.load_body.assign(on)
     now.arrays.load_in_body.assign(turns)
     copy_rows(was, now, "load_point", np.array(pairs, int).reshape(-1, 2))
+
+
+def carry_currents(old: System, new: System) -> None:
+    """Currents of the fluids that did not change, of every world."""
+    first, first_now = (s.arrays.fluid_channel.numpy() for s in (old, new))
+    for k, (name, fluid) in enumerate(new.model.fluids.items()):
+        if old.model.fluids.get(name) is fluid:
+            was = int(first[old.index_of("fluid")[name]])
+            new.channels.items[first_now[k] : first_now[k] + 3] = old.channels.items[was : was + 3]
 
 
 def load_place(was: System, now: System, name: str | None) -> int | None:
@@ -353,11 +372,41 @@ def carry_books(old: Bench, new: Bench, slots: tuple[np.ndarray, np.ndarray]) ->
         else:
             past[0] += was.read("load_work")[k]
     now.write("load_work", loads)
+    fluids, names = now.read("fluid_work").copy(), list(new.system.model.fluids)
+    for k, fluid in enumerate(old.system.model.fluids):
+        own = was.read("fluid_work")[3 * k : 3 * k + 3]
+        if fluid in names:
+            fluids[3 * names.index(fluid) :][:3] = own
+        else:
+            past[0] += own[0] + own[1]
+            past[1] += own[2]
+    now.write("fluid_work", fluids)
     now.write("past_parts", past)
-    hands = 3 * min(old.system.counts.hands, new.system.counts.hands)
-    targets = now.read("hand_target").copy()
-    targets[:hands] = was.read("hand_target")[:hands]
-    now.write("hand_target", targets)
+    for name in ("hand_target", "hand_turn"):
+        targets, before = now.read(name).copy(), was.read(name)
+        rows = min(len(targets), len(before))
+        targets[:rows] = before[:rows]
+        now.write(name, targets)
+    tyres = {name: 2 * k for k, name in enumerate(old.system.model.tyres)}
+    deflected = now.read("inner").copy()
+    for k, name in enumerate(new.system.model.tyres):
+        if name in tyres:
+            deflected[2 * k : 2 * k + 2] = was.read("inner")[tyres[name] : tyres[name] + 2]
+    now.write("inner", deflected)
+    carry_sensors(old, new)
+
+
+def carry_sensors(old: Bench, new: Bench) -> None:
+    """What sensors keep that have as much to keep as before."""
+    there, _ = sensor_rows(old.system.model)
+    here, size = sensor_rows(new.system.model)
+    if size:
+        block, was = new.state.read("sensor").copy(), old.state.read("sensor")
+        for name, rows in here.items():
+            before = there.get(name, slice(0, 0))
+            if rows.stop - rows.start == before.stop - before.start:
+                block[rows] = was[before]
+        new.state.write("sensor", block)
 
 
 def carry_measures(old: Bench, new: Bench) -> None:
@@ -439,10 +488,9 @@ def keep_exact(old: Bench, new: Bench, given: list[np.ndarray]) -> bool:
         id(part) not in bound for part in (*now.tree.loops, *now.model.couplings.values())
     ):
         return False
-    places = Places.of(old)
-    for what, values in zip(("p_WB", "q_WB", "twist"), given, strict=True):
-        if not np.array_equal(np.stack([getattr(places, what)[name] for name in now.tree.bodies]), values):
-            return False
+    before = Places.of(old).stacked(now.tree.bodies)
+    if not all(np.array_equal(values, was) for values, was in zip(given, before, strict=True)):
+        return False
     new.state.write("q", old.state.read("q"))
     new.state.write("v", old.state.read("v"))
     loop_q, kept = new.state.read("loop_q").copy(), old.state.read("loop_q")

@@ -99,7 +99,8 @@ class Drag:
 
     def start(self, system: System, body: int, at: np.ndarray, target: np.ndarray) -> None:
         """Take hold of a point of the system at rest."""
-        pointers = [getattr(system.arrays, name).ptr for name in SystemArrays.vars]  # type: ignore[attr-defined]
+        arrays = [getattr(system.arrays, name) for name in SystemArrays.vars]  # type: ignore[attr-defined]
+        pointers = [array.ptr for array in arrays if isinstance(array, wp.array)]  # roads stay with their system
         if pointers != self.pointers:
             self.pointers = pointers
             inputs = [system.arrays, self.state.arrays, self.work, self.arrays]

@@ -5,8 +5,9 @@ from dataclasses import replace
 from ..author.checks import show, whole
 from ..author.materials import COMMON, users
 from ..author.model import Model
-from ..author.parts import PARTS, Body, Obstacle
+from ..author.parts import PARTS, Body
 from ..author.shapes import check_solids
+from ..author.surfaces import Obstacle
 from .data import Remove, SetMaterial, SetParameter
 from .inputs import claim
 from .refusal import EditError, known

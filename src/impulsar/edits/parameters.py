@@ -10,24 +10,30 @@ from typing import Any
 import numpy as np
 
 from ..author.checks import TINY, show
+from ..author.fluids import check_fluid
 from ..author.model import KINDS, Model
 from ..author.parts import NOT_GIVEN, PARTS, Joint, Parameter, changed, value_of
 from ..author.profiles import scalar_profiles
+from ..author.sensors import field_names
 from ..author.shapes import check_solids, inertia_tensor, shape_list
+from ..author.sizes import ALL_SIZES, moved_by, reshaped, resized, size_of
+from ..author.variables import stale_paths
 from ..engine.system import System
 from ..engine.system.slots import LIMIT_HIGH, LIMIT_LOW, MOTORS
 from . import loads
+from .carry import STILL, Places
 from .data import ChangeJoint, SetMaterial, SetParameter, SetState
 from .inputs import joined, look_again, profiles_of
 from .materials import declare_common, set_material
 from .refusal import EditError, known
-from .registry import Answer, Desk, Plan, carries_out
+from .registry import Answer, Desk, Plan
 from .states import POSE, set_state
 from .topology import FEATURES, GEOMETRY, change_joint
 
 GRAVITY = Parameter("gravity", "m/s²", "gravity")
 UNLIMITED = 1e300  # stands for no bound in the arrays
 LIMITS = ("lower", "upper", "swing")
+SOLID = ("shape", "shapes", "density", "colour", *ALL_SIZES)  # of a body, besides what arrays hold
 
 
 @dataclass(frozen=True)
@@ -41,11 +47,6 @@ class Target:
     groups: tuple[str, ...] = ()  # of a joint, that have it
 
 
-@carries_out(
-    SetParameter,
-    subject=lambda edit: (edit.path,),
-    moves=lambda edit: str(edit.path).rpartition(".")[2] in ("mass", "inertia"),
-)
 def set_parameter(edit: SetParameter, desk: Desk) -> Answer | Plan:
     """Set a parameter: in the arrays, or where the part was built without it by building it anew."""
     system = desk.bench.system
@@ -61,6 +62,10 @@ def set_parameter(edit: SetParameter, desk: Desk) -> Answer | Plan:
     if parameter.name in ("lower", "upper"):
         _check_limits(system, edit, target, value)
     _check_order(system, edit, target, value)
+    if target.kind == "fluid":
+        part = system.model.fluids[target.name]
+        for one in np.ravel(value):
+            changed(part, parameter.name, given(parameter, first_of(one, 0))).check()
     before = system.parameter(array)[target.rows[0]]
     before = before[0] if len(before) == 1 or (before == before[0]).all() else before
     if parameter.rule.may_be_infinite:
@@ -78,7 +83,7 @@ def set_parameter(edit: SetParameter, desk: Desk) -> Answer | Plan:
 def _set_inputs(edit: SetParameter, system: System, target: Target) -> Answer:
     """Set a value that kernels read from channels: numbers, a profile, a callable, or numbers for each world."""
     value, worlds, rows = edit.value, system.counts.worlds, target.rows
-    owner, what = f"load '{target.name}'", target.parameter.name
+    owner, what = f"{target.kind} '{target.name}'", target.parameter.name
     if isinstance(value, np.ndarray) and value.shape == (worlds, len(rows)) and worlds > 1:
         if not np.isfinite(value).all():
             raise EditError(f"{owner}: {what} is {show(value)}, expected finite numbers")
@@ -89,8 +94,19 @@ def _set_inputs(edit: SetParameter, system: System, target: Target) -> Answer:
     by_world = any(isinstance(item, np.ndarray) and len(item) > 1 for item in before)
     was = np.stack([np.broadcast_to(item, worlds) for item in before], axis=1) if by_world else joined(before)  # type: ignore[arg-type]
     replaced = system.channels.put(system.arrays, rows, items)
-    loads.note(system, system.load_names.index(target.name))
+    if target.kind == "load":
+        loads.note(system, system.load_names.index(target.name))
+    else:
+        _note_inputs(system, target)
     return Answer(f"'{edit.path}' is set", replaced, inverse=SetParameter(edit.path, was))
+
+
+def _note_inputs(system: System, target: Target) -> None:
+    """Have the model say what a fluid's current follows, of a batch that of the first world."""
+    items = [system.channels.items[c] for c in target.rows]
+    values = joined([float(item[0]) if isinstance(item, np.ndarray) else item for item in items])
+    part = getattr(system.model, KINDS[target.kind])[target.name]
+    system.model = system.model.having(target.kind, changed(part, target.parameter.name, values))
 
 
 # where parameters are -----------------------------------------------------------------------------
@@ -141,6 +157,9 @@ def group_of(model: Model, name: str) -> tuple[str, str] | None:
 
 
 def _target(system: System, kind: str, name: str, parameter: Parameter, groups: tuple[str, ...]) -> Target | None:
+    if parameter.inputs is not None and kind == "fluid":
+        first = int(system.arrays.fluid_channel.numpy()[system.index_of(kind)[name]])
+        return Target(kind, name, parameter, tuple(range(first, first + 3)))
     if parameter.inputs is not None:
         load = loads.acting(system).get(name)
         if load is None:
@@ -257,6 +276,12 @@ def read_model(system: System) -> Model:
         _read_drives(system, joint)
     for load in loads.acting(system).values():
         loads.note(system, load)
+    for name, fluid in model.fluids.items():
+        target = of_part(system, name)["current"]
+        if [system.channels.items[c] for c in target.rows] != scalar_profiles(fluid.current, 3):
+            _note_inputs(system, target)
+    if stale := stale_paths(system.model):  # which were set otherwise
+        system.model = system.model.without_expressions(stale)
     return system.model
 
 
@@ -295,12 +320,8 @@ def _plan(edit: SetParameter, desk: Desk) -> Plan:
     name, _, what = edit.path.rpartition(".")
     if name in model.bodies and what in POSE:
         return replace(set_state(SetState({name: {what: edit.value}}), desk), text=text)
-    if name in model.bodies and what in ("shape", "shapes"):
-        body = replace(model.bodies[name], shapes=shape_list(f"body '{name}'", edit.value))
-        model.check_materials(f"body '{name}'", body.shapes)
-        check_solids(f"body '{name}'", body.shapes, body.material)
-        inverse = SetParameter(edit.path, tuple(model.bodies[name].shapes))
-        return Plan(model.having("body", body), text, inverse)
+    if name in model.bodies and what in SOLID:
+        return _reshape(edit, desk, name, "shape" if what == "shapes" else what, text)
     if name in (model.bodies | model.obstacles) and what == "material":
         return replace(set_material(SetMaterial(name, edit.value), desk), text=text)  # type: ignore[arg-type]
     if name in model.obstacles and what in ("shape", "position", "orientation"):
@@ -309,11 +330,53 @@ def _plan(edit: SetParameter, desk: Desk) -> Plan:
         model.check_materials(f"obstacle '{name}'", obstacle.shapes)
         inverse = SetParameter(edit.path, getattr(model.obstacles[name], what))
         return Plan(model.having("obstacle", obstacle), text, inverse)
+    if name in model.fluids and what in ("added_mass", "bodies", "without"):
+        return _refill(edit, desk, name, what, text)
+    if name in model.sensors and what in field_names(type(model.sensors[name].sensor)):
+        old = model.sensors[name].sensor
+        part = replace(model.sensors[name], sensor=replace(old, **{what: edit.value}))  # type: ignore[arg-type]
+        part.check()
+        model.check_mounted(part)
+        return Plan(model.having("sensor", part), text, SetParameter(edit.path, getattr(old, what)))
     found = (name, None) if name in model.joints else group_of(model, name)
     changes = {} if found is None else _as_change(edit, model.joints[found[0]], found[1], what)
     if found is None or not changes:
         raise _unknown(edit, desk, name, what)
     return replace(change_joint(ChangeJoint(found[0], changes), desk), text=text)
+
+
+def _reshape(edit: SetParameter, desk: Desk, name: str, what: str, text: str) -> Plan:
+    """Another shape, size, density or colour of a body; where joints are open by it, the bodies move to close them."""
+    model, owner = desk.model, f"body '{name}'"
+    old = model.bodies[name]
+    inverse: Any = tuple(old.shapes) if what == "shape" else size_of(old, what) if what in ALL_SIZES else None
+    if what == "shape":
+        shapes = shape_list(owner, edit.value)
+        model.check_materials(owner, shapes)
+        check_solids(owner, shapes, old.material)
+        new = reshaped(model, name, shapes)
+    elif what in ALL_SIZES:
+        new = resized(model, name, what, edit.value)
+    else:
+        body, inverse = replace(old, **{what: edit.value}), getattr(old, what)  # type: ignore[arg-type]
+        body.check()
+        new = model.having("body", body)
+        if what == "density" and body.density is not None:
+            new = reshaped(new, name, body.shapes)
+    places = Places.of(desk.bench)
+    shift = moved_by(old, new.bodies[name])
+    if shift.any():
+        places.p_WB[name] = places.frame(name, shift, STILL)[0]
+    return Plan(new, text, SetParameter(edit.path, inverse), places=places)
+
+
+def _refill(edit: SetParameter, desk: Desk, name: str, what: str, text: str) -> Plan:
+    """Whether a fluid has added mass, and which bodies are in it."""
+    old = desk.model.fluids[name]
+    new = replace(old, **{what: edit.value})  # type: ignore[arg-type]
+    new.check()
+    check_fluid(desk.model, new)
+    return Plan(desk.model.having("fluid", new), text, SetParameter(edit.path, getattr(old, what)))
 
 
 def _unknown(edit: SetParameter, desk: Desk, name: str, what: str) -> EditError:

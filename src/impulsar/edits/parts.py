@@ -6,24 +6,26 @@ the same world points in all worlds.
 
 import copy
 import inspect
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
 
 from ..author.checks import show
-from ..author.model import KINDS, Model
+from ..author.fluids import without_body
+from ..author.model import KINDS, Model, is_point_of_body, is_two_places
 from ..author.parts import PARTS, Joint
 from ..observe.bench import Bench
-from .carry import JointPlace, Places
+from .carry import STILL, JointPlace, Places
 from .data import Add, Edit, Remove
+from .expressions import keep_texts, refuse_followed
 from .inputs import claim
 from .materials import refuse_used
 from .refusal import EditError, known
 from .registry import Desk, Plan, carries_out
 from .topology import joint_features, options_of
 
-STILL = np.array([0.0, 0.0, 0.0, 1.0])  # orientation of a point
+KEPT = ("pitch", "loop", "contact", "closed")  # of a joint, by which it is put back
 
 
 @carries_out(Add)
@@ -43,14 +45,17 @@ def add_part(edit: Add, desk: Desk) -> Plan:
         raise EditError(f"{owner}: lacks {', '.join(required)}; give them in options")
     model, places = desk.model, Places.of(desk.bench)
     posed = model.copy()
-    for name in options.values():
+    axis = options.get("axis")
+    for value in (*options.values(), *(axis if is_two_places(axis) else ())):
+        name = value[0] if is_point_of_body(value) else value
         if isinstance(name, str) and name in model.bodies:
             body = copy.copy(model.bodies[name])
             body.position, body.orientation = places.p_WB[name][0].copy(), places.q_WB[name][0].copy()
             posed.bodies[name] = body
     part = getattr(posed, kind)(name=edit.name, **options)
     part.check()
-    plan = Plan(model.having(kind, part), f"{owner} is added", Remove(kind, edit.name))
+    new = keep_texts(owner, model.having(kind, part), posed)
+    plan = Plan(new, f"{owner} is added", Remove(kind, edit.name))
     if kind == "body":
         places.put(part.name, part.position, part.orientation, np.concatenate([part.angular_velocity, part.velocity]))
         plan.places = places
@@ -86,10 +91,10 @@ def remove_part(edit: Remove, desk: Desk) -> Plan:
     """Remove a part, and with it all that refers to it."""
     kind, model, system = _kind(edit.kind), desk.model, desk.bench.system
     part = known(f"edit of a {kind}", kind, edit.name, getattr(model, KINDS[kind]))
-    if kind == "body" and len(model.bodies) == 1:
-        raise EditError(f"body '{part.name}': is the last one; a world needs a body")
     if kind == "material":
         refuse_used(model, part.name)
+    if kind == "parameter":
+        refuse_followed(model, part.name)
     new = model.copy()
     del getattr(new, KINDS[kind])[part.name]
     lost, gone = {(kind, part.name)} if kind != "material" else set(), []
@@ -100,19 +105,24 @@ def remove_part(edit: Remove, desk: Desk) -> Plan:
                 del parts[name]
                 lost.add((other, name))
                 gone.append(f"{other} '{name}'")
+    for fluid in list(new.fluids.values()) if kind == "body" else ():
+        if changes := without_body(fluid, part.name):
+            new.fluids[fluid.name] = replace(fluid, **changes)
+            gone.append(f"its place in fluid '{fluid.name}'")
     if kind == "body":
         held = system.arrays.hand_body.numpy()
         index = system.body_index[part.name]
         gone += [f"hand '{hand}'" for k, hand in enumerate(system.hand_names) if hand and held[k] == index]
     text = f"{kind} '{part.name}' is removed" + (f", and with it {', '.join(gone)}" if gone else "")
-    return Plan(new, text, None if gone else _put_back(kind, part, desk.bench))
+    is_alone = not gone and all(part.name not in group.parts for group in model.groups.values())
+    return Plan(new, text, _put_back(kind, part, desk.bench) if is_alone else None)
 
 
 def _put_back(kind: str, part: Any, bench: Bench) -> Edit | None:
     """The edit that adds a part again where it is now."""
     places = Places.of(bench)
     if kind == "joint":
-        options = {name: getattr(part, name) for name in ("type", "first", "second", "pitch", "loop", "contact")}
+        options = {name: getattr(part, name) for name in ("type", "first", "second", *KEPT)}
         options |= joint_features(part)
         options |= {"frame_a": (part.p_PF, part.q_PF), "frame_b": (part.p_CM, part.q_CM)}
         return None if part.type == "distance" else Add(kind, part.name, options)
@@ -120,10 +130,14 @@ def _put_back(kind: str, part: Any, bench: Bench) -> Edit | None:
         V = places.twist[part.name][0]
         pose = {"position": places.p_WB[part.name][0], "orientation": places.q_WB[part.name][0]}
         motion = {"velocity": V[3:], "angular_velocity": V[:3]}
-        own = {"mass": part.mass, "inertia": part.inertia, "shape": part.shapes or None, "material": part.material}
+        own = {"shape": part.shapes or None, "material": part.material, "colour": part.colour}
+        own |= {"density": part.density} if part.density else {"mass": part.mass, "inertia": part.inertia}
         return Add(kind, part.name, own | pose | motion)
     points = {point.field: point for point in PARTS[kind].points}
     options = {entry.name: getattr(part, entry.name) for entry in fields(part) if entry.name not in ("name", *points)}
+    if kind == "parameter":
+        text = options.pop("expression")
+        options["value"] = options["value"] if text is None else text
     for field, point in points.items():
         options[point.option] = places.frame(getattr(part, point.body), getattr(part, field), STILL)[0][0]
     return Add(kind, part.name, options)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..author.groups import tidied
 from ..engine.coordinates.inertia import momenta
 from ..engine.freedoms import code_counts_turns
 from ..engine.start.locked import refuse_locked_motors
@@ -13,7 +14,7 @@ from ..engine.system import System
 from ..engine.system.tree import JointKey
 from ..observe.bench import Bench
 from .carry import Change, Places, carry
-from .hands import elastic_energy
+from .hands import elastic_energy, slots_of
 from .overlaps import Push, push_carried
 from .refusal import EditError
 from .registry import Answer, Plan
@@ -33,8 +34,9 @@ class Rebuilt:
     def answer(self, out: Callable[[np.ndarray], Any]) -> Answer:
         """What it did."""
         pushed = self.push.energy if self.push else np.zeros_like(self.energy)
+        told = [self.plan.text, *([str(self.push)] if self.push else []), *self._missed()]
         return Answer(
-            f"{self.plan.text}; {self.push}" if self.push else self.plan.text,
+            "; ".join(told),
             True,
             overlaps=self.push.overlaps if self.push else (),
             pushed=out(pushed),
@@ -45,6 +47,35 @@ class Rebuilt:
             inverse=self.plan.inverse,
         )
 
+    def _missed(self) -> list[str]:
+        """What the joints did not allow of the state that was asked for, of the first world."""
+        found, places = [], self.plan.places
+        now = Places.of(self.bench)
+        for name, what in self.plan.asked if places is not None else ():
+            assert places is not None
+            (wanted, unit), (there, _) = (_part_of(each, name, what) for each in (places, now))
+            off = float(np.abs(there - wanted).max())
+            if off > MISSED * (1.0 + np.abs(wanted).max()):
+                shown = ", ".join(f"{value:.4g}" for value in there.tolist())
+                found.append(f"the joints leave '{name}' {what.replace('_', ' ')} ({shown}){unit}, off by {off:.3g}")
+        return found
+
+
+MISSED = 1e-9  # a state that was asked for and is off by more is told
+
+
+def _part_of(places: Places, name: str, what: str) -> tuple[np.ndarray, str]:
+    """Of a body's place in the first world, and its unit."""
+    match what:
+        case "position":
+            return places.p_WB[name][0], " m"
+        case "orientation":
+            q = places.q_WB[name][0]
+            return q if q[3] >= 0 else -q, ""
+        case "velocity":
+            return places.twist[name][0, 3:], " m/s"
+    return places.twist[name][0, :3], " rad/s"
+
 
 def rebuild(
     old: Bench,
@@ -53,15 +84,17 @@ def rebuild(
     hands: int | None = None,
     loads: int | None = None,
     fresh: bool = False,
+    turning: bool = False,
 ) -> Rebuilt:
     """Build the system of a plan, carry the state over and check it; raises EditError if it cannot be."""
-    was = old.system
+    was, plan.model = old.system, tidied(plan.model)
     hands = was.counts.hands if hands is None else hands
     spare = (was.counts.loads if loads is None else loads) - len(was.model.loads)
     system = System(
         *(plan.model, was.counts.worlds, was.device, coordinates, hands, max(0, spare)),
         checked=True,
         contacts=was.asked,
+        turning=turning or (bool(was.counts.turns) and not fresh),
     )
     change = Change(system, plan.places or Places.of(old), plan.joints, plan.points, turns(old, plan), fresh)
     outcome = carry(old, change)
@@ -107,8 +140,8 @@ def release_lost(old: Bench, new: Bench) -> np.ndarray | float:
     for k, name in enumerate(old.system.hand_names):
         if not name or new.system.hand_names[k] is not None:
             continue
-        was, now = old.system.hand_slots(k), new.system.hand_slots(k)
-        energy = elastic_energy(old, k, was)
+        was, now = slots_of(old.system, k), slots_of(new.system, k)
+        energy = elastic_energy(old, k)
         past = new.state.read("past_hands").copy()
         past[0] += old.state.read("work")[was].sum(axis=0) - energy
         past[1] += old.state.read("loss")[was].sum(axis=0)
@@ -123,8 +156,8 @@ def release_lost(old: Bench, new: Bench) -> np.ndarray | float:
 
 def momentum(bench: Bench) -> np.ndarray:
     """Angular, about the world's origin, and linear momentum [world, 6]."""
-    own = momenta(bench.system, bench.work)
+    own = momenta(bench.system.parameter("mass"), bench.read("I_W"), bench.read("twist"))
     total = own.sum(axis=0)
-    moved = np.einsum("bwi,bwj->wij", bench.work.p_WB.numpy(), own[..., 3:])  # Σ p Pᵀ, of which Σ p × P is a part
+    moved = np.einsum("bwi,bwj->wij", bench.read("p_WB"), own[..., 3:])  # Σ p Pᵀ, of which Σ p × P is a part
     total[:, :3] += moved[:, [1, 2, 0], [2, 0, 1]] - moved[:, [2, 0, 1], [1, 2, 0]]
     return total

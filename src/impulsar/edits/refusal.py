@@ -9,10 +9,13 @@ import numpy as np
 
 from ..author.checks import LARGEST, is_number, show
 from ..author.errors import ModelError
-from ..author.model import closest
-from ..author.parts import Body, Joint, Material, Motor, Obstacle
+from ..author.names import closest
+from ..author.parts import Body, Joint, Motor
 from ..author.profiles import Profile
+from ..author.sensors import Sensor
 from ..author.shapes import Shape
+from ..author.surfaces import Material, Obstacle
+from .data import Edit, End
 
 DEEPEST = 6  # nesting of values in an edit
 MOST = 1_000_000  # numbers in an edit
@@ -60,7 +63,9 @@ def _check(edit: Any, what: str, value: Any, depth: int, left: list[int]) -> Non
         _check_array(edit, what, value, left)
     elif isinstance(value, Mapping | tuple | list):
         _check_items(edit, what, value, depth, left)
-    elif isinstance(value, Profile | Motor):
+    elif isinstance(value, Edit):
+        check_values(value)
+    elif isinstance(value, Profile | Motor | End | Sensor):
         for name, item in vars(value).items():
             if item is not None:
                 _check(edit, f"{what} {name}", item, depth - 1, left)

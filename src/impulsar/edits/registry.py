@@ -5,7 +5,7 @@ where the system is to be built anew, or More where there is no room; it raises 
 if the edit cannot be. A new edit is a dataclass in `data` and a function registered here.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -47,6 +47,7 @@ class Plan:
     points: dict[str, dict[str, np.ndarray]] = field(default_factory=dict)  # by part and array, [world, 3]
     forgotten: set[tuple[str, int]] = field(default_factory=set)  # freedoms that are measured anew
     renumbered: dict[tuple[str, int], tuple[str, int]] = field(default_factory=dict)  # freedom: the one it was
+    asked: Sequence[tuple[str, str]] = ()  # bodies and what of their state was asked for, to tell what came of it
     then: Edit | None = None  # to be carried out on what was built: one value for each world
 
 
@@ -56,6 +57,7 @@ class More:
 
     hands: bool = False
     loads: bool = False
+    turning: bool = False  # for hands that turn what they hold
 
 
 class Desk(Protocol):

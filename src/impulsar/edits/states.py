@@ -1,17 +1,20 @@
 """Bodies put elsewhere while the mechanism runs."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from ..author.checks import show, vector
+from ..author.model import Model
 from ..author.rotations import unit_quaternion
 from .carry import Places
-from .data import SetState
+from .data import SetStart, SetState
 from .refusal import EditError, known
 from .registry import Desk, Plan, carries_out
 
+ROUNDING = 1e-12  # [m, 1, m/s, rad/s]
 POSE = {"position": 3, "orientation": 4, "velocity": 3, "angular_velocity": 3}
 
 
@@ -39,7 +42,37 @@ def set_state(edit: SetState, desk: Desk) -> Plan:
                 twist = places.twist[name].copy()
                 twist[:, side] = rows
                 places.twist[name] = twist
-    return Plan(model, f"state of {', '.join(map(repr, edit.bodies))} is set", places=places)
+    asked = [(name, what) for name, given in edit.bodies.items() for what in given]
+    return Plan(model, f"state of {', '.join(map(repr, edit.bodies))} is set", places=places, asked=asked)
+
+
+@carries_out(SetStart)
+def set_start(edit: SetStart, desk: Desk) -> Plan:
+    """Make the present pose the authored one."""
+    if not isinstance(edit.velocities, bool):
+        raise EditError(f"start: velocities is {show(edit.velocities)}, expected True or False")
+    moving = "pose and velocities" if edit.velocities else "pose, at rest,"
+    return Plan(as_shown(desk, edit.velocities), f"the start is now this {moving} of all bodies")
+
+
+def as_shown(desk: Desk, velocities: bool = True) -> Model:
+    """The model of a bench, its bodies authored where they are in the first world, moving as they do or at rest."""
+    model, places = desk.model.copy(parts=True), Places.of(desk.bench)
+    for name, body in model.bodies.items():
+        twist, q = places.twist[name][0] if velocities else np.zeros(6), places.q_WB[name][0]
+        model.bodies[name] = replace(
+            body,
+            position=_kept(body.position, places.p_WB[name][0]),
+            orientation=_kept(body.orientation, q if q @ body.orientation >= 0.0 else -q),
+            velocity=_kept(body.velocity, twist[3:]),
+            angular_velocity=_kept(body.angular_velocity, twist[:3]),
+        )
+    return model
+
+
+def _kept(authored: np.ndarray, now: np.ndarray) -> np.ndarray:
+    """What was authored, where it is so but for rounding: a scene that is saved as it was opened is the same file."""
+    return authored if np.abs(now - authored).max() <= ROUNDING * (1.0 + np.abs(authored).max()) else now
 
 
 def _by_world(owner: str, what: str, value: Any, n: int) -> np.ndarray:

@@ -16,13 +16,13 @@ import numpy as np
 
 from ..author.checks import number, show, vector
 from ..author.joints import SCREW, TURN_Z, Group, JointType
-from ..author.model import Model
+from ..author.model import Model, along, is_point_of_body, is_two_places
 from ..author.parts import Body, Features, Joint, joint_type_of
 from ..author.placing import TWO_AXES, by_group, checked_frame, make_features, place_frames
 from ..author.rotations import conjugate, frame_from_axes, multiply_all, rotate_all
 from ..engine.freedoms import code_coordinates, pose_at
 from ..observe.bench import Bench
-from .carry import JointPlace, Places, joint_frames
+from .carry import STILL, JointPlace, Places, joint_frames
 from .data import ChangeJoint, Edit
 from .refusal import EditError, known
 from .registry import Desk, Plan, carries_out
@@ -60,6 +60,11 @@ def change_joint(edit: ChangeJoint, desk: Desk) -> Plan:
     old = known("edit of a joint", "joint", edit.joint, model.joints)
     owner = f"joint '{old.name}'"
     changes = options_of(Model.joint, owner, edit.changes)
+    for what in ("at", "at_b"):
+        if is_point_of_body(changes.get(what)):
+            changes[what] = _point_of(model, owner, what, changes[what], bench)
+    if is_two_places(axis := changes.get("axis")):
+        changes["axis"] = along(owner, "axis", *(place_of(model, owner, "axis", place, bench) for place in axis))
     if not changes:
         raise EditError(f"{owner}: no changes given; give keyword arguments of Model.joint")
     if edit.frames not in ("present", "authored"):
@@ -82,6 +87,7 @@ def change_joint(edit: ChangeJoint, desk: Desk) -> Plan:
         loop=changes.get("loop", old.loop),
         contact=changes.get("contact", old.contact),
         features=features,
+        closed=changes.get("closed", old.closed) if kind.name == "free" else None,
     )
     joints: dict[str, JointPlace] = {}
     moved = any(name in changes and changes[name] is not None for name in GEOMETRY)
@@ -95,7 +101,7 @@ def change_joint(edit: ChangeJoint, desk: Desk) -> Plan:
         joints[old.name] = _present_frames(owner, joint, old, bench, changes, kept)
     joint.check()
     new = model.having("joint", joint)
-    gone = _drop_couplings(new, joint)
+    gone = drop_couplings(new, joint)
     text = f"{owner} is {_article(kind.name)} joint" if kind.name != old.type else f"{owner} is changed"
     if lost:
         text += f"; without {', '.join(lost)}"
@@ -107,6 +113,19 @@ def change_joint(edit: ChangeJoint, desk: Desk) -> Plan:
         plan.forgotten = {(old.name, code) for code in codes if code not in kept and edit.frames == "present"}
         plan.renumbered = {(old.name, now): (old.name, was) for now, was in kept.items()}
     return plan
+
+
+def _point_of(model: Model, owner: str, what: str, place: Any, bench: Bench) -> np.ndarray:
+    """Where a point of a body is now, in the first world [m]."""
+    body = model.find_body(owner, place[0])
+    return Places.of(bench).frame(body.name, vector(owner, what, place[1], "m"), STILL)[0][0]
+
+
+def place_of(model: Model, owner: str, what: str, place: Any, bench: Bench) -> np.ndarray:
+    """Where a place is now: of the world, or a point of a body [m]."""
+    if is_point_of_body(place):
+        return _point_of(model, owner, what, place, bench)
+    return vector(owner, what, place, "m")
 
 
 def kept_freedoms(old: JointType, new: JointType) -> dict[int, int]:
@@ -284,7 +303,9 @@ def joint_pose(joint: Joint, coordinates: dict[int, np.ndarray], n: int) -> tupl
 
 def _undo_change(old: Joint, new: Joint, remade: bool) -> Edit:
     """The change back: to the old frames where the old joint fits into the new one, else at the present pose."""
-    back: dict[str, Any] = {name: getattr(old, name) for name in ("type", "first", "second", "loop", "contact")}
+    back: dict[str, Any] = {
+        name: getattr(old, name) for name in ("type", "first", "second", "loop", "contact", "closed")
+    }
     back |= joint_features(old)
     if old.pitch is not None:
         back["pitch"] = old.pitch
@@ -315,7 +336,7 @@ def joint_features(joint: Joint) -> dict[str, Any]:
     return given
 
 
-def _drop_couplings(model: Model, joint: Joint) -> list[str]:
+def drop_couplings(model: Model, joint: Joint) -> list[str]:
     """Take away couplings of groups that a joint no longer has."""
     groups = [group.name for group in joint.kind.groups if not group.is_ball]
     gone = [

@@ -28,6 +28,10 @@ SHARED = (
     "fixed",  # size of sub-steps that are all alike, over the nominal step
     "modes",  # 1: friction and limits have modes in smooth sub-steps, 0: they are left to impulses
     "pair",  # 0: the one that is less work, 1: explicit, 2: implicit
+    "steady",  # 1: sub-steps as long as the nominal step, whatever their error
+    "closing",  # how a sub-step closes the joints; see engine/integrate/closing.py
+    "alpha",  # of Baumgarte's stabilisation [1/s]
+    "square",  # its β² [1/s²]
 )
 Option = places(**{name: place for place, name in enumerate(SHARED)})
 

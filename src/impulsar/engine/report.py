@@ -2,7 +2,7 @@
 
 import warp as wp
 
-from .constrain import kinds
+from .constrain import closure, kinds
 from .coordinates.tree import row_velocity
 from .spatial import UNLIMITED, ZERO, f64
 from .state import StateArrays, WorkArrays
@@ -20,11 +20,14 @@ from .system.measured import (
     POSITION_SLOT,
     POTENTIAL,
     ROWS,
+    RUNAWAY,
     SUB_STEPS,
     TOTAL_ITERATIONS,
     VELOCITY_RESIDUAL,
     VELOCITY_SLOT,
 )
+
+APART = wp.constant(wp.float64(100.0))  # sizes of the mechanism: no joint is open by that much in any motion
 
 
 @wp.func
@@ -105,7 +108,10 @@ def report_velocities(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref
 
 
 @wp.func
-def check_finite(x: wp.ref[WorkArrays], w: int):
-    """Mark the report once the energy is no longer a number: what is not finite stays so."""
+def check_state(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], w: int):
+    """Mark the report once the energy is no longer a number, which stays so, or a joint has flown apart."""
     if not (wp.isfinite(x.energy[KINETIC, w]) and wp.isfinite(x.energy[POTENTIAL, w])):
         x.report[BROKEN, w] = wp.max(x.report[BROKEN, w], f64(NOT_FINITE))
+    elif x.report[POSITION_RESIDUAL, w] > APART * m.size[0] and x.report[BROKEN, w] == ZERO:
+        if closure.is_length(m, x, int(x.report[POSITION_SLOT, w]), w):
+            x.report[BROKEN, w] = f64(RUNAWAY)

@@ -147,6 +147,30 @@ def rotation_vector(q: quat) -> vec3:
 
 
 @wp.func
+def turning_factor(square: f64) -> f64:
+    """κ = (1 - φ/2 cot φ/2) / φ², of an angle's square: log (exp [δ] exp [φ]) = φ + δ - φ × δ / 2 + κ φ × (φ × δ)."""
+    if square < f64(0.01):
+        more = ONE / f64(30240.0) + square / f64(1209600.0)
+        return ONE / f64(12.0) + square * (ONE / f64(720.0) + square * more)
+    half = HALF * wp.sqrt(square)
+    return (ONE - half * wp.cos(half) / wp.sin(half)) / square
+
+
+@wp.func(inline=False)
+def spin_of(v: vec3, rate: vec3) -> vec3:
+    """Angular velocity of exp [v], where the rotation vector v changes at a rate [rad/s]."""
+    square = wp.dot(v, v)
+    angle = wp.sqrt(square)
+    a = HALF - square / f64(24.0) * (ONE - square / f64(30.0) * (ONE - square / f64(56.0)))
+    b = ONE / f64(6.0) - square / f64(120.0) * (ONE - square / f64(42.0) * (ONE - square / f64(72.0)))
+    if square > f64(0.01):
+        a = (ONE - wp.cos(angle)) / square
+        b = (angle - wp.sin(angle)) / (square * angle)
+    side = wp.cross(v, rate)
+    return rate + a * side + b * wp.cross(v, side)
+
+
+@wp.func
 def normalize_rotation(q: quat) -> quat:
     """Unit quaternion nearest to q."""
     return q * (ONE / wp.sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]))

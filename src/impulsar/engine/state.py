@@ -41,9 +41,14 @@ class Counts:
     contacts: int  # that may be there at a time
     springs: int
     hands: int
+    turns: int  # of these, with room to turn what they hold: all or none
     loads: int
+    inner: int  # states of force elements
     channels: int
     worlds: int
+    fluids: int = 0
+    pieces: int = 0  # of bodies in fluids
+    sensing: int = 0  # numbers that sensors keep
 
 
 @wp.struct
@@ -53,12 +58,15 @@ class StateArrays:
     q: wp.array2d(dtype=f64)  # tree coordinates [m, rad, quaternion]; written by drift
     v: wp.array2d(dtype=f64)  # tree velocities [m/s, rad/s]; kick, sweep
     impulse: wp.array2d(dtype=f64)  # accumulated impulse of each slot [N s, N m s]; sweep
+    inner: wp.array2d(dtype=f64)  # states of force elements: deflections of tyres [m]; integrate/inner
     loop_q: wp.array2d(dtype=f64)  # coordinates of loop joints, whole turns counted [m, rad]; kinematics
     hand_target: wp.array2d(dtype=f64)  # where each hand is now, 3 rows each [m]; kick
+    hand_turn: wp.array2d(dtype=f64)  # how each is turned now, a rotation vector, 3 rows each [rad]; kick
     work: wp.array2d(dtype=f64)  # work of each slot's own force [J]; measure
     loss: wp.array2d(dtype=f64)  # loss in each slot's damper [J]; measure
     viscous_loss: wp.array2d(dtype=f64)  # loss in each slot's viscous friction [J]; measure
     load_work: wp.array2d(dtype=f64)  # work of each load [J]; measure
+    fluid_work: wp.array2d(dtype=f64)  # [3 · fluid] work of buoyancy and current, loss in drag [J]; measure
     past_hands: wp.array2d(dtype=f64)  # work, loss of the hands released [J]; edits
     start_energy: wp.array2d(dtype=f64)  # total energy the books start from [J]; edits
     time: wp.array2d(dtype=f64)  # [s]; drift
@@ -83,6 +91,12 @@ class WorkArrays:
     twist: wp.array2d(dtype=vec6)  # of the centre of mass, world axes [rad/s, m/s]
     I_W: wp.array2d(dtype=mat33)  # inertia about the centre of mass, world axes [kg m²]
     I_inv: wp.array2d(dtype=mat33)  # its inverse, of single free bodies
+    A_ww: wp.array2d(dtype=mat33)  # added inertia, of bodies in fluids; see added_mass
+    A_wv: wp.array2d(dtype=mat33)
+    A_vv: wp.array2d(dtype=mat33)
+    wet_volume: wp.array2d(dtype=f64)  # [piece] below the surface at rest [m³]
+    wet_moment: wp.array2d(dtype=vec3)  # [piece] its first moment about the centre of mass, world axes [m⁴]
+    wet_slope: wp.array2d(dtype=vec6)  # [piece] its rate is this times the twist [m³, m²]
     r: wp.array2d(dtype=vec3)  # from the parent's centre of mass to this one [m]
     S: wp.array2d(dtype=vec6)  # [dof] twist of the body per unit of joint velocity
     bias: wp.array2d(dtype=vec6)  # acceleration of the body at zero joint and parent acceleration
@@ -95,6 +109,7 @@ class WorkArrays:
     # forces
     wrench: wp.array2d(dtype=vec6)  # applied to the body, about its centre of mass [N m, N]
     tau: wp.array2d(dtype=f64)  # [dof] applied in the joint [N m, N]
+    inner_rate: wp.array2d(dtype=f64)  # [inner] of the states of force elements at an instant
     # articulated bodies
     U: wp.array2d(dtype=vec6)  # [dof] articulated inertia times S
     D_inv: wp.array2d(dtype=f64)  # [dof] 1 / (S · U)
@@ -146,6 +161,8 @@ class WorkArrays:
     row_torque: wp.array2d(dtype=f64)  # of a motor that a direct solve has found at its bound, else 0 [N, N m]
     stretch_due: wp.array2d(dtype=f64)  # of a spring or hand at the end of the step, as it was solved for [m]
     stretch_still: wp.array2d(dtype=f64)  # and without a drift [m]
+    hand_off: wp.array2d(dtype=vec3)  # [hand] rotation from its target to its body when its torque was last taken [rad]
+    hand_spin: wp.array2d(dtype=vec3)  # [hand] and how its target turned then [rad/s]
     row_size: wp.array2d(dtype=f64)  # |J|², turns and shifts made comparable by the mechanism's length
     row_strength: wp.array2d(dtype=f64)  # what the rows before leave of it; see solve/bilateral
     gram: wp.array2d(dtype=f64)  # [bilateral · bilaterals + bilateral] products of the rows, where some are spare
@@ -164,13 +181,19 @@ class WorkArrays:
     factor: wp.array2d(dtype=f64)  # [envelope] L below the diagonal, 1/D on it
     rhs: wp.array2d(dtype=f64)  # [bilateral] what the rows lack in acceleration without multipliers [m/s², rad/s²]
     multiplier: wp.array2d(dtype=f64)  # [bilateral + soft] solution of the last direct solve
+    newton: wp.array2d(dtype=f64)  # [unknown · unknowns + unknown] of a method that solves for all at once
+    newton_step: wp.array2d(dtype=f64)  # [unknown] its right side, then its solution
     frozen: wp.array2d(dtype=f64)  # [2 row entries + envelope] J, Y and factor at the start of an implicit step
     # sub-steps
+    p_from: wp.array2d(dtype=vec3)  # [body] pose at the start of a flight; see rattle
+    q_from: wp.array2d(dtype=quat)
     q_start: wp.array2d(dtype=f64)  # state at the start of the sub-step
     v_start: wp.array2d(dtype=f64)
     loop_start: wp.array2d(dtype=f64)  # [loop freedom]
+    inner_start: wp.array2d(dtype=f64)  # [inner]
     k_q: wp.array2d(dtype=f64)  # [stage · coordinates + coordinate] derivatives of the stages
     k_v: wp.array2d(dtype=f64)
+    k_inner: wp.array2d(dtype=f64)  # [stage · inner + state]
     k_book: wp.array2d(dtype=f64)  # [stage · ledger_size + entry] powers of the stages; see ledger
     sticking: wp.array2d(dtype=wp.int32)  # [friction] slots solved directly after the sweep
     stick_matrix: wp.array2d(dtype=f64)  # [friction · frictions + friction]
@@ -191,6 +214,7 @@ class WorkArrays:
     watch_end: wp.array2d(dtype=f64)  # [row] and at its far end
     crossing: wp.array2d(dtype=wp.int32)  # [row] 1: it changes its mode somewhere in the search
     watch_try: wp.array2d(dtype=f64)  # [row] and in between
+    trace: wp.array2d(dtype=f64)  # [sub-step] ends of the last nominal step's sub-steps; no room unless asked for [s]
     # measure
     energy: wp.array2d(dtype=f64)  # kinetic, potential, elastic [J]
     report: wp.array2d(dtype=f64)  # see measure.REPORT
@@ -230,16 +254,24 @@ def row_blocks(n: Counts) -> Iterable[Block]:
 
 
 def hand_blocks(n: Counts) -> Iterable[Block]:
-    return Block("hand_target", 3 * n.hands), Block("past_hands", 2)
+    return Block("hand_target", 3 * n.hands), Block("hand_turn", 3 * n.turns), Block("past_hands", 2)
 
 
 def load_blocks(n: Counts) -> Iterable[Block]:
     return (Block("load_work", n.loads, "load"),)
 
 
+def fluid_blocks(n: Counts) -> Iterable[Block]:
+    return (Block("fluid_work", 3 * n.fluids),)
+
+
 def contact_blocks(n: Counts) -> Iterable[Block]:
     """What is kept of contacts: their number, then the numbers of each, where `Contact` says."""
     return Block("contact", 1 + CONTACT_NUMBERS * n.contacts if n.contacts else 0), Block("contact_work", 1)
+
+
+def inner_blocks(n: Counts) -> Iterable[Block]:
+    return (Block("inner", n.inner),)
 
 
 def book_blocks(n: Counts) -> Iterable[Block]:
@@ -250,6 +282,11 @@ def clock_blocks(n: Counts) -> Iterable[Block]:
     return Block("time", 1), Block("last_h", 1)
 
 
+def sensor_blocks(n: Counts) -> Iterable[Block]:
+    """What sensors keep, one after the other; see observe/sensing.py."""
+    return (Block("sensor", n.sensing),)
+
+
 CONTRIBUTORS: tuple[Callable[[Counts], Iterable[Block]], ...] = (
     coordinate_blocks,
     row_blocks,
@@ -258,6 +295,9 @@ CONTRIBUTORS: tuple[Callable[[Counts], Iterable[Block]], ...] = (
     book_blocks,
     clock_blocks,
     contact_blocks,
+    fluid_blocks,
+    inner_blocks,
+    sensor_blocks,
 )
 
 
@@ -296,7 +336,7 @@ class Layout:
         return [name for name in self.rows if name.startswith(f"{method.name}.")]
 
 
-REPORT_ROWS = 20
+REPORT_ROWS = 21
 
 
 def work_shapes(n: Counts) -> dict[str, int]:
@@ -336,8 +376,10 @@ def work_shapes(n: Counts) -> dict[str, int]:
     )
     return (
         dict.fromkeys((*per_body, *kept), n.bodies)
-        | dict.fromkeys(("IA_ww", "IA_wv", "IA_vv", "I_inv"), n.bodies)
+        | dict.fromkeys(("IA_ww", "IA_wv", "IA_vv", "I_inv", "p_from", "q_from"), n.bodies)
         | dict.fromkeys(("p_WF", "q_WF", "p_WM", "q_WM"), n.joints - n.bodies)
+        | dict.fromkeys(("A_ww", "A_wv", "A_vv"), n.bodies if n.pieces else 0)
+        | dict.fromkeys(("wet_volume", "wet_moment", "wet_slope"), n.pieces)
         | dict.fromkeys(per_dof, n.dofs)
         | dict.fromkeys(per_row, n.rows)
         | dict.fromkeys(("pair_first", "pair_second", "pair_turn", "pair_slide", "pair_point"), n.rows - n.slots)
@@ -351,16 +393,18 @@ def work_shapes(n: Counts) -> dict[str, int]:
             "gram": n.bilaterals**2 if n.spares else 0,
         }
         | {"frozen": 2 * n.row_entries + n.envelope if n.solvables > n.bilaterals else 0}
-        | {"loop_start": n.loop_freedoms}
-        | {"q_start": n.coordinates, "v_start": n.dofs}
+        | {"newton": 0, "newton_step": 0}  # see `make_room`
+        | {"loop_start": n.loop_freedoms, "hand_off": n.turns, "hand_spin": n.turns}
+        | {"q_start": n.coordinates, "v_start": n.dofs, "inner_start": n.inner, "inner_rate": n.inner}
+        | {"k_inner": (STAGES + 1) * n.inner}
         | {"k_q": (STAGES + 1) * n.coordinates, "k_v": (STAGES + 1) * n.dofs}
-        | {"k_book": (STAGES + 1) * ledger_size(n.slots, n.loads)}
+        | {"k_book": (STAGES + 1) * ledger_size(n.slots, n.loads, n.fluids)}
         | {"sticking": n.frictions, "stick_matrix": n.frictions**2, "stick_rhs": n.frictions}
         | {"lock_matrix": n.modal**2, "lock_factor": n.modal**2, "lock_share": n.modal * n.bilaterals}
         | {"lock_couple": n.modal * n.bilaterals}
         | dict.fromkeys(("locked", "lock_rhs", "lock_force", "lock_step"), n.modal)
         | {"lock_count": 1, "lock_column": n.bilaterals if n.modal else 0}
-        | {"energy": 3, "report": REPORT_ROWS}
+        | {"trace": 0, "energy": 3, "report": REPORT_ROWS}
     )
 
 
@@ -371,6 +415,20 @@ def allocate_work(n: Counts, device: str) -> WorkArrays:
         dtype = WorkArrays.vars[name].type.dtype  # type: ignore[attr-defined]
         setattr(work, name, wp.zeros((parts, n.worlds), dtype=dtype, device=device))
     return work
+
+
+def make_room(work: WorkArrays, n: Counts, unknowns: int, device: str) -> None:
+    """Room for a method that solves for so many unknowns at once."""
+    work.newton = wp.zeros((unknowns**2, n.worlds), dtype=f64, device=device)
+    work.newton_step = wp.zeros((unknowns, n.worlds), dtype=f64, device=device)
+
+
+def no_trace(work: WorkArrays) -> bool:
+    """Note no ends of sub-steps any more; True if that replaced an array."""
+    if not work.trace.shape[0]:
+        return False
+    work.trace = wp.zeros((0, work.trace.shape[1]), dtype=f64, device=work.trace.device)
+    return True
 
 
 class State:

@@ -1,8 +1,8 @@
 """Python callables of time are not data: a session keeps what they returned, and replays that."""
 
 from collections import deque
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields, is_dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
@@ -29,8 +29,18 @@ class Recorded:
     values: dict[int, Samples] = field(default_factory=dict)  # by step
     last: list[float] = field(default_factory=list)
 
-    def __call__(self, t: float) -> Any:
+    def kept(self, t: float, compute: Callable[[Callable], list[float]]) -> list[float]:
+        """What a controller wrote at time t [s]; where that is not known, what `compute` makes of its callable."""
+        samples = self.values.setdefault(self.recorder.step, {})
+        if t not in samples:
+            samples[t] = self.last if self.function is None else compute(self.function)
+        self.last = samples[t]
+        return self.last
+
+    def __call__(self, t: float, *inputs: Any) -> Any:
         """Value at time t [s]; behind the end of a record the last one. What is no number is not kept."""
+        if inputs:  # of a controller, in the record of a session that went on from another
+            return self.kept(t, lambda function: np.ravel(function(t, *inputs)).tolist())
         samples = self.values.setdefault(self.recorder.step, {})
         if t not in samples:
             given = self.last if self.function is None else self.function(t)
@@ -64,6 +74,10 @@ class Recorder:
             raise FileError(f"callable {function!r}: a session keeps the values of {MOST}; give a profile")
         self.items.append(Recorded(len(self.items), function, self))
         return self.items[-1]
+
+    def controllers(self, attached: Iterable[tuple[Any, float]]) -> tuple[tuple[Any, float], ...]:
+        """Controllers of a snapshot whose callables keep what they return."""
+        return tuple((replace(edit, controller=self.recorded(edit.controller)), start) for edit, start in attached)
 
     def write(self, function: Callable) -> dict[str, Any]:
         """What stands for a callable in a file."""

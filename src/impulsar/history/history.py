@@ -141,24 +141,22 @@ class History:
             self._set_limit(limit)
             self._record_event(Event(self.count, Limit(limit), limit, self.world.runner.clock, self.world.dt))
 
-    def step(self, n: int = 1) -> StepReport:
-        """Take n steps, along the recording where it goes on.
+    def step(self, n: int = 1, each: Callable[[StepReport], None] | None = None) -> StepReport:
+        """Take n steps, along the recording where it goes on. each: called after every one of them.
 
         If the state breaks, the world is at its last good step, and the error is raised.
         """
         if isinstance(n, bool) or not isinstance(n, int | np.integer) or not 1 <= n <= MOST_STEPS:
             raise EditError(f"step: n is {show(n)}, expected an integer >= 1, at most {MOST_STEPS}")
-        left = int(n)
-        if self._following:
-            left = self._follow(left)
-            if left == 0:
-                return self._report
+        left = self._follow(int(n), each) if self._following else int(n)
+        if left == 0:
+            return self._report
         self._cut()
         try:
             while left > 0:
                 part = min(left, self._steps_to_record())
                 try:
-                    self._report = self._advance(part)
+                    self._report = self._advance(part, each)
                 finally:  # steps before the one that was refused or ended on the way are taken
                     self._last = self.count
                 left -= part
@@ -421,7 +419,7 @@ class History:
             self._mark_when_due()
             self.world.runner.hear()
 
-    def _follow(self, n: int) -> int:
+    def _follow(self, n: int, each: Callable[[StepReport], None] | None = None) -> int:
         """Take at most n steps along the recording, and the edits at the end of them; how many are left."""
         with self._kept():
             self.world.paused = False
@@ -431,7 +429,7 @@ class History:
                     self._again(next_)
                     continue
                 part = min(n, (self._last if next_ is None else next_.step) - self.count)
-                self._report = self._advance(part)
+                self._report = self._advance(part, each)
                 n -= part
             while self.position < self._end and self._event(self.position).step == self.count:
                 self._again(self._event(self.position))
@@ -459,9 +457,9 @@ class History:
         self._lag += before - self.world.runner.count
         return answer
 
-    def _advance(self, n: int) -> StepReport:
-        """Take n steps of the world; one by one where callables are sampled, by whose step they are kept."""
-        for part in [1] * n if self._recorder.items else [n]:
+    def _advance(self, n: int, each: Callable[[StepReport], None] | None = None) -> StepReport:
+        """Take n steps of the world; one by one where somebody sees each, or callables are kept by their steps."""
+        for part in [1] * n if self._recorder.items or each is not None else [n]:
             self._recorder.step = self.count
             try:
                 with self._door() as world:
@@ -469,6 +467,8 @@ class History:
                     world.check(report)  # on a GPU a step does not wait to know
             finally:  # a script's edit may be refused on the way
                 self.count = self.world.runner.count + self._lag
+            if each is not None:
+                each(report)
         return report
 
     def _apply(self, edit: edits.Edit, reverts: int | None = None) -> Answer:
@@ -539,8 +539,7 @@ class History:
 
     def _record_callables(self) -> None:
         """Have every callable of the model, its script and its channels keep what it returns."""
-        world = self.world
-        before = world.snapshot()
+        world, before = self.world, self.world.snapshot()
         model = before.model
         if model_holds_callable(model):
             callables = self._recorder.callables
@@ -550,9 +549,10 @@ class History:
             replace(item, function=self._recorder.recorded(item.function)) if isinstance(item, Component) else item
             for item in before.channels
         ]
+        acting = self._recorder.controllers(before.controllers)
         if self._recorder.items:
             with self._door():
-                world.restore(replace(before, model=model, channels=items, present=None))
+                world.restore(replace(before, model=model, channels=items, controllers=acting, present=None))
 
     # the journal ----------------------------------------------------------------------------------
 

@@ -17,7 +17,7 @@ from ..author.model import Model
 from ..engine.methods import METHODS
 from ..engine.state import Layout
 from ..engine.system import System
-from ..engine.system.slots import SlotKey
+from ..engine.system.slots import SlotKey, has_turns
 from ..io.kinds import tell, wrong
 from ..world.snapshot import Snapshot
 from .journal import Arrays, Packer, Record
@@ -50,6 +50,7 @@ class Kept:
     steps: int
     script_position: int
     paused: bool
+    controllers: tuple = ()  # edits `Attach` and when they were made; left out where there are none
 
     @property
     def size(self) -> int:
@@ -59,6 +60,7 @@ class Kept:
 
 
 FIELDS = tuple(entry.name for entry in fields(Kept))
+MAY_LACK = {"controllers"}
 
 
 def write_snapshot(snapshot: Snapshot, packer: Packer) -> Record:
@@ -69,19 +71,26 @@ def write_snapshot(snapshot: Snapshot, packer: Packer) -> Record:
     values["methods"] = [method.name for method in layout.methods]
     values["slots"] = [list(key) for key in snapshot.slots]
     arrays: list[bytes] = []
-    data = {name: packer.pack(values[name], arrays, name) for name in FIELDS}
+    names = [name for name in FIELDS if name not in MAY_LACK or values[name]]
+    data = {name: packer.pack(values[name], arrays, name) for name in names}
     return data, b"".join(arrays)
 
 
 def read_snapshot(data: Any, raw: bytes, packer: Packer) -> Kept:
     """The snapshot of `write_snapshot`, to be checked and fitted."""
-    if not isinstance(data, dict) or set(data) != set(FIELDS):
+    if not isinstance(data, dict) or set(data) | MAY_LACK != set(FIELDS):
         raise wrong("snapshot", data, f"an object with {', '.join(FIELDS)}")
     arrays = Arrays(raw)
-    return Kept(**{name: packer.unpack(data[name], arrays, name) for name in FIELDS})
+    return Kept(**{name: packer.unpack(data[name], arrays, name) for name in FIELDS if name in data})
 
 
 # fitting ----------------------------------------------------------------------------------------------
+
+
+def turning(kept: Kept) -> bool:
+    """Whether the hands of a snapshot have rows to turn what they hold, as far as its keys can be read."""
+    keys = kept.slots if isinstance(kept.slots, list) else []
+    return has_turns([tuple(key) for key in keys if isinstance(key, list) and len(key) == 3])
 
 
 def slot_rows(kept: Kept, system: System) -> np.ndarray | None:

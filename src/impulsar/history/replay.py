@@ -2,6 +2,7 @@
 
 import math
 import warnings
+import weakref
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -100,6 +101,17 @@ def _write_anew(history: History, journal: Journal) -> None:
     history._write_place("go")
     history._write_snapshot()
     history._write({"record": "pause", "paused": history.world.paused}, sync=True)
+
+
+def take_over(history: History, other: History) -> None:
+    """Go on with a history that was closed, with all that there is to undo, in the journal of one that was begun on its
+    world since."""
+    history.world._holder, history._left = weakref.ref(history), None
+    history.journal, other.journal = other.journal, None
+    history._written.clear()  # they are in the old journal
+    if history.journal is not None:
+        with history._journal_lost_on_failure():
+            _write_anew(history, history.journal)
 
 
 def recover(path: str | Path) -> Aside | None:

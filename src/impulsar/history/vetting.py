@@ -15,16 +15,18 @@ from ..author.checks import is_number
 from ..author.errors import FileError
 from ..author.model import Model
 from ..author.profiles import Component, Passage, Profile
+from ..edits import Attach
 from ..edits.refusal import MOST_WORK
 from ..engine.system import EMPTY, TOPOLOGY_OF_EDITS, System
 from ..engine.system.slots import CLOSURE, HAND, IDLE
 from ..io.codec import FREE
 from ..io.kinds import BOOLEAN, INTEGER, NUMBER, TEXT, Kind, Optional, wrong
+from ..world.control import check_attached
 from ..world.options import is_method
 from ..world.snapshot import Snapshot
 from .callables import Recorded
 from .journal import Entry, read_method
-from .kept import FIELDS, Kept, fit_slots, lay_out, layout_of, name_blocks, slot_rows
+from .kept import FIELDS, Kept, fit_slots, lay_out, layout_of, name_blocks, slot_rows, turning
 
 if TYPE_CHECKING:
     from ..world.world import World
@@ -71,7 +73,7 @@ def check_room(options: dict[str, Any], first: Entry) -> None:
     snapshot = first.data.get("snapshot")
     state = snapshot.get("state") if isinstance(snapshot, dict) else None
     if isinstance(state, dict) and isinstance(state.get("dict"), dict):  # blocks by name
-        state = state["dict"].get("q")
+        state = state["dict"].get("time")  # which every world has, an empty one too
     shape = state.get("shape") if isinstance(state, dict) else None
     if not isinstance(shape, list) or len(shape) != 2 or shape[1] != worlds or isinstance(worlds, bool):
         raise wrong("worlds", worlds, f"as many as the first snapshot has, whose state has shape {shape}")
@@ -88,6 +90,7 @@ def check_snapshot(world: "World", kept: Kept) -> Snapshot:
         *(model, world.worlds, world.device, kept.coordinates, hands, spare),
         checked=True,
         contacts=world.runner.system.asked,
+        turning=turning(kept),
     )
     rows = slot_rows(kept, system)
     _fit_arrays(kept, system, rows)
@@ -96,6 +99,7 @@ def check_snapshot(world: "World", kept: Kept) -> Snapshot:
         raise wrong("snapshot.channels", len(kept.channels), str(system.counts.channels))
     for c, item in enumerate(kept.channels):
         _check_channel(f"snapshot.channels[{c}]", item, world.worlds)
+    _check_controllers(kept.controllers)
     _check_arrays(world, kept, system)
     _check_topology(kept, system)
     if "basis" in kept.parameters:
@@ -134,8 +138,6 @@ def _check_fields(world: "World", snapshot: Kept) -> None:
         raise wrong("snapshot.script_position", snapshot.script_position, f"from 0 to {len(world.runner.script)}")
     if not math.isfinite(snapshot.clock) or snapshot.steps < 0:
         raise wrong("snapshot.clock and steps", (snapshot.clock, snapshot.steps), "a time [s] and a number >= 0")
-    if not snapshot.model.bodies:
-        raise wrong("snapshot.model", snapshot.model.name, "a model with bodies")
     hands, loads, own = len(snapshot.hands), len(snapshot.loads), list(snapshot.model.loads)
     if hands < 1 or snapshot.loads[: len(own)] != own:
         raise wrong("snapshot.loads", snapshot.loads, f"those of the model, {own}, first; and at least one hand")
@@ -162,6 +164,18 @@ def _check_channel(place: str, item: Any, worlds: int) -> None:
         fits = is_number(item) and math.isfinite(item)
     if not fits:
         raise wrong(place, item, "a finite number, one per world, a profile or a callable's record, of one component")
+
+
+def _check_controllers(controllers: Any) -> None:
+    """Those that were attached: what they read and write is looked up when they act."""
+    for k, item in enumerate(controllers if isinstance(controllers, tuple) else [controllers]):
+        edit, start = item if isinstance(item, tuple) and len(item) == 2 else (item, None)
+        fits = isinstance(edit, Attach) and isinstance(edit.controller, Recorded) and is_number(start)
+        if not fits or not math.isfinite(start):  # type: ignore[arg-type]
+            raise wrong(f"snapshot.controllers[{k}]", item, "an edit Attach of a callable's record, and its time [s]")
+        check_attached(edit)
+    if len({edit.name for edit, _ in controllers}) < len(controllers):
+        raise wrong("snapshot.controllers", controllers, "names, each once")
 
 
 def _check_arrays(world: "World", snapshot: Kept, system: System) -> None:
@@ -216,6 +230,6 @@ def _check_topology(snapshot: Kept, system: System) -> None:
         touched = built[r].copy()
         if slot.kind == HAND:  # of an empty one what it last held, which nothing reads
             body = held[slot.part]
-            touched[0] = tree_of[body] if body != EMPTY else np.clip(trees[r, 0], -1, tree_of.max())
+            touched[0] = tree_of[body] if body != EMPTY else np.clip(trees[r, 0], -1, tree_of.max(initial=-1))
         if not np.array_equal(trees[r], touched):
             raise FileError(f"snapshot: slot_trees names trees that '{slot.name}' does not touch")

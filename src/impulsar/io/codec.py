@@ -16,9 +16,11 @@ from ..author.errors import FileError, ModelError
 from ..author.joints import CATALOGUE
 from ..author.materials import COMMON
 from ..author.model import Model
-from ..author.parts import PARTS, Body, Features, Joint, Material, Motor, Obstacle
-from ..author.profiles import Harmonic, Ramp, Sample, Smooth, Table, Value
+from ..author.parts import PARTS, Body, Features, Joint, Motor
+from ..author.profiles import Formula, Harmonic, Ramp, Sample, Smooth, Table, Value
+from ..author.sensors import SENSORS, Sensor, name_of
 from ..author.shapes import Box, Capsule, Cone, ConvexHull, Cylinder, HeightField, Mesh, Plane, Shape, Sphere
+from ..author.surfaces import Material, Obstacle
 from ..edits import data as edits
 from .kinds import (
     BOOLEAN,
@@ -71,7 +73,7 @@ class ValueKind(Kind):
         if callable(value):
             if callables.write is None:
                 told = f"{place} is the callable {tell(value)}, which a file cannot hold"
-                raise FileError(f"{told}; give a Ramp, Smooth, Harmonic or Table")
+                raise FileError(f"{told}; give a Ramp, Smooth, Harmonic, Table or Formula")
             return callables.write(value)
         return NUMBER.write(value, place)
 
@@ -157,9 +159,31 @@ class MotorKind(Kind):
         return {"$ref": "#/$defs/Motor"}
 
 
+class SensorKind(Kind):
+    """{"sensor": "imu", ...}: a kind of SENSORS and its fields, those of other packages among them."""
+
+    def write(self, value: Any, place: str, callables: Callables = REFUSED) -> Any:
+        if not isinstance(value, Sensor):
+            raise wrong(place, value, "a sensor")
+        try:
+            name = name_of(value)
+        except ModelError as error:
+            raise FileError(f"{place}: {error}") from error
+        return record(type(value), ("sensor", name)).write(value, place)
+
+    def read(self, data: Any, place: str, callables: Callables = REFUSED) -> Any:
+        name = data.get("sensor") if isinstance(data, dict) else None
+        if not isinstance(name, str) or name not in SENSORS:
+            raise wrong(f"{place}.sensor", name, f"one of {', '.join(SENSORS)}")
+        return record(SENSORS[name], ("sensor", name)).read(data, place)
+
+    def schema(self, shared: dict[str, Any]) -> dict[str, Any]:
+        return {"oneOf": [record(cls, ("sensor", name)).schema(shared) for name, cls in SENSORS.items()]}
+
+
 class Free(Kind):
     """Anything that a keyword argument may be: nothing, a text, a number, a tuple, values by name, a motor,
-    a shape, a profile; a body, joint, material or obstacle stands for its name."""
+    a shape, a sensor, a profile; a body, joint, material or obstacle stands for its name."""
 
     def write(self, value: Any, place: str, callables: Callables = REFUSED) -> Any:
         return self._write(value, place, callables, DEEPEST)
@@ -173,8 +197,8 @@ class Free(Kind):
             return TEXT.write(value if isinstance(value, str) else value.name, place)
         if isinstance(value, Motor):
             return MOTOR.write(value, place, callables)
-        if isinstance(value, Shape):
-            return SHAPE.write(value, place)
+        if isinstance(value, Shape | Sensor):
+            return (SHAPE if isinstance(value, Shape) else SENSOR).write(value, place)
         if isinstance(value, np.ndarray):
             return write_array(value, place)
         if isinstance(value, Mapping):
@@ -255,13 +279,15 @@ def read_array(data: dict, place: str) -> np.ndarray:
 
 
 VALUE, SAMPLE, MOTOR, FREE, ANY_EDIT = ValueKind(), SampleKind(), MotorKind(), Free(), AnyEdit()
+SENSOR = SensorKind()
 THREE = Tuple(NUMBER, (3,))
 VALUES = Tuple(VALUE, (3,))
 
 
 def kind_of(hint: Any, name: str, owner: str = "") -> Kind:
     """The kind of a dataclass's field, from its annotation."""
-    simple = {float: NUMBER, int: INTEGER, str: TEXT, bool: BOOLEAN, Any: FREE, object: FREE, Motor: MOTOR}
+    simple = {float: NUMBER, int: INTEGER, str: TEXT, bool: BOOLEAN, Any: FREE, object: FREE}
+    simple |= {Motor: MOTOR, Sensor: SENSOR}
     if hint in (Value, Value | None):
         return VALUE if hint == Value else Optional(VALUE)
     if hint in (Sample, Sample | None):
@@ -302,9 +328,9 @@ def one_of(key: str, classes: list[type], name=kebab) -> OneOf:
     return OneOf(key, {names[cls]: record(cls, (key, names[cls])) for cls in classes}, names)
 
 
-PROFILE = one_of("profile", [Ramp, Smooth, Harmonic, Table])
+PROFILE = one_of("profile", [Ramp, Smooth, Harmonic, Table, Formula])
 SHAPE = one_of("shape", [Box, Sphere, Cylinder, Capsule, Cone, ConvexHull, Plane, Mesh, HeightField])
-TAGGED: dict[str, Kind] = {"profile": VALUE, FREE_ARRAY: VALUE, "motor": MOTOR, "shape": SHAPE}
+TAGGED: dict[str, Kind] = {"profile": VALUE, FREE_ARRAY: VALUE, "motor": MOTOR, "shape": SHAPE, "sensor": SENSOR}
 EDIT = one_of("edit", edits.Edit.__subclasses__(), name=str)
 RECORDS: dict[str, Record] = {kind.plural: record(kind.cls) for kind in PARTS.values()}
 OPTIONS: dict[str, Kind] = {
@@ -312,9 +338,11 @@ OPTIONS: dict[str, Kind] = {
     "reference_energy": Optional(NUMBER),
     "duration": Optional(NUMBER),
     "dt": Optional(NUMBER),
+    "scene": Optional(TEXT),
 }
+EXPRESSIONS = Map(TEXT)  # by the path of what follows them
 SCRIPT_FIELDS: dict[str, Kind] = {"time": NUMBER, "edit": EDIT}
-FIELDS = ("format", "version", "name", "gravity", *OPTIONS, "ground_shapes", *RECORDS, "script")
+FIELDS = ("format", "version", "name", "gravity", *OPTIONS, "ground_shapes", *RECORDS, "expressions", "script")
 
 
 def edit_to_json(edit: edits.Edit, callables: Callables = REFUSED) -> dict[str, Any]:
@@ -343,6 +371,8 @@ def model_to_json(model: Model, callables: Callables = REFUSED) -> dict[str, Any
         parts = list(getattr(model, name).values())
         if parts:
             data[name] = [kind.write(part, f"{name}[{i}]", callables) for i, part in enumerate(parts)]
+    if model.expressions:
+        data["expressions"] = EXPRESSIONS.write(model.expressions, "expressions")
     if model.script:
         data["script"] = [
             {"time": NUMBER.write(time, f"script[{i}].time"), "edit": EDIT.write(edit, f"script[{i}].edit", callables)}
@@ -368,7 +398,8 @@ def model_from_json(data: Any, callables: Callables = REFUSED, most: float = MOS
     for name, kind in OPTIONS.items():
         setattr(model, name, kind.read(data.get(name), name))
     model.ground.shapes = List(SHAPE).read(data.get("ground_shapes", []), "ground_shapes")
-    count = sum(len(_items(data, name)) for name in (*RECORDS, "script"))
+    model.expressions = EXPRESSIONS.read(data.get("expressions", {}), "expressions")
+    count = len(model.expressions) + sum(len(_items(data, name)) for name in (*RECORDS, "script"))
     if count > most:
         raise FileError(f"scene: has {count} parts and edits, expected at most {most}; build it in Python")
     for name, record_ in RECORDS.items():
@@ -423,8 +454,7 @@ def _check(model: Model) -> None:
                     place = f"{plural}[{i}]"
                     part.check()
             place = "scene"
-            if model.bodies:
-                model.check(meeting=False)
+            model.check(meeting=False)
     except (ValueError, ArithmeticError) as error:  # ModelError is a ValueError
         raise FileError(f"{place}: {error}") from error
 
@@ -441,6 +471,7 @@ def schema() -> dict[str, Any]:
         **{name: kind.schema(shared) for name, kind in OPTIONS.items()},
         "ground_shapes": List(SHAPE).schema(shared),
         **{name: {"type": "array", "items": kind.schema(shared)} for name, kind in RECORDS.items()},
+        "expressions": EXPRESSIONS.schema(shared),
         "script": {"type": "array", "items": script | {"required": list(SCRIPT_FIELDS), "additionalProperties": False}},
     }
     return {

@@ -9,12 +9,15 @@ import struct
 import sys
 from array import array
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ..author.errors import ModelError
 from ..author.shapes import ConvexHull
+from .solids import MOST_TRIANGLES as MOST_DRAWN
+from .solids import Solid, solid_of
 
 MOST_TRIANGLES = 600_000
 LONGEST_LINE = 2**16  # characters of a text file
@@ -28,25 +31,48 @@ MOST_SECONDS = 20  # of its processor's time
 STL_TRIANGLE = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("attribute", "<u2")])
 
 
-def read_mesh(name: str, data: bytes) -> tuple[ConvexHull, int]:
-    """The hull of a mesh, its points about their middle, and how many triangles the file has."""
+@dataclass(frozen=True)
+class Read:
+    """What a file of a mesh has: its hull about its middle, edges of the box around it, a solid where it is one."""
+
+    hull: ConvexHull
+    triangles: int
+    size: np.ndarray
+    solid: Solid | None
+
+    def data(self) -> dict[str, Any]:
+        """For JSON."""
+        return {
+            "points": np.asarray(self.hull.points).tolist(),
+            "triangles": self.triangles,
+            "size": self.size.tolist(),
+            "solid": None if self.solid is None else self.solid.data(),
+        }
+
+
+def read_mesh(name: str, data: bytes) -> Read:
+    """What a file has, in its own unit of length."""
     readers = {".stl": _stl, ".obj": _obj}
     suffix = name[name.rfind(".") :].lower() if "." in name else ""
     owner = f"mesh {name[:60]!r}"
     if any(c in name for c in "/\\\0") or suffix not in readers:
         raise ModelError(f"{owner}: expected a file name that ends in {' or '.join(readers)}, without folders")
-    points, triangles = readers[suffix](owner, data)
+    points, count, faces = readers[suffix](owner, data)
     if not np.isfinite(points).all() or np.abs(points).max(initial=0.0) > LARGEST:
         raise ModelError(f"{owner}: has points that are not finite or beyond {LARGEST:g} m; check its units [m]")
-    return ConvexHull(_corners(owner, points)), triangles
+    if faces.size and not 0 <= faces.min() <= faces.max() < len(points):
+        raise ModelError(f"{owner}: a triangle has a corner that is not there; export it again")
+    solid = solid_of(points[faces]) if count <= MOST_DRAWN else None
+    return Read(ConvexHull(_corners(owner, points)), count, np.ptp(points, axis=0), solid)
 
 
-def _stl(owner: str, data: bytes) -> tuple[np.ndarray, int]:
-    """Binary where the length fits its count, else text."""
+def _stl(owner: str, data: bytes) -> tuple[np.ndarray, int, np.ndarray]:
+    """Points, how many triangles, and these; binary where the length fits its count, else text."""
     count = struct.unpack_from("<I", data, 80)[0] if len(data) >= 84 else -1
     if count >= 0 and len(data) == 84 + 50 * count:
         _check_count(owner, count)
-        return np.frombuffer(data, STL_TRIANGLE, count, 84)["corners"].reshape(-1, 3).astype(float), count
+        corners = np.frombuffer(data, STL_TRIANGLE, count, 84)["corners"]
+        return corners.reshape(-1, 3).astype(float), count, np.arange(3 * count).reshape(-1, 3)
     if not data.lstrip()[:5].lower() == b"solid":
         raise ModelError(f"{owner}: is neither binary nor text STL; export it again")
     numbers = array("d")
@@ -54,21 +80,37 @@ def _stl(owner: str, data: bytes) -> tuple[np.ndarray, int]:
         numbers.extend(_point(owner, words))
         if len(numbers) // 9 > MOST_TRIANGLES:
             break
-    _check_count(owner, len(numbers) // 9)
-    return np.array(numbers).reshape(-1, 3), len(numbers) // 9
+    count = len(numbers) // 9
+    _check_count(owner, count)
+    return np.array(numbers).reshape(-1, 3), count, np.arange(3 * count).reshape(-1, 3)
 
 
-def _obj(owner: str, data: bytes) -> tuple[np.ndarray, int]:
-    numbers, faces = array("d"), 0
+def _obj(owner: str, data: bytes) -> tuple[np.ndarray, int, np.ndarray]:
+    """Triangles are as many as are drawn, and one more at least where there are more."""
+    numbers, faces, corners = array("d"), 0, array("q")
     for word, words in _lines(owner, data, b"v", b"f"):
         if word == b"v":
             numbers.extend(_point(owner, words[:3]))
         else:
             faces += max(len(words) - 2, 0)
+            if len(corners) <= 3 * MOST_DRAWN:
+                corners.extend(_fan(owner, words, len(numbers) // 3))
         if max(faces, len(numbers) // 9) > MOST_TRIANGLES:
             break
     _check_count(owner, max(faces, len(numbers) // 9))
-    return np.array(numbers).reshape(-1, 3), faces
+    return np.array(numbers).reshape(-1, 3), faces, np.array(corners, int).reshape(-1, 3)
+
+
+def _fan(owner: str, words: list[bytes], count: int) -> list[int]:
+    """Triangles of a face of an OBJ file; numbers below zero count back from the last point."""
+    try:
+        numbers = [int(word.split(b"/")[0]) for word in words]
+    except ValueError as error:
+        raise ModelError(f"{owner}: a face is not of whole numbers; export it again") from error
+    at = [n - 1 if n > 0 else count + n for n in numbers]
+    if any(abs(n) >= 2**62 for n in at):
+        raise ModelError(f"{owner}: a triangle has a corner that is not there; export it again")
+    return [corner for k in range(1, len(at) - 1) for corner in (at[0], at[k], at[k + 1])]
 
 
 def _lines(owner: str, data: bytes, *first: bytes) -> Iterator[tuple[bytes, list[bytes]]]:
@@ -185,8 +227,7 @@ def main() -> None:
     except ImportError:  # Windows: the time is limited by who waits
         pass
     try:
-        hull, triangles = read_mesh(sys.argv[1], sys.stdin.buffer.read())
-        found: dict[str, Any] = {"points": np.asarray(hull.points).tolist(), "triangles": triangles}
+        found = read_mesh(sys.argv[1], sys.stdin.buffer.read()).data()
     except ModelError as error:
         found = {"refusal": str(error)}
     except MemoryError:

@@ -13,7 +13,7 @@ VERSION = 2
 KINDS = ("body", "joint", "spring", "load", "coupling", "probe", "hand")  # the first of a name keeps it
 NAMED_BY = {  # fields of edits that name a part of a kind
     "joint": ("ChangeJoint", "Drive", "SetMotor"),
-    "hand": ("Grab", "Move", "Release"),
+    "hand": ("Grab", "Grip", "Move", "Release"),
     "name": ("ApplyLoad", "RemoveLoad"),  # of a load
 }
 Names = Mapping[tuple[str, str], str]  # kind and name -> new name, of all kinds that share one

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,6 +13,10 @@ from .forces import Forces
 from .instant import Instant
 from .openings import Openings
 from .readout import Readout
+from .tyres import Treads
+
+if TYPE_CHECKING:
+    from .sensing import Sensors
 
 
 @dataclass
@@ -65,6 +70,18 @@ class Bench:
     def readout(self) -> Readout:
         """Reads joint coordinates and constraint errors."""
         return Readout(self.system, self.state, self.work)
+
+    @cached_property
+    def tyres(self) -> Treads:
+        """Reads contacts, forces and slips of tyres."""
+        return Treads(self.system, self.state, self.work)
+
+    @cached_property
+    def sensors(self) -> "Sensors":
+        """Samples and reads the model's sensors."""
+        from .sensing import Sensors  # which reads quantities of a bench
+
+        return Sensors(self)
 
     @property
     def has_rows(self) -> bool:

@@ -1,6 +1,7 @@
 """The energy books: what is stored, what was put in and what was lost, by part."""
 
 from dataclasses import dataclass, field
+from html import escape
 from typing import Any
 
 import numpy as np
@@ -20,8 +21,8 @@ class Books:
     potential: Joules
     elastic: Joules
     start: Joules
-    work: dict[str, Joules] = field(default_factory=dict)  # by hand, motor, load: done on the mechanism
-    losses: dict[str, Joules] = field(default_factory=dict)  # by damper, friction, limit
+    work: dict[str, Joules] = field(default_factory=dict)  # by hand, motor, load, fluid: done on the mechanism
+    losses: dict[str, Joules] = field(default_factory=dict)  # by damper, friction, limit, drag
 
     @property
     def total(self):
@@ -67,9 +68,18 @@ class Books:
                     _add(books.work, slot.name, out(done[r]))
                 if loss[r].any():
                     _add(books.losses, slot.name, out(loss[r]))
+                if viscous[r].any():
+                    _add(books.losses, f"{slot.name} damper", out(viscous[r]))
         for k, name in enumerate(system.load_names):
             if name:
                 _add(books.work, name, out(state.read("load_work")[k]))
+        fluids = state.read("fluid_work")
+        for k, name in enumerate(system.model.fluids):
+            buoyancy, current, drag = fluids[3 * k : 3 * k + 3]
+            _add(books.work, f"{name} buoyancy", out(buoyancy))
+            if current.any():
+                _add(books.work, f"{name} current", out(current))
+            _add(books.losses, f"{name} drag", out(drag))
         touched = state.read("contact_work")
         if touched.any():
             _add(books.losses, "contacts", -out(touched[0]))
@@ -88,13 +98,26 @@ class Books:
             _add(books.losses, "clamps", out(state.read("clamped")[0]))
         return books
 
-    def __str__(self) -> str:
+    def rows(self) -> list[tuple[str, float]]:
+        """Every entry by its name, of a batch the mean [J]."""
         rows = [("kinetic", self.kinetic), ("potential", self.potential), ("elastic", self.elastic)]
         rows += [(f"work of {name}", value) for name, value in self.work.items()]
         rows += [(f"loss in {name}", value) for name, value in self.losses.items()]
         rows += [("start", self.start), ("imbalance", self.imbalance)]
+        return [(name, float(np.mean(value))) for name, value in rows]
+
+    def __str__(self) -> str:
+        rows = self.rows()
         width = max(len(name) for name, _ in rows) + 2
-        return "\n".join(f"{name:<{width}}{np.mean(value):>14.6e} J" for name, value in rows)
+        return "\n".join(f"{name:<{width}}{value:>14.6e} J" for name, value in rows)
+
+    def _repr_html_(self) -> str:
+        """A table, for notebooks."""
+        cells = "".join(
+            f'<tr><td style="text-align:left">{escape(name)}</td><td>{value:.6g}</td></tr>'
+            for name, value in self.rows()
+        )
+        return f"<table><thead><tr><th>energy books</th><th>J</th></tr></thead><tbody>{cells}</tbody></table>"
 
 
 def _add(entries: dict, name: str, value) -> None:

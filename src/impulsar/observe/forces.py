@@ -7,7 +7,7 @@ import numpy as np
 
 from ..author.rotations import rotate
 from ..engine.system.build import EMPTY
-from ..engine.system.slots import CLOSURE, HAND, IDLE
+from ..engine.system.slots import CLOSURE, IDLE
 from .least_norm import LeastNorm
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ class Forces:
         self._bench, slots = bench, bench.system.slots
         self._has_loops = any(slot.kind in (CLOSURE, IDLE) for slot in slots)
         self._motors = np.array(bench.readout.motor_slots, int)
-        self._hands = np.array([r for r, slot in enumerate(slots) if slot.kind == HAND], int)
+        self._hands, self._turns = (np.array(bench.system.range(name), int) for name in ("hand", "turn"))
         self._order = np.array([bench.system.joint_index[name] for name in bench.system.model.joints], int)
 
     def _mean(self, slots: np.ndarray) -> np.ndarray:
@@ -39,7 +39,17 @@ class Forces:
 
     def hands(self) -> np.ndarray:
         """Force of each hand on its body over the last step [hand, world, axis] [N]."""
-        return self._mean(self._hands).reshape(-1, 3, self._bench.system.counts.worlds).swapaxes(1, 2)
+        return self._vectors(self._hands)
+
+    def hand_torques(self) -> np.ndarray:
+        """Torque of each hand on its body, beside that of its force, over the last step [hand, world, axis] [N m]."""
+        if not len(self._turns):
+            return np.zeros((len(self._hands) // 3, self._bench.system.counts.worlds, 3))
+        return self._vectors(self._turns)
+
+    def _vectors(self, slots: np.ndarray) -> np.ndarray:
+        """Mean forces of slots that are three each [part, world, axis]."""
+        return self._mean(slots).reshape(-1, 3, self._bench.system.counts.worlds).swapaxes(1, 2)
 
     def loads(self) -> np.ndarray:
         """Force and torque of each load now [load, world, 6] [N, N m], world axes; nothing of those that do not act."""
@@ -62,9 +72,9 @@ class Forces:
         return LeastNorm(self._bench)
 
     def reactions(self) -> tuple[np.ndarray, np.ndarray]:
-        """Of all joints in the author's order [joint, world, torque and force], and whether determinate."""
+        """Of all joints in the author's order [joint, world, torque and force], and which of it is determinate."""
         readout = self._bench.readout
         raw = self._bench.read("reaction")[self._order]
         if not (self._has_loops and raw.any() and len(readout.lock_names) <= MOST_LOCKS):
-            return raw, np.ones(raw.shape[:2], bool)
+            return raw, np.ones(raw.shape, bool)
         return self._least_norm.reactions()

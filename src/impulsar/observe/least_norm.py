@@ -36,7 +36,8 @@ if TYPE_CHECKING:
 
 NEAR_ZERO = wp.constant(wp.float64(NEAR))
 WIDEST = wp.constant(wp.float64(1e-3))  # pivot that counts as zero at most, however far the joints are open
-TAKES_PART = wp.constant(wp.float64(1e-6))  # a row that is made of others by less is not open
+TAKES_PART = wp.constant(wp.float64(1e-6))  # a component in which forces in balance have less is not open
+TILTED = wp.constant(wp.float64(10.0))  # nor one in which they have so many times the play of the bearings
 
 
 @wp.struct
@@ -67,6 +68,7 @@ class Rows:
     S: wp.array2d(dtype=f64)  # [other · locks + other] Cholesky factor of 1 + X Xᵀ
     z: wp.array2d(dtype=f64)  # [other]
     unbalanced: wp.array2d(dtype=vec6)  # [body]
+    share: wp.array2d(dtype=vec6)  # [joint] of one set of forces in balance by themselves
 
 
 @wp.func
@@ -264,21 +266,44 @@ def solve_others(rows: wp.ref[Rows], kept: int, w: int):
 
 
 @wp.func
-def change_lock(
-    rows: wp.ref[Rows],
-    i: int,
-    change: f64,
-    is_open: bool,
-    chosen: wp.array2d(dtype=vec6),
-    sure: wp.array2d(dtype=wp.int32),
-    w: int,
-):
+def change_lock(rows: wp.ref[Rows], i: int, change: f64, chosen: wp.array2d(dtype=vec6), w: int):
     """Change the force of a lock in its joint's reaction."""
     r = rows.lock_of[i]
     j = rows.owner[i]
     chosen[j, w] = chosen[j, w] + (change * scale_of(rows, r, w)) * rows.pair[r, w]
-    if is_open:
-        sure[j, w] = int(0)
+
+
+@wp.func
+def add_share(rows: wp.ref[Rows], i: int, force: f64, w: int):
+    """What a lock adds to its joint's share, torques as forces."""
+    r = rows.lock_of[i]
+    j = rows.owner[i]
+    p = (force * scale_of(rows, r, w)) * rows.pair[r, w]
+    rows.share[j, w] = rows.share[j, w] + spatial(angular(p) / rows.length[0], linear(p))
+
+
+@wp.func(inline=False)
+def mark_open(rows: wp.ref[Rows], kept: int, sure: wp.array2d(dtype=vec6), w: int):
+    """Components that forces in balance by themselves may have any value in.
+
+    Each of the other rows has one set of such forces: 1 in itself and -X in those that are kept. A component of a
+    joint's reaction is open where a set has a share in it.
+    """
+    n = rows.lock_of.shape[0]
+    least = wp.max(TAKES_PART, TILTED * rows.tolerance[0])  # axes that are tilted by the play of bearings are parallel
+    for a in range(n - kept):
+        o = rows.order[kept + a, w]
+        for j in range(rows.index.shape[0]):
+            rows.share[j, w] = vec6()
+        add_share(rows, o, ONE, w)
+        for k in range(kept):
+            add_share(rows, rows.order[k, w], -rows.L[o * n + k, w], w)
+        for j in range(rows.index.shape[0]):
+            for c in range(6):
+                if wp.abs(rows.share[j, w][c]) > least:
+                    known = sure[j, w]
+                    known[c] = ZERO
+                    sure[j, w] = known
 
 
 @wp.func(inline=False)
@@ -315,7 +340,7 @@ def least_norm_kernel(
     x: WorkArrays,
     # out
     chosen: wp.array2d(dtype=vec6),  # [joint, world] torque and force on the second body, at M's origin
-    sure: wp.array2d(dtype=wp.int32),  # 0: a choice
+    sure: wp.array2d(dtype=vec6),  # by component, 0: a choice
 ):
     """Reactions of least norm.
 
@@ -327,7 +352,7 @@ def least_norm_kernel(
     for j in range(rows.index.shape[0]):
         split(m, x, rows, j, w)
         chosen[j, w] = x.reaction[rows.index[j], w]
-        sure[j, w] = int(1)
+        sure[j, w] = vec6(ONE, ONE, ONE, ONE, ONE, ONE)
     near = f64(2.0) * wp.sqrt(f64(n)) * fill_rows(x, rows, w)
     kept = factor(rows, wp.clamp(near, NEAR_ZERO, WIDEST), w)
     if kept < n:
@@ -335,14 +360,12 @@ def least_norm_kernel(
         solve_others(rows, kept, w)
         for k in range(kept):
             change = ZERO
-            largest = ZERO
             for a in range(n - kept):
-                part = rows.L[rows.order[kept + a, w] * n + k, w]
-                change += part * rows.z[a, w]
-                largest = wp.max(largest, wp.abs(part))
-            change_lock(rows, rows.order[k, w], change, largest > TAKES_PART, chosen, sure, w)
+                change += rows.L[rows.order[kept + a, w] * n + k, w] * rows.z[a, w]
+            change_lock(rows, rows.order[k, w], change, chosen, w)
         for a in range(n - kept):
-            change_lock(rows, rows.order[kept + a, w], -rows.z[a, w], True, chosen, sure, w)
+            change_lock(rows, rows.order[kept + a, w], -rows.z[a, w], chosen, w)
+        mark_open(rows, kept, sure, w)
         balance(x, rows, chosen, w)
 
 
@@ -384,16 +407,16 @@ class LeastNorm:
         rows.length = wp.array([system.length], dtype=f64, device=device)
         rows.error = bench.readout.lock_array
         room = {"pair": starts[-1], "point": len(joints), "multiplier": starts[-1], "row": 2 * n, "size": n, "left": n}
-        room |= {"order": n, "L": n * n, "S": n * n, "z": n, "unbalanced": system.counts.bodies}
+        room |= {"order": n, "L": n * n, "S": n * n, "z": n, "unbalanced": system.counts.bodies, "share": len(joints)}
         for name, size in room.items():
             dtype = Rows.vars[name].type.dtype  # type: ignore[attr-defined]
             setattr(rows, name, wp.zeros((int(size), worlds), dtype=dtype, device=device))
-        out = [wp.zeros((len(joints), worlds), dtype=dtype, device=device) for dtype in (vec6, wp.int32)]
+        out = [wp.zeros((len(joints), worlds), dtype=dtype, device=device) for dtype in (vec6, vec6)]
         self._readout = bench.readout
         self._reading = Reading(least_norm_kernel, worlds, [system.arrays, rows, work], out)
 
     def reactions(self) -> tuple[np.ndarray, np.ndarray]:
-        """Of all joints in the author's order [joint, world, torque and force], and whether determinate."""
+        """Of all joints in the author's order [joint, world, torque and force], and which of it is determinate."""
         self._readout.lock_errors()  # for the kernel
         chosen, sure = self._reading.read()
         return chosen, sure != 0

@@ -58,7 +58,7 @@ class Moment:
 
     @cached_property
     def reactions(self) -> tuple[np.ndarray, np.ndarray]:
-        """[joint, world, torque and force], and whether determinate [joint, world]."""
+        """[joint, world, torque and force], and which of it is determinate, likewise."""
         return self.bench.forces.reactions()
 
     @cached_property

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..author.joints import LOCK_NAMES
-from ..engine.system.build import METRES
+from ..engine.system.extents import METRES
 from ..engine.system.slots import CLOSURE, IDLE
 from .reading import out
 

@@ -17,6 +17,7 @@ import numpy as np
 
 from ..engine.system.build import EMPTY
 from .bench import Bench
+from .measures import angles, distances, parameters
 from .moment import Moment
 
 COMPONENTS: dict[str, tuple[str, ...]] = {  # by dimension
@@ -54,7 +55,12 @@ KINDS: dict[str, Kind] = {
     "joint": Kind("joint", lambda bench: {name: k for k, name in enumerate(bench.system.model.joints)}),
     "coordinate": Kind("coordinate", lambda bench: {name: k for k, name in enumerate(bench.readout.coordinates)}),
     "spring": Kind("spring", lambda bench: {name: k for k, name in enumerate(bench.system.model.springs)}),
+    "tyre": Kind("tyre", lambda bench: {name: k for k, name in enumerate(bench.system.model.tyres)}),
     "probe": Kind("name", lambda bench: {name: k for k, name in enumerate(bench.system.model.probes)}),
+    "distance": Kind("span", lambda bench: {name: k for k, name in enumerate(bench.system.model.distances)}),
+    "angle": Kind("corner", lambda bench: {name: k for k, name in enumerate(bench.system.model.angles)}),
+    "parameter": Kind("parameter", lambda bench: {name: k for k, name in enumerate(bench.system.model.parameters)}),
+    "sensor": Kind("channel", lambda bench: bench.sensors.rows if bench.system.model.sensors else {}),
     "hand": Kind("hand", lambda bench: _named(bench.system.hand_names), comes_and_goes=True),
     "load": Kind("load", _loads, comes_and_goes=True),
     "": Kind("", lambda bench: {"": 0}),  # the whole
@@ -76,7 +82,7 @@ class Quantity:
     path: str | None = None  # behind the part in a signal, if not the name's end
     title: str = ""  # in the page, if not the name's end
     panes: Mapping[str, tuple[str, ...]] | None = None  # in the page: components by title, if not all in one
-    sure: Callable[[Moment], np.ndarray] | None = None  # [row, world] False where it is a choice; None: it never is
+    sure: Callable[[Moment], np.ndarray] | None = None  # like read, False where it is a choice; None: it never is
 
     @cached_property
     def kind(self) -> str:
@@ -117,6 +123,8 @@ class Quantity:
 
     def unit_of(self, bench: Bench, row: int) -> str:
         """Unit of one part's."""
+        if self.kind == "sensor":
+            return bench.sensors.units[row]
         return self.slide_unit if self.slide_unit and bench.readout.coordinate_units[row] == "m" else self.unit
 
 
@@ -180,20 +188,65 @@ _TABLE = (
     Quantity(
         "joint.reaction_force", "N", "force of the joint on its second body, mean over the last step",
         lambda now: now.reactions[0][..., SHIFT], "axis", variable="reaction_force", path="reaction.force",
-        sure=lambda now: now.reactions[1],
+        sure=lambda now: now.reactions[1][..., SHIFT],
     ),
     Quantity(
         "joint.reaction_torque", "N m", "torque of the joint on its second body, at the joint, likewise",
         lambda now: now.reactions[0][..., TURN], "axis", variable="reaction_torque", path="reaction.torque",
-        sure=lambda now: now.reactions[1],
+        sure=lambda now: now.reactions[1][..., TURN],
+    ),
+    Quantity(
+        "joint.reaction_force_known", "1", "1 where the component of the force is determinate, 0 where it is a choice",
+        lambda now: now.reactions[1][..., SHIFT].astype(float), "axis", usual=False, path="reaction.force_known",
+    ),
+    Quantity(
+        "joint.reaction_torque_known", "1", "the same of the torque",
+        lambda now: now.reactions[1][..., TURN].astype(float), "axis", usual=False, path="reaction.torque_known",
     ),
     Quantity(
         "spring.force", "N", "pull of the spring and its damper on its ends", lambda now: now.springs[1], usual=False,
     ),
     Quantity("spring.length", "m", "length of the spring", lambda now: now.springs[0], usual=False),
     Quantity(
+        "tyre.force", "N", "force of the road on the wheel, world axes",
+        lambda now: now.bench.tyres.vectors("force"), "axis", usual=False,
+    ),
+    Quantity(
+        "tyre.patch", "N", "the same along the rolling direction (x), to the left (y) and along the road's normal (z)",
+        lambda now: now.bench.tyres.vectors("patch"), "axis", usual=False,
+    ),
+    Quantity(
+        "tyre.torque", "N m", "torque of the road about the wheel's centre of mass, world axes",
+        lambda now: now.bench.tyres.vectors("torque"), "axis", usual=False,
+    ),
+    Quantity(
+        "tyre.contact", "m", "where it touches the road", lambda now: now.bench.tyres.vectors("point"), "axis",
+        usual=False,
+    ),
+    Quantity("tyre.moment", "N m", "aligning moment", lambda now: now.bench.tyres.numbers("moment"), usual=False),
+    Quantity(
+        "tyre.slip", "1", "longitudinal slip of the deflected tyre", lambda now: now.bench.tyres.numbers("slip"),
+        usual=False,
+    ),
+    Quantity(
+        "tyre.angle", "rad", "slip angle of the deflected tyre", lambda now: now.bench.tyres.numbers("angle"),
+        usual=False,
+    ),
+    Quantity(
+        "tyre.camber", "rad", "lean of the wheel to the right", lambda now: now.bench.tyres.numbers("camber"),
+        usual=False,
+    ),
+    Quantity(
+        "tyre.deflection", "m", "how deep the rim's lowest point would be in the road",
+        lambda now: now.bench.tyres.numbers("deflection"), usual=False,
+    ),
+    Quantity(
         "hand.force", "N", "force of the hand on its body, mean over the last step",
         lambda now: now.bench.forces.hands(), "axis", variable="hand_force",
+    ),
+    Quantity(
+        "hand.torque", "N m", "torque of the hand on its body beside that of its force, mean over the last step",
+        lambda now: now.bench.forces.hand_torques(), "axis", variable="hand_torque",
     ),
     Quantity(
         "load.force", "N", "force of the load now, world axes", lambda now: now.loads[..., :3], "axis", usual=False,
@@ -205,6 +258,21 @@ _TABLE = (
     Quantity(
         "probe.position", "m", "position of the probe", lambda now: now.bench.readout.points(), "axis",
         variable="probe", path="",
+    ),
+    Quantity(
+        "distance.length", "m", "distance between two points", lambda now: distances(now.bench), variable="distance",
+    ),
+    Quantity(
+        "angle.value", "rad", "angle between two lines of bodies, 0 to π", lambda now: angles(now.bench),
+        variable="angle", title="angle",
+    ),
+    Quantity(
+        "sensor.value", "1", "what a sensor's channel gave last, in the channel's unit; NaN while there is nothing",
+        lambda now: now.bench.sensors.read(), variable="sensor",
+    ),
+    Quantity(
+        "parameter.value", "1", "value of a parameter of the model, in its own unit", lambda now: parameters(now.bench),
+        usual=False,
     ),
     Quantity(
         "energy", "J", "energy books since the start", lambda now: now.bench.readout.energies(), "kind",

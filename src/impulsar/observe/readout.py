@@ -9,7 +9,9 @@ from ..engine.constrain import compliant
 from ..engine.constrain.frames import coordinate, freedom_pair, pair_velocity, point_of
 from ..engine.constrain.kinds import is_loss
 from ..engine.constrain.locks import closure_angle, lock
-from ..engine.spatial import HALF, ZERO, angular, f64, linear, vec3, vec6
+from ..engine.coordinates.inertia import twice_kinetic
+from ..engine.ledger import DRAG
+from ..engine.spatial import HALF, ZERO, f64, vec3, vec6
 from ..engine.state import State, StateArrays, WorkArrays
 from ..engine.system import System, SystemArrays
 from ..engine.system.measured import ELASTIC, KINETIC, POTENTIAL
@@ -116,9 +118,7 @@ def kinetic_kernel(
     """Kinetic energy of every body."""
     w = wp.tid()
     for i in range(m.parent.shape[0]):
-        v = linear(x.twist[i, w])
-        omega = angular(x.twist[i, w])
-        energy[i, w] = HALF * (m.mass[i, w] * wp.dot(v, v) + wp.dot(omega, x.I_W[i, w] * omega))
+        energy[i, w] = HALF * twice_kinetic(m, x, i, x.twist[i, w], w)
 
 
 @wp.kernel(enable_backward=False)
@@ -143,6 +143,11 @@ def energies_kernel(
             work += s.work[r, w]
     for k in range(m.load_body.shape[0]):
         work += s.load_work[k, w]
+    for k in range(s.fluid_work.shape[0]):
+        if k % 3 == DRAG:
+            loss += s.fluid_work[k, w]
+        else:
+            work += s.fluid_work[k, w]
     kinetic = x.energy[KINETIC, w]
     potential = x.energy[POTENTIAL, w]
     elastic = x.energy[ELASTIC, w]

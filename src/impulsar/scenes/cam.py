@@ -12,6 +12,7 @@ import math
 
 import numpy as np
 
+from ..author.cams import FOLLOWERS, Lift
 from ..author.errors import ModelError
 from ..author.model import Model
 from ..author.parts import Motor
@@ -21,8 +22,9 @@ from .parts import above, prism, stone
 BASE, LIFT, ROLLER, THICK = 0.03, 0.012, 0.01, 0.012  # base circle, lift, roller's radius, thickness [m]
 RISE, DWELL = math.radians(120), math.radians(60)  # of the cycloidal cam
 CORNERS = 360  # of its outline
+PROFILE = Lift(LIFT, RISE, DWELL, RISE)
 DENSITY = 7800.0  # [kg/m³]
-FOLLOWERS, PROFILES = ("flat", "roller"), ("eccentric", "cycloidal")
+PROFILES = ("eccentric", "cycloidal")
 
 
 def build(
@@ -79,7 +81,7 @@ def _add_cam(model: Model, profile: str, speed: float) -> None:
     else:
         # it turns by +θ: what is above after that is the outline's direction 90° - θ
         angles = np.arange(CORNERS) * 2 * math.pi / CORNERS
-        s, rate = (np.array([part(angle) for angle in angles]) for part in (lift, slope))
+        s, rate = (np.array([part(angle) for angle in angles]) for part in (PROFILE.value, PROFILE.slope))
         around = math.pi / 2 - angles
         outline = np.stack(
             [(BASE + s) * np.cos(around) + rate * np.sin(around), (BASE + s) * np.sin(around) - rate * np.cos(around)],
@@ -94,18 +96,4 @@ def _add_cam(model: Model, profile: str, speed: float) -> None:
 
 def lift(angle: float) -> float:
     """Of a flat follower on the cycloidal cam that has turned by `angle` [rad, m]."""
-    rest = (angle - DWELL / 2) % (2 * math.pi)
-    if rest > RISE + DWELL:
-        rest = RISE - min(rest - RISE - DWELL, RISE)
-    part = min(rest, RISE) / RISE
-    return LIFT * (part - math.sin(2 * math.pi * part) / (2 * math.pi))
-
-
-def slope(angle: float) -> float:
-    """Its rate of change with the angle [m/rad]."""
-    rest = (angle - DWELL / 2) % (2 * math.pi)
-    sign = 1.0
-    if rest > RISE + DWELL:
-        rest, sign = RISE - min(rest - RISE - DWELL, RISE), -1.0
-    part = min(rest, RISE) / RISE
-    return sign * LIFT / RISE * (1 - math.cos(2 * math.pi * part))
+    return PROFILE.value(angle)

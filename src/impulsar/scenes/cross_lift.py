@@ -8,8 +8,8 @@ from ..author.errors import ModelError
 from ..author.model import Model
 from ..author.parts import Body
 from ..author.profiles import Ramp, Table
-from ..author.rotations import frame_from_axes
-from ..author.shapes import Capsule
+from ..author.rotations import conjugate, frame_from_axes, rotate
+from ..author.shapes import Box, Capsule
 from ..edits import Grab, Move, Release
 
 LENGTH, WIDTH = 0.3, 0.35  # of a link, between the sides [m]
@@ -44,7 +44,8 @@ def build(case: str = "free", damping: float = 20.0) -> Model:
         "1": _bar(model, "rod1", (dx, 0, dz), (dx, WIDTH, dz), ROD),
         "2": _bar(model, "rod2", (0, 0, dz), (0, WIDTH, dz), ROD),
     }
-    plate = _bar(model, "plate", (0, 0, 2 * dz), (0, WIDTH, 2 * dz), ROD)
+    platform = ((0, 0, 2 * dz - 0.004), (dx, WIDTH, 2 * dz + 0.006))  # a picture: the paper's plate is a bar
+    plate = _bar(model, "plate", (0, 0, 2 * dz), (0, WIDTH, 2 * dz), ROD, platform)
 
     def hinge(name: str, first: Body, second: Body, at: tuple) -> None:
         model.joint(name, "revolute", first, second, at=at, axis=PIN)
@@ -77,14 +78,19 @@ def build(case: str = "free", damping: float = 20.0) -> Model:
     return model
 
 
-def _bar(model: Model, name: str, a: tuple, b: tuple, inertia: tuple) -> Body:
-    """A body of 0.1 kg from a to b, its z along it, its centre of mass in the middle."""
+def _bar(model: Model, name: str, a: tuple, b: tuple, inertia: tuple, box: tuple | None = None) -> Body:
+    """A body of 0.1 kg from a to b, its z along it, its centre of mass in the middle; a box by two of its corners."""
     start, end = np.asarray(a, float), np.asarray(b, float)
+    turn, shapes = frame_from_axes(name, end - start, None), []
+    if box is not None:
+        low, high = np.asarray(box, float)
+        offset = rotate(conjugate(turn), (low + high - start - end) / 2)
+        shapes = [Box(high - low, offset=offset, orientation=conjugate(turn))]
     return model.body(
         name,
         mass=0.1,
         inertia=inertia,
         position=(start + end) / 2,
-        orientation=frame_from_axes(name, end - start, None),
-        shape=Capsule(radius=0.006, length=float(np.linalg.norm(end - start))),
+        orientation=turn,
+        shape=[Capsule(radius=0.006, length=float(np.linalg.norm(end - start))), *shapes],
     )

@@ -4,6 +4,7 @@ A plane across gravity, a little below the lowest point of the mechanism as it s
 not touch each other by that: the bars of a linkage are drawn in one plane and would.
 """
 
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -33,7 +34,11 @@ def add_floor(model: Model, below: float = BELOW) -> None:
     low, size = spans[2][0], max(high - low for low, high in spans)
     made = [body for body in model.bodies.values() if not any(material_of(shape, body) for shape in body.shapes)]
     for body in made:
-        body.material = MATERIAL
+        if any(isinstance(shape, Mesh) for shape in body.shapes):  # which is a picture: the others touch
+            solid = {k: replace(s, material=MATERIAL) for k, s in enumerate(body.shapes) if not isinstance(s, Mesh)}
+            body.shapes = [solid.get(k, shape) for k, shape in enumerate(body.shapes)]
+        else:
+            body.material = MATERIAL
     for a, b in {tuple(sorted((one.owner, other.owner))): None for one, other in touching_pairs(model)}:
         if model.bodies.get(a) in made or model.bodies.get(b) in made:
             model.no_contact(a, b)

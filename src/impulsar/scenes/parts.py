@@ -58,6 +58,14 @@ def rod(model: Model, name: str, a, b, mass: float, radius: float = 0.005, veloc
     )
 
 
+def meet(a: np.ndarray, ra: float, b: np.ndarray, rb: float, side: int) -> np.ndarray:
+    """Where two circles meet; side 1: to the left on the way from a to b."""
+    d = b - a
+    far = float(np.linalg.norm(d))
+    along = (far**2 + ra**2 - rb**2) / (2 * far)
+    return a + (along * d + side * math.sqrt(ra**2 - along**2) * np.array([-d[1], d[0]])) / far
+
+
 def at_least(scene: str, what: str, value: object, least: int = 1) -> None:
     """Raise `ModelError` unless a parameter is an integer of at least so much."""
     if not (isinstance(value, int) and value >= least):

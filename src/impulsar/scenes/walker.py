@@ -20,7 +20,7 @@ from ..author.parts import Body, Motor
 from ..author.profiles import Smooth
 from ..author.rotations import frame_from_axes
 from ..author.shapes import Box, Capsule, Shape, compose
-from .parts import above, floor
+from .parts import above, floor, meet
 
 UNIT, THIN, WIDE, G = 0.002, 0.004, 0.3, 9.81  # of the plan, radius of bars and feet, width of a foot [m]
 A, B, C, D, E, F, GG, H, I, J, K, L, M = 38.0, 41.5, 39.3, 40.1, 55.8, 39.4, 36.7, 65.7, 49.0, 50.0, 61.9, 7.8, 15.0
@@ -47,7 +47,7 @@ def build(speed: float = 6.0, friction: float = 0.8) -> Model:
     axle = _Place(height, 1, 0.0)
     pins = [_Place(height, 1, y).point(points["Z"]) for y, points in zip(PLANES, plans[::2], strict=True)]
     throws = [(axle.at(y), pin) for y, pin in zip(PLANES, pins, strict=True)]
-    _bars(model, "crank", [(axle.at(PLANES[0]), axle.at(PLANES[2])), *throws])
+    bars(model, "crank", [(axle.at(PLANES[0]), axle.at(PLANES[2])), *throws])
     turn = Motor(speed=Smooth(0.0, speed, 0.0, 0.5))
     model.joint("shaft", "revolute", "chassis", "crank", at=(0, 0, height), axis=ACROSS, motor=turn)
     for k, y in enumerate(PLANES):
@@ -65,19 +65,11 @@ def build(speed: float = 6.0, friction: float = 0.8) -> Model:
 def plan(angle: float) -> dict[str, np.ndarray]:
     """Points of a leg whose crank has the angle [rad], in units of the plan."""
     Z, P = M * np.array([math.cos(angle), math.sin(angle)]), np.array([-A, -L])
-    X, Y = _meet(P, B, Z, J, 1), _meet(P, C, Z, K, -1)
-    W = _meet(P, D, X, E, 1)
-    V = _meet(Y, GG, W, F, 1)
-    foot = _meet(Y, I, V, H, 1)
+    X, Y = meet(P, B, Z, J, 1), meet(P, C, Z, K, -1)
+    W = meet(P, D, X, E, 1)
+    V = meet(Y, GG, W, F, 1)
+    foot = meet(Y, I, V, H, 1)
     return {"Z": Z, "P": P, "X": X, "Y": Y, "W": W, "V": V, "F": foot}
-
-
-def _meet(a: np.ndarray, ra: float, b: np.ndarray, rb: float, side: int) -> np.ndarray:
-    """Where two circles meet; side 1: to the left on the way from a to b."""
-    d = b - a
-    far = float(np.linalg.norm(d))
-    along = (far**2 + ra**2 - rb**2) / (2 * far)
-    return a + (along * d + side * math.sqrt(ra**2 - along**2) * np.array([-d[1], d[0]])) / far
 
 
 class _Place:
@@ -107,9 +99,8 @@ def _add_leg(model: Model, name: str, place: _Place, points: dict[str, np.ndarra
         ("foot", ["YV", "VF", "FY"]),
     ):
         sole = (at["F"] - (0, place.y + WIDE / 2, 0), at["F"] + (0, WIDE / 2 - place.y, 0))
-        _bars(
-            model, f"{name} {part}", [(at[pair[0]], at[pair[1]]) for pair in segments], sole if part == "foot" else None
-        )
+        pairs = [(at[pair[0]], at[pair[1]]) for pair in segments]
+        bars(model, f"{name} {part}", pairs, sole if part == "foot" else None)
     for key, first, second in (
         ("Z", "crank", "upper bar"),
         ("Z", "crank", "lower bar"),
@@ -125,15 +116,16 @@ def _add_leg(model: Model, name: str, place: _Place, points: dict[str, np.ndarra
         model.joint(f"{name} {key} {second}", "revolute", parent, f"{name} {second}", at=at[key], axis=ACROSS)
 
 
-def _bars(model: Model, name: str, segments: list, sole: tuple | None = None) -> Body:
-    """A body of round bars between points of the world, and a sole that touches."""
+def bars(model: Model, name: str, segments: list, sole: tuple | None = None, mass: float | None = None) -> Body:
+    """A body of round bars between points of the world, and a sole that touches; of their density, or a mass [kg]."""
     shapes: list[Shape] = [_bar(a, b) for a, b in segments]
     if sole is not None:
         shapes.append(_bar(sole[0], sole[1], material="rubber foot"))
     volume, inertia, centred = compose(shapes)
-    tensor = DENSITY * volume * (inertia + inertia.T) / 2
+    mass = DENSITY * volume if mass is None else mass
+    tensor = mass * (inertia + inertia.T) / 2
     position = np.asarray(shapes[0].offset) - np.asarray(centred[0].offset)
-    return model.body(name, mass=DENSITY * volume, inertia=tensor, position=position, shape=centred)
+    return model.body(name, mass=mass, inertia=tensor, position=position, shape=centred)
 
 
 def _bar(a: np.ndarray, b: np.ndarray, material: str | None = None) -> Capsule:

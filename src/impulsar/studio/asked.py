@@ -8,10 +8,12 @@ from ..author.errors import ModelError
 from ..author.model import KINDS, Model
 from ..io import edit_from_json
 from . import messages as ms
+from .frames import VECTORS
 from .publisher import Client
 from .wire import Received
 
-MEANWHILE = ("speed", "steps_per_frame")  # controls that do not touch the world, and so need not wait
+MEANWHILE = ("speed", "steps_per_frame", "vectors")  # controls that do not touch the world, and so need not wait
+PATIENT = ("mobility",)  # controls that the page sends by itself: they end nothing that a person asked for
 MOST_PARTS = 1_000  # of a scene that a client asks for, and of shapes: built within about a second
 
 
@@ -52,6 +54,10 @@ def is_meanwhile(message: Received) -> bool:
     return isinstance(message, ms.Subscribe) or (isinstance(message, ms.Control) and message.action in MEANWHILE)
 
 
+def is_patient(message: Received) -> bool:
+    return isinstance(message, ms.Control) and message.action in PATIENT
+
+
 def switched(action: str, message: ms.Control) -> tuple[tuple, edits.Edit]:
     """The load or motor that a message is about, and the edit that switches it on."""
     edit = edit_from_json(message.parameters or {})
@@ -61,6 +67,14 @@ def switched(action: str, message: ms.Control) -> tuple[tuple, edits.Edit]:
         case edits.SetMotor(joint=joint, group=group, motor=motor) if motor is not None:
             return ("motor", joint, group), edit
     raise ModelError(f"{action}: parameters are {type(edit).__name__}, expected ApplyLoad or SetMotor with a motor")
+
+
+def vectors_of(message: ms.Control) -> list[str]:
+    """The vectors that a client wants in its frames."""
+    asked = (message.name or "").split()
+    if unknown := set(asked) - set(VECTORS):
+        raise ModelError(f"vectors: no {', '.join(sorted(unknown))}; there are {', '.join(VECTORS)}")
+    return asked
 
 
 def parts_of(model: Model) -> int:

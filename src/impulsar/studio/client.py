@@ -5,7 +5,7 @@ import json
 import ssl
 import struct
 import time as wall
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from types import TracebackType
@@ -19,9 +19,10 @@ from websockets.typing import Origin
 from ..author.errors import ModelError
 from ..edits import Edit
 from ..io import edit_to_json
-from .messages import BOOKS, FLAGS, HEADER, KINDS, MAGIC
+from .messages import BLOCKS, BOOKS, FLAGS, HEADER, KINDS, MAGIC, ROWS_HEADER, ROWS_MAGIC
 
 _HEADER = struct.Struct("<" + "".join(code for _, code in HEADER))
+_ROWS = struct.Struct("<" + "".join(code for _, code in ROWS_HEADER))
 
 
 @dataclass(frozen=True)
@@ -31,9 +32,13 @@ class Frame:
     header: dict[str, Any]
     books: dict[str, float]
     poses: np.ndarray  # [body, 7]
-    hands: np.ndarray  # [hand, point, target and force]
+    twists: np.ndarray  # [body, angular velocity and velocity]
+    hands: np.ndarray  # [hand, point, target, force, torque and orientation]
     loads: np.ndarray  # [load, force and torque]
     contacts: np.ndarray  # [contact, point, force, 1 where it slides]
+    reactions: np.ndarray  # [joint, torque and force]
+    motors: np.ndarray  # [coordinate]
+    accelerations: np.ndarray  # [body, turn and shift]
     signals: np.ndarray
     marks: np.ndarray
     arrived: float  # wall time, monotonic [s]
@@ -53,28 +58,38 @@ def decode(data: bytes) -> Frame:
     if header["magic"] != MAGIC:
         raise ModelError("frame: is not one of this protocol")
     at = _HEADER.size
-    blocks = []
-    sizes = {"books": 1, "bodies": 7, "hands": 9, "loads": 6, "contacts": 7, "signals": 1}
-    for name, size in sizes.items():
-        blocks.append(np.frombuffer(data, "<f4", size * header[name], at))
-        at += 4 * size * header[name]
-    books, poses, hands, loads, contacts, signals = blocks
-    return Frame(
-        header,
-        dict(zip((name for name, _ in BOOKS), books.tolist(), strict=True)),
-        poses.reshape(-1, 7),
-        hands.reshape(-1, 9),
-        loads.reshape(-1, 6),
-        contacts.reshape(-1, 7),
-        signals,
-        np.frombuffer(data, np.uint8, header["signals"], at),
-        wall.monotonic(),
-    )
+    blocks: dict[str, Any] = {}
+    for name, counted, size in BLOCKS:
+        block = np.frombuffer(data, "<f4", size * header[counted], at)
+        blocks[name] = block.reshape(-1, size) if size > 1 else block
+        at += 4 * size * header[counted]
+    blocks["books"] = dict(zip((name for name, _ in BOOKS), blocks["books"].tolist(), strict=True))
+    marks = np.frombuffer(data, np.uint8, header["signals"], at)
+    return Frame(header=header, marks=marks, arrived=wall.monotonic(), **blocks)
+
+
+@dataclass(frozen=True)
+class Rows:
+    """What was read step by step, between two frames."""
+
+    header: dict[str, int]
+    times: np.ndarray  # [s]
+    values: np.ndarray  # [row, column]: signals, then x, y, z of points
+
+
+def decode_rows(data: bytes) -> Rows:
+    """Read a binary message of rows."""
+    header = dict(zip((name for name, _ in ROWS_HEADER), _ROWS.unpack_from(data), strict=True))
+    rows, columns = header["rows"], header["columns"]
+    times = np.frombuffer(data, "<f8", rows, _ROWS.size)
+    values = np.frombuffer(data, "<f8", rows * columns, _ROWS.size + 8 * rows)
+    return Rows(header, times, values.reshape(rows, columns))
 
 
 def patched(scene: dict, patch: dict) -> dict:
     """A Scene after a Patch."""
-    found = scene | {name: patch[name] for name in ("generation", "topology", "size", "gravity", "parameters")}
+    whole = ("generation", "topology", "size", "gravity", "parameters", "variables", "expressions")
+    found = scene | {name: patch[name] for name in whole}
     for kind in KINDS:
         parts = {part["name"]: part for part in (*scene[kind], *patch[kind])}
         found[kind] = [parts[name] for name in patch["order"].get(kind, parts)]
@@ -94,6 +109,7 @@ class StudioClient:
         self.cookie = answer.headers["set-cookie"].partition(";")[0]
         self.newest: dict[str, dict] = {}
         self.notices: list[dict] = []
+        self.rows: list[Rows] = []  # of what was subscribed to last
         self._replies: dict[int, dict] = {}
         self._id = 0
         self.newest_frame: Frame | None = None
@@ -157,9 +173,20 @@ class StudioClient:
         """Run, pause, seek and so on; the Reply."""
         return self.reply(self.send(type="control", action=action, value=value, **more))
 
-    def subscribe(self, *signals: str) -> dict:
-        """Have signals in the frames; the Reply."""
-        return self.reply(self.send(type="subscribe", signals=list(signals)))
+    def subscribe(self, *signals: str, points: Sequence[tuple[str, Sequence[float]]] = ()) -> dict:
+        """Have signals in the frames, and step by step in `rows`, with points of bodies; the Reply."""
+        places = [{"body": body, "at": list(at)} for body, at in points]
+        self.rows.clear()
+        return self.reply(self.send(type="subscribe", signals=list(signals), points=places))
+
+    def series(self, *signals: str, points: Sequence[tuple[str, Sequence[float]]] = (), since: float = 0.0):
+        """Signals and points at every step of the recording: an array [step, time and columns]."""
+        places = [{"body": body, "at": list(at)} for body, at in points]
+        wanted = json.dumps({"signals": list(signals), "points": places, "since": since})
+        answer = self.request("POST", "/api/series", wanted.encode())
+        if answer.status != 200:
+            raise ModelError(json.loads(answer.body)["text"])
+        return np.frombuffer(answer.body, "<f8").reshape(-1, 1 + len(signals) + 3 * len(places))
 
     # receiving ----------------------------------------------------------------------------------------------
 
@@ -204,6 +231,9 @@ class StudioClient:
 
     def _take(self, data: str | bytes) -> bool:
         """Keep a message; whether it was a frame."""
+        if isinstance(data, bytes) and data[:4] == ROWS_MAGIC.to_bytes(4, "little"):
+            self.rows.append(decode_rows(data))
+            return False
         if isinstance(data, bytes):
             self.newest_frame = decode(data)
             return True

@@ -13,6 +13,7 @@ SLOWEST_FRAMES = 25.0
 PATIENCE = 0.2  # wall time that may be owed [s]
 TURN = 0.04  # wall time that the steps of one turn should take at most [s]
 WINDOW = 1.0  # wall time over which the factor is measured [s]
+SOLVER = 0.7  # of its wall time that a step takes: above, it is the solver that is slow
 SPEEDS = (0.001, 100.0)
 
 
@@ -72,6 +73,15 @@ class Clock:
     def learn(self, each: float) -> None:
         """Take note of the wall time of a step [s]."""
         self.step_time = each if self.step_time == 0.0 else 0.8 * self.step_time + 0.2 * each
+
+    def slowness(self) -> str:
+        """By how much time is behind, and whether it is the steps or what else this machine does."""
+        budget = self.dt / self.speed
+        text = f"this machine reaches {self.factor:.2g} times real time of the {self.speed:.2g} asked for"
+        if self.step_time < SOLVER * budget:
+            share = f"a step takes {1e3 * self.step_time:.2g} of the {1e3 * budget:.2g} ms that it may"
+            return f"{text}; {share}, so other programs take its cores; time runs slower"
+        return f"{text}: its steps take too long; time runs slower"
 
     @property
     def factor(self) -> float:

@@ -2,7 +2,6 @@
 
 import argparse
 import contextlib
-import gc
 import html
 import logging
 import signal
@@ -10,15 +9,17 @@ import ssl
 import sys
 import threading
 import webbrowser
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from ..author.errors import ModelError
 from ..author.model import Model
 from .folders import private_folder, write_private
 
 if TYPE_CHECKING:
+    from starlette.routing import BaseRoute
+
     from ..history.history import History
     from ..world.world import World
     from .session import Session
@@ -37,7 +38,7 @@ impulsar: --no-tls: the link's token and all that is sent can be read and change
 
 def add_arguments(parser: argparse.ArgumentParser, seconds: Callable[[str], float]) -> None:
     """Options of the command."""
-    parser.add_argument("scene", metavar="SCENE|FILE", nargs="?", default="ten-pendula", help="default: ten-pendula")
+    parser.add_argument("scene", metavar="SCENE|FILE", nargs="?", help="default: choose in the page")
     parser.add_argument("--set", metavar="KEY=VALUE", action="append", default=[], help="a parameter of the scene")
     parser.add_argument("--method", metavar="M", help="name of a method")
     parser.add_argument("--coordinates", metavar="C", help="generalized or maximal")
@@ -58,10 +59,32 @@ def add_arguments(parser: argparse.ArgumentParser, seconds: Callable[[str], floa
     parser.add_argument("--no-browser", action="store_true", help="only print the link")
 
 
-def serve(args: argparse.Namespace, make_model: Callable[[], Model]) -> int:
+class Gear(Protocol):
+    """What else works on a session and shows itself on its pages, such as cameras: ar/run.py."""
+
+    @property
+    def routes(self) -> Sequence["BaseRoute"]:
+        """Served before the studio's own."""
+
+    @property
+    def lends_camera(self) -> bool:
+        """Whether pages may use their browsers' cameras."""
+
+    def start(self) -> None:
+        """Begin."""
+
+    def stop(self) -> None:
+        """Give devices back."""
+
+
+def serve(
+    args: argparse.Namespace, make_model: Callable[[], Model], equip: "Callable[[Session], Gear] | None" = None
+) -> int:
     """Serve until Ctrl-C; what can be refused is refused before anything is built."""
     from .security import Seldom, is_loopback
 
+    if args.scene is None and args.set:
+        raise ModelError(f"--set {args.set[0]}: of which scene? Name one before it")
     if not is_loopback(args.host) and not args.allow_remote:
         raise ModelError(f"--host {args.host}: others could reach it; add --allow-remote if that is meant")
     if (args.cert is None) != (args.key is None):
@@ -78,7 +101,7 @@ def serve(args: argparse.Namespace, make_model: Callable[[], Model]) -> int:
     handler.addFilter(Seldom())
     logging.basicConfig(level=logging.WARNING, handlers=[handler], format="impulsar: %(message)s")
     with _ended_by_signals() as ends, private_folder() as folder:
-        return _serve(args, make_model, folder, ends)
+        return _serve(args, make_model, folder, ends, equip)
 
 
 def _check_pem(certificate: Path | None, key: Path | None) -> None:
@@ -121,16 +144,17 @@ def _ended_by_signals() -> Iterator[list[Callable[[], None]]]:
             signal.signal(number, handler)
 
 
-def _session(args: argparse.Namespace, make_model: Callable[[], Model], folder: Path) -> "Session":
-    """A session on the scene, or where a journal left it."""
+def _session(args: argparse.Namespace, make_model: Callable[[], Model], path: Path) -> "Session":
+    """A session on the scene, or where a journal left it; `path` is the journal's."""
     from .. import edits
     from ..history.history import History
+    from ..scenes import EMPTY
     from ..world.world import World
+    from .autosave import find_left
     from .session import Session
 
     options = {key: getattr(args, key) for key in ("method", "coordinates", "device", "dt")}
     options = {key: value for key, value in options.items() if value is not None}
-    path = args.journal or folder / "session.journal"
     is_old = args.journal is not None and path.exists() and path.stat().st_size > 0
 
     def make_world(model: Model) -> World:
@@ -140,10 +164,23 @@ def _session(args: argparse.Namespace, make_model: Callable[[], Model], folder: 
         return begin_history(world, path)
 
     history = History.open(path) if is_old else make_history(make_world(make_model()))
-    if args.paused and not history.world.paused:
+    if (args.paused or is_old) and not history.world.paused:  # a session that was cut short begins stopped
         history.apply(edits.Pause(True))
-    scene = history.world.model.name if is_old else args.scene
-    return Session(history, make_world, make_history, scene, args.speed, journal=args.journal)
+    scene = history.world.model.name if is_old else args.scene or EMPTY
+    left = None if args.journal else find_left()
+    if left is not None:
+        print(f"impulsar: a session was left with work in it ({left}); the page offers it", file=sys.stderr)
+    return Session(
+        history,
+        make_world,
+        make_history,
+        scene,
+        args.speed,
+        journal=args.journal,
+        is_resumed=is_old,
+        left=left,
+        is_choosing=args.scene is None and not is_old,
+    )
 
 
 def begin_history(world: "World", path: Path) -> "History":
@@ -171,17 +208,29 @@ def _put_aside(path: Path) -> Path | None:
 
 
 def _serve(
-    args: argparse.Namespace, make_model: Callable[[], Model], folder: Path, ends: list[Callable[[], None]]
+    args: argparse.Namespace,
+    make_model: Callable[[], Model],
+    folder: Path,
+    ends: list[Callable[[], None]],
+    equip: "Callable[[Session], Gear] | None",
 ) -> int:
+    from .autosave import new_journal, tidy
+    from .blas import take_one_thread
     from .security import is_loopback
     from .server import Place, Studio
+    from .tidying import Tidying
     from .tls import machine_names, make_certificate
 
     certificate, key = args.cert, args.key
     if certificate is None and (args.tls or (args.allow_remote and not args.no_tls)):
         certificate, key, fingerprint = make_certificate(folder, sorted({args.host, *machine_names()}))
         print(f"impulsar: self-made certificate, SHA-256 {fingerprint}", file=sys.stderr)
-    studio = Studio(_session(args, make_model, folder), Place(args.host, args.port, certificate, key))
+    path = args.journal or new_journal()
+    session = _session(args, make_model, path)
+    gear = None if equip is None else equip(session)
+    place = Place(args.host, args.port, certificate, key, lends_camera=gear is not None and gear.lends_camera)
+    studio = Studio(session, place, more=() if gear is None else gear.routes)
+    take_one_thread()
     if not is_loopback(args.host):
         print(REMOTE.format(host=args.host, port=studio.address.port), file=sys.stderr, end="")
         if certificate is None:
@@ -190,11 +239,20 @@ def _serve(
     print("Ctrl-C ends it.", flush=True)
     if not args.no_browser:
         threading.Thread(target=_open_browser, args=(studio.launch_url(), folder), daemon=True).start()
-    gc.collect()
-    gc.freeze()  # modules and kernels stay: looking through them again and again would cost 50 ms each time
+    session.tidying = Tidying()
     ends.append(studio.end)
-    with contextlib.suppress(KeyboardInterrupt):  # the way to end it
-        studio.run()
+    if gear is not None:
+        gear.start()
+    try:
+        with contextlib.suppress(KeyboardInterrupt):  # the way to end it
+            studio.run()
+    finally:
+        if gear is not None:
+            gear.stop()
+    if args.journal is None:
+        tidy(path, session.opening.has_work)
+        if session.opening.has_work:
+            print(f"impulsar: there are changes in no file; go on by: impulsar studio --journal '{path}'")
     return 0
 
 

@@ -2,11 +2,13 @@
 
 from dataclasses import replace
 from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ..author import parts as model_parts
+from ..author.checks import is_number
 from ..author.joints import CATALOGUE, Group
 from ..author.materials import COMMON
 from ..author.model import Model
@@ -14,14 +16,16 @@ from ..author.parts import Features as ModelFeatures
 from ..author.parts import Joint as ModelJoint
 from ..author.parts import Load, Motor
 from ..author.placing import NO_AXIS, TWO_AXES
-from ..author.profiles import Component, Harmonic, Passage, Scalar, Table
+from ..author.profiles import Component, Formula, Harmonic, Passage, Scalar, Table
 from ..author.rotations import rotation_matrix
 from ..author.shapes import Box, Capsule, Cone, ConvexHull, Cylinder, HeightField, Mesh, Plane, Sphere
 from ..author.shapes import Shape as ModelShape
+from ..author.sizes import SIZES, size_of
+from ..edits.hands import grip
 from ..edits.parameters import GRAVITY, UNLIMITED, of_part
 from ..engine.methods import METHODS
 from ..engine.system import System
-from ..engine.system.slots import HAND, MOTORS
+from ..engine.system.slots import MOTORS
 from ..io.loaders import suffixes
 from ..observe.quantities import KINDS as KINDS_OF_PARTS
 from ..observe.quantities import QUANTITIES
@@ -30,6 +34,7 @@ from ..scenes import SCENES
 from ..world.world import World
 from . import messages as ms
 
+THUMBNAILS = Path(__file__).parent / "thumbnails"  # strips of poses of scenes (tools/thumbnails.py)
 MOST_HULLS = 1024  # kept, some 30 kB each
 FEATURES = ("friction", "static_friction", "viscous", "stiffness", "damping", "rest")  # that one number gives
 KINDS = {
@@ -59,6 +64,8 @@ def scene(
         ground=[shape(item) for item in model.ground.shapes],
         **parts,
         parameters=[gravity],
+        variables=variables(model),
+        expressions=dict(model.expressions),
         joint_kinds=[
             ms.JointKind(
                 name=kind.name,
@@ -94,7 +101,14 @@ def quantities() -> list[ms.Quantity]:
 def scene_entries() -> list[ms.SceneEntry]:
     """The scenes there are."""
     return [
-        ms.SceneEntry(name=entry.name, description=entry.description, parameters=dict(entry.parameters))
+        ms.SceneEntry(
+            name=entry.name,
+            description=entry.description,
+            parameters=dict(entry.parameters),
+            choices={name: list(texts) for name, texts in entry.choices.items()},
+            invite=entry.invite,
+            picture=(THUMBNAILS / f"{entry.name}.webp").is_file(),
+        )
         for entry in SCENES.values()
     ]
 
@@ -106,6 +120,11 @@ def part(world: World, kind: str, name: str) -> Any:
 
 def gravity(world: World) -> ms.Parameter:
     return _parameter("model", GRAVITY, world.system.model.gravity)
+
+
+def variables(model: Model) -> list[ms.Variable]:
+    """The parameters that expressions are of."""
+    return [ms.Variable(**vars(own)) for own in model.parameters.values()]
 
 
 def reach(shape: ModelShape) -> np.ndarray:
@@ -132,8 +151,21 @@ def _body(world: World, name: str) -> ms.Body:
         mass=float(body.mass),
         shapes=[shape(item) for item in body.shapes],
         material=body.material,
-        parameters=_parameters("body", body),
+        colour=body.colour,
+        parameters=[*_parameters("body", body), *_sizes(body)],
     )
+
+
+def _sizes(body: model_parts.Body) -> list[ms.Parameter]:
+    """Sizes of a body of one shape, and the density that its mass follows."""
+    names = SIZES.get(type(body.shapes[0]), ()) if len(body.shapes) == 1 else ()
+    found = [
+        ms.Parameter(name=name, value=np.asarray(size_of(body, name)).tolist(), unit="m", path=f"{body.name}.{name}")
+        for name in names
+    ]
+    if body.density is not None:
+        found.append(ms.Parameter(name="density", value=body.density, unit="kg/m³", path=f"{body.name}.density"))
+    return found
 
 
 def shape(item: ModelShape) -> ms.Shape:
@@ -192,6 +224,8 @@ def _joint(world: World, name: str) -> ms.Joint:
         length=joint.length,
         pitch=joint.pitch,
         groups=[_group(world, joint, group) for group in joint.kind.groups],
+        loop=bool(joint.loop),
+        closed=None if joint.closed is None else str(joint.closed["type"]),
     )
 
 
@@ -244,7 +278,16 @@ def _coupling(world: World, name: str) -> ms.Coupling:
         group = joint.kind.group(group_name)
         ends.append(coordinate_name(joint, group, group.freedoms[0]))
     known = _parameters("coupling", coupling)
-    return ms.Coupling(name=name, coordinate_a=ends[0], coordinate_b=ends[1], parameters=known)
+    return ms.Coupling(
+        name=name,
+        joint_a=coupling.joint_a,
+        joint_b=coupling.joint_b,
+        ratio=float(coupling.ratio),
+        belt=coupling.belt,
+        coordinate_a=ends[0],
+        coordinate_b=ends[1],
+        parameters=known,
+    )
 
 
 def _probe(world: World, name: str) -> ms.Probe:
@@ -272,6 +315,7 @@ def _element(world: World, name: str) -> ms.Element:
         name=name,
         kind=kind,
         refers={field: name for field in entry.refers if (name := getattr(item, field)) is not None},
+        parts=list(getattr(item, entry.lists)) if entry.lists else [],
         points=[ms.Point(body=getattr(item, at.body), at=_list(getattr(item, at.field))) for at in entry.points],
         parameters=_parameters(kind, item),
     )
@@ -299,7 +343,16 @@ def listed(model: Model, kind: str) -> dict[str, Any]:
 def _parameters(kind: str, item: Any) -> list[ms.Parameter]:
     """What can be set of a part, by the table of part kinds."""
     table = model_parts.PARTS[kind].parameters
-    return [_parameter(item.name, parameter, getattr(item, parameter.name)) for parameter in table]
+    return [_parameter(item.name, parameter, _shown(getattr(item, parameter.name), parameter)) for parameter in table]
+
+
+def _shown(value: Any, parameter: model_parts.Parameter) -> Any:
+    """A value as fields show it: of an input that is no constant, nothing."""
+    if parameter.inputs is None:
+        return value
+    size = parameter.inputs[1] - parameter.inputs[0]
+    items = value if isinstance(value, tuple | list | np.ndarray) and len(value) == size else (None,)
+    return list(items) if all(is_number(item) for item in items) else None
 
 
 def _parameter(owner: str, parameter: model_parts.Parameter, value: Any, group: Group | None = None) -> ms.Parameter:
@@ -330,15 +383,18 @@ def _hands(world: World) -> list[ms.Hand]:
     bodies = system.arrays.hand_body.numpy()
     points = system.parameter("hand_point")
     found = []
-    for r, slot in enumerate(system.slots):
-        if slot.kind == HAND and slot.code == 0 and (name := system.hand_names[slot.part]):
+    for k, name in enumerate(system.hand_names):
+        if name:
+            own = grip(system, k)
             found.append(
                 ms.Hand(
                     name=name,
-                    body=names[int(bodies[slot.part])],
-                    at=_list(points[slot.part, 0]),
-                    stiffness=float(system.parameter("slot_a")[r, 0]),
-                    damping=float(system.parameter("slot_b")[r, 0]),
+                    body=names[int(bodies[k])],
+                    at=_list(points[k, 0]),
+                    stiffness=own.stiffness,
+                    damping=own.damping,
+                    angular_stiffness=own.angular_stiffness,
+                    angular_damping=own.angular_damping,
                 )
             )
     return found
@@ -431,6 +487,8 @@ def _value(item: Any) -> Any:
         }
     if isinstance(item, Table):
         return {"profile": "table", "times": list(item.times), "values": list(item.values)}
+    if isinstance(item, Formula):
+        return {"profile": "formula", "text": item.text}
     if isinstance(item, Component):
         return None
     return float(np.ravel(item)[0])

@@ -12,9 +12,12 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from ..author.model import KINDS, Model
-from ..author.parts import PARTS, Body, Joint, Material, Motor, Obstacle
+from ..author.parts import PARTS, Body, Joint, Motor
+from ..author.placing import Frame
 from ..author.profiles import Value
+from ..author.sensors import Sensor
 from ..author.shapes import Shape
+from ..author.surfaces import Material, Obstacle
 from ..edits.states import POSE
 from ..io.codec import EDIT, MOTOR, PROFILE, SHAPE, AnyEdit, Free, MotorKind, SampleKind, ValueKind
 from ..io.kinds import Array, Boolean, Integer, Kind, Map, Number, OneOf, Optional, Record, Text, Tuple
@@ -48,7 +51,9 @@ ARGUMENTS: dict[typing.Any, str] = {
     Obstacle: "string",
     Motor: "Motor",
     Shape: "Shape",
+    Sensor: "Free",
     Value: "Value",
+    Frame: "[[number, number, number], [number, number, number, number]]",
 }
 PLAIN = f"""
 /** A number; JSON has no infinity. */
@@ -76,7 +81,7 @@ KNOWN = {
     ("Add", "options"): "Options[K]",
     ("Remove", "kind"): "keyof Options",
     ("ChangeJoint", "changes"): "Partial<JointOptions>",
-    ("SetState", "bodies"): f"Record<string, Partial<Pick<BodyOptions, {either(POSE)}>>>",
+    ("SetState", "bodies"): f"Record<string, Partial<Record<{either(POSE)}, number[]>>>",
 }
 
 
@@ -89,7 +94,7 @@ def edit_types() -> str:
     lines = "\n".join(f"  {kind}: {PARTS[kind].cls.__name__}Options;" for kind in KINDS)
     about = "/** Keyword arguments of the calls of `Model`, by kind of part. */"
     parts.append(f"{about}\nexport interface Options {{\n{lines}\n}}")
-    parts += [_interface(record) for record in _records(EDIT)] + [_union(EDIT)]
+    parts += [_interface(record) for record in (*_held_by(EDIT), *_records(EDIT))] + [_union(EDIT)]
     return "\n\n".join(parts) + "\n"
 
 
@@ -103,6 +108,12 @@ def _records(kind: OneOf) -> list[Record]:
     return [typing.cast(Record, record) for record in kind.records.values()]
 
 
+def _held_by(kind: OneOf) -> list[Record]:
+    """Records that fields of these records are lists of."""
+    inner = [getattr(field, "kind", None) for record in _records(kind) for field in record.kinds.values()]
+    return [record for record in inner if isinstance(record, Record)]
+
+
 def _union(kind: OneOf) -> str:
     names = [record.cls.__name__ for record in _records(kind)]
     return f"export type {kind.key.capitalize()} =\n  | " + "\n  | ".join(names) + ";"
@@ -110,8 +121,7 @@ def _union(kind: OneOf) -> str:
 
 def _interface(record: Record) -> str:
     name = record.cls.__name__
-    assert record.tag is not None
-    lines = [f'  {record.tag[0]}: "{record.tag[1]}";']
+    lines = [f'  {record.tag[0]}: "{record.tag[1]}";'] if record.tag else []
     for field, kind in record.kinds.items():
         mark = "?" if field in record.defaults else ""
         lines.append(f"  {field}{mark}: {KNOWN.get((name, field)) or _type(kind)};")
@@ -142,6 +152,10 @@ def _argument(hint: typing.Any, name: str) -> str:
         return _list("number", 4 if name == "orientation" else 3)
     if origin in (typing.Union, types.UnionType):
         return " | ".join(dict.fromkeys(_argument(argument, name) for argument in arguments))
+    if origin is tuple and arguments[0] is str:
+        return f"[string, {_argument(np.ndarray, name)}]"
+    if origin is tuple:
+        return f"[{', '.join(_argument(argument, name) for argument in arguments)}]"
     if origin is Sequence:
         return _list(_argument(arguments[0], name), None)
     if origin is dict:

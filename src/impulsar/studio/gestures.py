@@ -1,12 +1,28 @@
 """Which edits belong to one gesture, so that a person undoes what was done and not one of its hundred parts."""
 
+import math
+import time as wall
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
 
 from .. import edits
+from ..author.checks import vector
+from ..author.parts import Body
+from ..author.profiles import Ramp
+from ..author.rotations import nearest_vector
+from ..world.world import World
+from .clock import Clock
 
 POINTER = (1 / 60, 0.05)  # least and most wall time between a hand's moves that its target takes to follow one [s]
 MOST_STARTS = 10_000  # of gestures that are kept
+SMOOTH = (  # edits after which bodies go on from where they were, unless they say that they moved some
+    edits.Grab, edits.Grip, edits.Move, edits.Release, edits.ApplyLoad, edits.RemoveLoad,
+    edits.SetMotor, edits.SetParameter, edits.SetMaterial, edits.SetStep, edits.SetMethod, edits.Pause,
+)  # fmt: skip
 TOGETHER = 0.7  # wall time between edits of one thing that make one gesture [s]
 
 
@@ -28,6 +44,42 @@ def overridden(subjects: Sequence[tuple | None]) -> dict[int, int]:
     return found
 
 
+STIFFEST = 100.0  # [rad] that a held body may vibrate by in a step: beyond it, steps take longer than they last
+
+
+def held_body(edit: edits.Edit, world: World) -> Body | None:
+    """The body that an edit takes hold of, or takes another grip of."""
+    name, system = getattr(edit, "body", None), world.system
+    if isinstance(edit, edits.Grip) and edit.hand in system.hand_names:
+        name = system.tree.bodies[int(system.arrays.hand_body.numpy()[system.hand_names.index(edit.hand)])]
+    return world.model.bodies.get(name) if isinstance(edit, edits.Grab | edits.Grip) and isinstance(name, str) else None
+
+
+def carried(grab: Any, body: Body, dt: float) -> tuple[Any, str]:
+    """A Grab or Grip as stiff as steps of dt [s] carry it on a body, and what is to be said of that."""
+    told = []
+    for what, inertia, unit in (
+        ("stiffness", body.mass, "N/m"),
+        ("angular_stiffness", float(np.linalg.eigvalsh(body.inertia)[0]), "N m/rad"),
+    ):
+        most, given = inertia * (STIFFEST / dt) ** 2, getattr(grab, what)
+        if isinstance(given, int | float) and most < given < math.inf:
+            most = float(f"{most:.3g}")
+            grab = replace(grab, **{what: most})
+            told.append(
+                f"{given:g} {unit} is more than steps of {dt:g} s carry on '{body.name}'; {most:g} {unit} is used"
+            )
+    return grab, f"hand: {'; '.join(told)}" if told else ""
+
+
+def hands_but(world: World, others: Set[str]) -> list[str]:
+    """Names of the hands that hold something, without others and those of the model's script."""
+    names = {name for name in world.system.hand_names if name} - others
+    if not names:
+        return []
+    return sorted(names - {edit.hand for _, edit in world.runner.script if isinstance(edit, edits.Grab)})
+
+
 class Pace:
     """How often every hand is moved, so that its target can go on evenly until the next move."""
 
@@ -41,6 +93,31 @@ class Pace:
         span = min(max(now - self._last.get(hand, now), least), most)
         self._last[hand] = now
         return span
+
+    def evened(self, move: edits.Move, clock: Clock, world: World) -> edits.Move:
+        """A move to a point, or a turn, as a way there in whole steps: pointers come at a slower beat than steps."""
+        if not any(isinstance(value, tuple | list) for value in (move.target, move.turn)):
+            return move
+        span = self.span(move.hand, wall.monotonic()) * (clock.factor if clock.slow else clock.speed)
+        end = world.time + math.ceil(span / world.dt) * world.dt
+        try:
+            target, turn = (
+                Ramp(None, tuple(value), world.time, end) if isinstance(value, tuple | list) else value
+                for value in (move.target, short_way(move, world))
+            )
+            return edits.Move(move.hand, target, turn)
+        except ValueError:  # not a point: for the engine to refuse
+            return move
+
+
+def short_way(move: edits.Move, world: World) -> Any:
+    """What a move turns to, as the rotation vector that is nearest to where its hand is turned now."""
+    names = world.system.hand_names
+    if not isinstance(move.turn, tuple | list) or move.hand not in names or not world.system.counts.turns:
+        return move.turn
+    k = 3 * names.index(move.hand)
+    now = world.runner.state.read("hand_turn")[k : k + 3, 0]
+    return tuple(nearest_vector(vector(f"hand '{move.hand}'", "turn", move.turn, "rad"), now).tolist())
 
 
 class Gestures:
@@ -60,7 +137,7 @@ class Gestures:
         self._last = thing, now
         if isinstance(edit, edits.Grab):
             self._held[edit.hand] = position
-        elif isinstance(edit, edits.Move) and edit.hand in self._held:
+        elif isinstance(edit, edits.Move | edits.Grip) and edit.hand in self._held:
             goes_on = True
         elif isinstance(edit, edits.Release):
             goes_on = self._held.pop(edit.hand, position) < position

@@ -10,7 +10,8 @@ from .messages import KINDS, Patch
 from .wire import Written
 
 MOST_REPLIES = 512
-ORDER = ("scene", "patch", "live", "status", "books")
+MOST_ROWS = 4 * 2**20  # bytes of rows that wait for a client that reads slowly; older ones go
+ORDER = ("scene", "patch", "live", "status", "books")  # and then whatever else there is
 
 Item = str | Written
 
@@ -26,11 +27,15 @@ class Mailbox:
         self._lock = threading.Lock()
         self._newest: dict[str, Item] = {}  # by ORDER
         self._replies: deque[Item] = deque()
+        self._rows: deque[bytes] = deque()
+        self._rows_size = 0
         self._frame: bytes | None = None
         self.is_overfull = False  # a client that sends but does not read
         self.frames_missed = 0
 
-    def put(self, newest: Mapping[str, Item], replies: Sequence[Item], frame: bytes | None) -> None:
+    def put(
+        self, newest: Mapping[str, Item], replies: Sequence[Item], frame: bytes | None, rows: bytes | None = None
+    ) -> None:
         """Leave all that one turn of the session has for this client."""
         if not (newest or replies or frame):
             return
@@ -43,6 +48,11 @@ class Mailbox:
             if not {"scene", "patch", "live"}.isdisjoint(newest):
                 self._frame = None  # it belongs to the Scene or Live before
             self._replies += replies
+            if rows is not None:
+                self._rows.append(rows)
+                self._rows_size += len(rows)
+                while self._rows_size > MOST_ROWS:
+                    self._rows_size -= len(self._rows.popleft())
             if frame is not None:
                 self.frames_missed += self._frame is not None
                 self._frame = frame
@@ -59,11 +69,14 @@ class Mailbox:
     def take(self) -> list[str | bytes]:
         """Everything that waits, in the order in which it is to be sent."""
         with self._lock:
-            waiting = [self._newest[kind] for kind in ORDER if kind in self._newest]
+            kinds = sorted(self._newest, key=lambda kind: ORDER.index(kind) if kind in ORDER else len(ORDER))
+            waiting = [self._newest[kind] for kind in kinds]
             waiting += self._replies
-            frame = self._frame
+            frame, rows = self._frame, self._rows
             self._newest, self._replies, self._frame = {}, deque(), None
+            self._rows, self._rows_size = deque(), 0
         texts: list[str | bytes] = [item if isinstance(item, str) else item.text for item in waiting]
+        texts += rows
         return texts if frame is None else [*texts, frame]
 
 

@@ -14,6 +14,9 @@ Server to client, in this order after the connection is made:
     Live        what holds and acts now: hands, loads, motors. Again with a new `revision` on change.
     Status      clock, method, history. Again on change.
     Books       the energy books entry by entry and the state of the solver, about four times a second.
+    Sweep       what the scene will fill in its first seconds, once it is known.
+    About       what the scene is about, with what is measured of it, about four times a second.
+    Events      which events are watched, and which took place.
     frames      binary, at most one per tick and always the newest: a slow client misses frames, never
                 the order. A frame's `generation` and `revision` are those of the last Scene or Patch
                 and of the last Live sent before it, so its blocks fit them.
@@ -31,11 +34,22 @@ A binary frame is little-endian: the header (HEADER), then float32 blocks, then 
 
     books     BOOKS, in order
     poses     7 per body in the order of Scene.bodies: position of the centre of mass, orientation
-    hands     9 per hand in the order of Live.hands: point held, target, force on the body (world axes)
+    twists    6 per body in that order: angular velocity, velocity of the centre of mass (world axes)
+    hands     16 per hand in the order of Live.hands: point held, target, force on the body (world axes), torque beside
+              that of the force, orientation xyzw that the body should have (of one that does not turn the body's own)
     loads     6 per load in the order of Live.loads: force, torque now (world axes)
-    contacts  7 per contact: point, force on the second of two bodies or on one on an obstacle, 1 where it slides
+    contacts  7 per contact: point, force on the second of two bodies or on one on an obstacle, 1 where it slides;
+              of a tyre on the road, then four corners of its patch without a force
+    reactions 6 per joint in the order of Scene.joints, where asked for: torque, force on the second body (world axes)
+    motors    1 per coordinate in the order of Scene.joints and their groups, where asked for: torque or force
+    accelerations  6 per body, where asked for: angular acceleration, acceleration of the centre of mass (world axes)
     signals   1 per signal in the order of the client's Subscribe whose id is `subscription`
     marks     1 byte per signal: bit 0 set: a choice, because redundant constraints leave it open
+
+A frame is a picture of now. What happened between two of them is in rows, a binary message of its own (ROWS_HEADER),
+sent before the frame of the turn and never left out: after every step, or every `stride`-th where reading them is
+dear, and after every edit while time stands still. Behind the header, in float64: the times of the rows, then row by
+row the signals of the Subscribe and x, y, z of its points.
 
 Signals by name; NAME is a part's name as it is, axis is x, y, z or norm. They are the quantities of
 `impulsar.observe.quantities`, which the Scene lists:
@@ -51,11 +65,16 @@ Signals by name; NAME is a part's name as it is, axis is x, y, z or norm. They a
 
 Force and torque of a body are what changes its momenta: m·a and I·α + ω × I·ω, at the instant.
 
-HTTP: GET / and the page's files; GET /api/scenes (SceneEntry[]); POST /api/scene-file (a scene file's
-JSON as the body; becomes the world; answers Reply with id 0); POST /api/mesh?name=NAME.stl or .obj (the
-file as the body; answers MeshReply, whose `shape` may stand in an Add edit); GET /api/journal;
-GET /api/results.nc; GET /api/frame.png; GET /api/scene.json (the model as it is now). A refusal is a
-status >= 400 with a Reply, ok false. Paths are relative to the page, which a notebook has under /t/TOKEN/.
+HTTP: GET / and the page's files; POST /api/series (a SeriesRequest; answers float64, little-endian, row by row: time,
+signals, x, y, z of points, at every step of the recording); GET /api/frames?since=S&until=S&gap=S (frames of the
+recording, see `shooting.py`); GET /api/scenes (SceneEntry[]); POST /api/scene-file (a scene file's JSON as the body;
+becomes the world; answers Reply with id 0); POST /api/mesh?name=NAME.stl or .obj (the file as the body; answers
+MeshReply, whose `shape` may stand in an Add edit); GET /api/journal;
+GET /api/results.nc; GET /api/frame.png; GET /api/scene.json (the model with its bodies where they are
+now; ?pose=start: where they started); POST /api/alone (an AloneRequest; these bodies become the world);
+POST /api/analyse (an AnalysisRequest; answers AnalysisReply); POST /api/sweep (a SweepRequest; answers SweepPoint by
+SweepPoint, each a line of JSON); POST /api/turn (a TurnRequest; answers TurnReply): all in `analysis_messages.py`. A
+refusal is a status >= 400 with a Reply, ok false. Paths are relative to the page, which a notebook has under /t/TOKEN/.
 """
 
 from dataclasses import dataclass, field
@@ -74,12 +93,25 @@ HEADER: tuple[tuple[str, str], ...] = (
     ("revision", "I"),  # of the Live the frame belongs to
     ("applied", "I"),  # id of this client's newest edit or control whose effect the frame contains, 0: none yet
     ("subscription", "I"),  # id of the Subscribe that the signals belong to, 0: none
+    ("leaps", "I"),  # how often the bodies came to where they are by other than steps: seek, undo, reset, edits
     ("bodies", "I"),
     ("hands", "I"),
     ("loads", "I"),
     ("contacts", "I"),
+    ("reactions", "I"),
+    ("motors", "I"),
+    ("accelerations", "I"),
     ("signals", "I"),
     ("books", "I"),  # how many
+)
+ROWS_MAGIC = 0x31524D49  # "IMR1"
+ROWS_HEADER: tuple[tuple[str, str], ...] = (
+    ("magic", "I"),
+    ("subscription", "I"),  # id of the Subscribe that they belong to
+    ("rows", "I"),
+    ("columns", "I"),  # signals, and 3 of each point
+    ("stride", "I"),  # steps between rows
+    ("leapt", "I"),  # bit 0: the world came to the first by other than steps; bit 1: steps follow the recording
 )
 FLAGS = {"paused": 1, "slow": 2, "broken": 4, "replaying": 8}  # slow: the solver cannot keep the speed asked for
 BOOKS: tuple[tuple[str, str], ...] = (
@@ -96,6 +128,19 @@ BOOKS: tuple[tuple[str, str], ...] = (
     ("step_budget", "s"),  # wall time a step may take at the speed asked for
     ("real_time_factor", "1"),  # simulated time over wall time, measured over about a second
     ("speed", "1"),  # asked for
+)
+
+BLOCKS: tuple[tuple[str, str, int], ...] = (  # of float32 behind the header: name, what of it counts them, numbers each
+    ("books", "books", 1),
+    ("poses", "bodies", 7),
+    ("twists", "bodies", 6),
+    ("hands", "hands", 16),
+    ("loads", "loads", 6),
+    ("contacts", "contacts", 7),
+    ("reactions", "reactions", 6),
+    ("motors", "motors", 1),
+    ("accelerations", "accelerations", 6),
+    ("signals", "signals", 1),
 )
 
 LONGEST_SIGNAL = 280  # letters of a signal's name; a part whose name is longer has none that can be asked for
@@ -155,7 +200,8 @@ class Body:
     mass: float
     shapes: list[Shape]
     material: str | None  # of the shapes without one of their own; null: they are pictures
-    parameters: list[Parameter]
+    colour: str | None  # "#rrggbb"; null: one by its place in the list
+    parameters: list[Parameter]  # sizes too
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -185,6 +231,8 @@ class Joint:
     length: float | None
     pitch: float | None
     groups: list[Group]
+    loop: bool  # made rows by its author: the loop is closed here in generalized coordinates
+    closed: str | None  # of one that is cut: the type that it has when it is closed
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -205,8 +253,24 @@ class Probe:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Variable:
+    """A parameter of the model; `expression` where it follows others."""
+
+    name: str
+    value: float
+    minimum: float | None
+    maximum: float | None
+    unit: str
+    expression: str | None
+
+
+@dataclass(frozen=True, kw_only=True)
 class Coupling:
     name: str
+    joint_a: str
+    joint_b: str
+    ratio: float
+    belt: float | None  # radius of a's wheel, of one with a belt [m]
     coordinate_a: str
     coordinate_b: str
     parameters: list[Parameter]
@@ -238,6 +302,7 @@ class Element:
     name: str
     kind: str
     refers: dict[str, str]  # names of the parts that it is of, by field
+    parts: list[str]  # of a group
     points: list[Point]
     parameters: list[Parameter]
 
@@ -253,11 +318,14 @@ class JointKind:
 
 @dataclass(frozen=True, kw_only=True)
 class SceneEntry:
-    """A scene; parameters by name with their default values."""
+    """A scene; parameters by name with their default values, the texts that some may be, a line on what to try."""
 
     name: str
     description: str
     parameters: dict[str, Any]
+    choices: dict[str, list[str]]
+    invite: str
+    picture: bool  # there is a strip of poses of it, api/scenes/NAME.webp
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -289,6 +357,8 @@ class Scene:
     obstacles: list[Obstacle]
     elements: list[Element]
     parameters: list[Parameter]  # of the model: gravity
+    variables: list[Variable]  # parameters that expressions are of
+    expressions: dict[str, str]  # of what follows them, by path: "arm.mass", "pin.p_PF.x"
     joint_kinds: list[JointKind]
     methods: list[str]
     quantities: list[Quantity]
@@ -311,6 +381,8 @@ class Patch:
     size: float
     gravity: Vector
     parameters: list[Parameter]
+    variables: list[Variable]  # all
+    expressions: dict[str, str]  # all
     bodies: list[Body]
     joints: list[Joint]
     springs: list[Spring]
@@ -329,6 +401,8 @@ class Hand:
     at: Vector
     stiffness: float
     damping: float
+    angular_stiffness: float  # 0, and damping 0: it does not turn
+    angular_damping: float
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -379,8 +453,12 @@ class Status:
     first_time: float  # the timeline one may seek on
     last_time: float
     recorded_since: float  # first sample of the results
-    undo: str | None  # what undo would take back
+    undo: str | None  # what undo would take back: an edit, or "Open SCENE"
     redo: str | None
+    opened: int  # counts the scenes that came; another one is another scene, whatever its name
+    changed: bool  # whether the model is another than was opened or last saved
+    left: str | None  # a session before that ended with work in it, which `recover` goes on with
+    choosing: bool  # the studio was started without a scene, and none was opened or made since
     journal: str | None  # file, if one is kept
     clients: int
     type: Literal["status"] = "status"
@@ -408,6 +486,42 @@ class Books:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Sweep:
+    """What the scene will fill in its first seconds, found by a copy that runs ahead: for the first picture."""
+
+    topology: int
+    low: Vector
+    high: Vector
+    type: Literal["sweep"] = "sweep"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Watched:
+    """An event that is watched: a signal that passes a level, rising (direction 1), falling (-1) or both ways (0)."""
+
+    name: str
+    signal: str
+    level: float
+    direction: int
+    terminal: bool  # time stops there
+
+
+@dataclass(frozen=True, kw_only=True)
+class Occurred:
+    name: str
+    time: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Events:
+    """Those that are watched, and the last that took place."""
+
+    watched: list[Watched]
+    found: list[Occurred]
+    type: Literal["events"] = "events"
+
+
+@dataclass(frozen=True, kw_only=True)
 class Reply:
     id: int
     ok: bool
@@ -420,17 +534,30 @@ class Reply:
     step: int = 0
     time: float = 0.0
     units: list[str] = field(default_factory=list)  # of Subscribe: unit of each signal
+    warning: str = ""  # what was done otherwise than asked for, and why
     type: Literal["reply"] = "reply"
 
 
 @dataclass(frozen=True, kw_only=True)
+class MeshSolid:
+    """What a closed mesh encloses, in the file's unit of length, about its centre of mass."""
+
+    vertices: list[Vector]
+    triangles: list[list[int]]
+    volume: float
+    inertia: list[Vector]  # for a density of one
+
+
+@dataclass(frozen=True, kw_only=True)
 class MeshReply:
-    """An uploaded mesh as a convex hull, to be drawn and to stand in an edit."""
+    """An uploaded mesh in its own unit of length: its convex hull and, where it is closed and not too large, itself."""
 
     ok: bool
     text: str
     shape: Hull
     triangles: int  # of the file
+    size: Vector  # of the box around it
+    solid: MeshSolid | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -457,8 +584,12 @@ class Control:
     pause, run; step (value: how many, default 1); speed (value: times real time, 0.001 to 100);
     steps_per_frame (value); seek (value: time [s]); undo, redo; revert (the inverse of the last edit, applied now);
     reset (the scene anew, history dropped); scene (name, parameters: of /api/scenes); record (the results
-    begin here); keep (parameters: an ApplyLoad or SetMotor edit: show it to all clients as switched off while no
-    such load or motor acts), forget (the same: no longer); hash (the reply's text is the digest of the state's bits).
+    begin here); recover (go on with the session that was left), discard (forget it); keep (parameters: an ApplyLoad or
+    SetMotor edit: show it to all clients as switched off while no such load or motor acts), forget (the same: no
+    longer); vectors (name: which of reactions, motors and accelerations this client's frames are to have from now on,
+    with spaces between); hash (the reply's text is the digest of the state's bits); mobility (the reply's text says how
+    many freedoms there are, and which parts hold what others hold already); watch (name of an event, parameters:
+    signal, level, direction, terminal), unwatch (name).
     """
 
     id: int
@@ -475,9 +606,15 @@ class Control:
         "reset",
         "scene",
         "record",
+        "recover",
+        "discard",
         "keep",
         "forget",
+        "mobility",
+        "vectors",
         "hash",
+        "watch",
+        "unwatch",
     ]
     value: float | None = None
     name: str | None = None
@@ -487,12 +624,72 @@ class Control:
 
 @dataclass(frozen=True, kw_only=True)
 class Subscribe:
-    """Have these signals in every frame from now on, instead of those before; at most 64."""
+    """Have these signals in every frame from now on, and in rows with points; instead of those before.
+
+    At most 64 signals and 32 points.
+    """
 
     id: int
     signals: list[str]
+    points: list[Point] = field(default_factory=list)
     type: Literal["subscribe"] = "subscribe"
 
 
-SENT = (Scene, Patch, Live, Status, Books, Reply, Notice)
+@dataclass(frozen=True, kw_only=True)
+class SeriesRequest:
+    """What to read at every step of the recording, from a time on [s]; with `strict` refused where a signal is none."""
+
+    signals: list[str]
+    points: list[Point] = field(default_factory=list)
+    since: float = 0.0
+    strict: bool = True  # else it is NaN: a part may have gone while one asked
+
+
+# alone, and what a scene is about
+
+
+@dataclass(frozen=True, kw_only=True)
+class AloneRequest:
+    """Another scene of these bodies only, stopped.
+
+    instead of the rest: what is joined to them held on the ground where it is, following as it moved since the last
+    change, or its reactions since then as loads.
+    """
+
+    bodies: list[str]
+    instead: Literal["held", "following", "reactions"] = "held"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tube:
+    """A piston or its cylinder: around a line in a body's frame."""
+
+    body: str
+    start: Vector
+    end: Vector
+    radius: float
+    hollow: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class Note:
+    """What a scene is about: a sentence, what it is measured by now, and what is drawn for it."""
+
+    text: str
+    value: float | None = None
+    unit: str = ""
+    lines: list[list[Vector]] = field(default_factory=list)  # in the world
+    tubes: list[Tube] = field(default_factory=list)
+    turns: list[Point] = field(default_factory=list)  # whose paths in a whole turn are drawn
+
+
+@dataclass(frozen=True, kw_only=True)
+class About:
+    """What the scene is about; again when what is measured has changed, about four times a second."""
+
+    notes: list[Note]
+    type: Literal["about"] = "about"
+
+
+SENT = (About, Scene, Patch, Live, Status, Books, Sweep, Events, Reply, Notice)
 RECEIVED = (EditMessage, Control, Subscribe)

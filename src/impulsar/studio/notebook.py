@@ -28,14 +28,14 @@ _shown: "dict[World, Shown]" = {}
 class View:
     """The page of a world: a notebook asks it for HTML. `stop()` ends it."""
 
-    def __init__(self, world: "World", width: str, height: int):
-        self.world, self.width, self.height = world, width, height
+    def __init__(self, world: "World", width: str, height: int, compact: bool = False):
+        self.world, self.width, self.height, self.compact = world, width, height, compact
         self.studio = _shown[world].studio
 
     @property
     def url(self) -> str:
         """The page, with the token in its path: frames get no cookies."""
-        return f"{self.studio.origin}/t/{self.studio.token}/"
+        return f"{self.studio.origin}/t/{self.studio.token}/{'?compact' if self.compact else ''}"
 
     def _repr_html_(self) -> str:
         return (
@@ -50,14 +50,21 @@ class View:
             shown.folder.close()
 
 
-def view(world: "World", width: str = "100%", height: int = 640, origin: str | None = None) -> View:
+def view(
+    world: "World",
+    width: str = "100%",
+    height: int | None = None,
+    origin: str | None = None,
+    compact: bool = False,
+) -> View:
     """Show a world below the cell. Until `stop()` the page's session steps it: do not step it yourself.
 
-    origin: where the notebook is served from, if not from this machine ("https://hub.example.org").
+    origin: where the notebook is served from, if not from this machine ("https://hub.example.org"). compact: the
+    picture, play and one plot only. height [pixels]: by default 640, of a compact one 420.
     """
     if world not in _shown:
         _shown[world] = _serve(world, origin)
-    return View(world, width, height)
+    return View(world, width, height or (420 if compact else 640), compact)
 
 
 def _serve(world: "World", origin: str | None) -> Shown:

@@ -45,8 +45,9 @@ class Parts:
             for features in model.joints[name].features.values()
         )
         has_gravity = before is None or before.gravity is not model.gravity
+        has_variables = before is not None and describe.variables(before) != describe.variables(model)
         self._system, self._model = system, model
-        if is_same and not changed and not has_gravity:
+        if is_same and not (changed or has_gravity or has_variables):
             return None
         if has_gravity:
             self._gravity = describe.gravity(world)
@@ -71,6 +72,8 @@ class Parts:
             size=self._size,
             gravity=self._gravity.value,
             parameters=[self._gravity],
+            variables=describe.variables(model),
+            expressions=dict(model.expressions),
             order=order,
             **new,
         )

@@ -1,23 +1,28 @@
 """What clients are told: the world's parts, what acts, the clock and the books, and a frame of every turn."""
 
 import time as wall
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..author.errors import ModelError
+import numpy as np
+
 from ..engine.system import System
 from ..history.history import History
 from ..observe.moment import Moment as Now
 from ..world.reports import StepReport
+from ..world.signals import Signal, signal_or_nothing
 from ..world.world import World
 from . import describe
 from . import messages as ms
 from .clock import Clock
 from .frames import Tick, tick
 from .mailbox import Item, Mailbox, merged
+from .notes import about
 from .parts import Parts
+from .points import Points
 from .recording import Recording
-from .signals import Signal, signal
+from .rows import Rows
 from .wire import Written
 
 BOOKS_INTERVAL = 0.25  # wall time between Books [s]
@@ -33,6 +38,9 @@ class Client:
     subscription: int = 0
     names: list[str] = field(default_factory=list)
     signals: list[Signal] = field(default_factory=list)
+    vectors: Sequence[str] = ()
+    points: Points = field(default_factory=Points)
+    rows: Rows = field(default_factory=Rows)  # of this turn
     replies: list[Item] = field(default_factory=list)  # of this turn
     hands: set[str] = field(default_factory=set)  # by which it holds something
     waiting: int = 0  # messages in the inbox
@@ -47,12 +55,26 @@ class Moment:
     is_broken: bool = False
 
 
+@dataclass(frozen=True)
+class Standing:
+    """Where the session stands beside its world."""
+
+    stride: int  # steps between rows
+    undo: str | None  # what undo and redo would do
+    redo: str | None
+    opened: int  # scenes that came
+    changed: bool  # whether the model was changed since it was opened or saved
+    left: str | None  # a session before that ended with work in it
+    choosing: bool  # nothing was chosen yet
+
+
 class Publisher:
     """Keeps what was told last, so that all are told of changes and who comes is told everything."""
 
     def __init__(self, scene: str, journal: str | None):
         self.scene, self.journal = scene, journal
         self.revision = 0
+        self.leaps = 0
         self.parts, self._motors = Parts(), describe.Motors()
         self.off: dict[tuple, dict[str, Any]] = {}  # edits that switch something on again, by what that is
         self.system: System | None = None  # that was described last
@@ -65,6 +87,7 @@ class Publisher:
         self._last_books = 0.0
         self._choices: list[str] = []
         self._choices_of = -1  # topology
+        self._about: ms.About | None = None
 
     def describe(self, world: World, clients: list[Client], acts: bool = True) -> bool:
         """Take note of what changed: of the parts, and with `acts` of hands, loads and motors.
@@ -82,7 +105,8 @@ class Publisher:
             self._newest[change.type] = new if before is None or change.type == "scene" else merged(before, new)
         if not is_same:  # signals are read from the arrays of a system
             for client in clients:
-                client.signals = [_again(world, name) for name in client.names]
+                client.signals = [signal_or_nothing(world, name) for name in client.names]
+                client.points.find(world.runner.bench)
         if acts or self.parts.has_other_motors:
             self.revision += 1
             live = describe.live(world, self.revision, self._motors, list(self.off.values()))
@@ -93,20 +117,37 @@ class Publisher:
         """Say something to all, but for the one who knows."""
         self._notices.append((Written(ms.Notice(level=level, text=text)), but))
 
+    def sweep(self, topology: int, corners: np.ndarray) -> None:
+        """Say what the scene will fill, unless it is another by now."""
+        if topology == self.parts.topology:
+            low, high = corners.tolist()
+            self._newest["sweep"] = Written(ms.Sweep(topology=topology, low=low, high=high))
+
+    def events(self, told: ms.Events) -> None:
+        """Say which events are watched, and which took place."""
+        self._newest["events"] = Written(told)
+
     def publish(
-        self, history: History, clock: Clock, recording: Recording, moment: Moment, clients: list[Client]
+        self,
+        history: History,
+        clock: Clock,
+        recording: Recording,
+        moment: Moment,
+        clients: list[Client],
+        standing: Standing,
     ) -> None:
-        """Leave in every mailbox what changed and the newest frame."""
+        """Leave in every mailbox what changed, the rows of this turn and the newest frame."""
         now, world, report = wall.monotonic(), history.world, moment.report
         reading = world.moment(report.iterations / report.steps if report else 0.0, clock.step_time)
         is_time = now - self._last_books > BOOKS_INTERVAL
         if is_time or world.paused:
             self._last_books = now
             self._newest["books"] = Written(_books(world, reading, report, self._find_choices(world, moment)))
+            self._tell_about(world)
         if is_time or world.paused or self._status is None:
             self._span = (*history.span, recording.since(world))
         self._watch_journal(history)
-        self._update_status(history, clock, len(clients))
+        self._update_status(history, clock, len(clients), standing)
         newest, self._newest = self._newest, {}
         notices, self._notices = self._notices, []
         self._kept |= {kind: item for kind, item in newest.items() if kind not in ("scene", "patch")}
@@ -116,10 +157,18 @@ class Publisher:
         for client in clients:
             first = self._all(world) if client.is_new else newest
             client.is_new = False
-            frame = picture.frame(client.applied, client.subscription, client.signals)
+            frame = picture.frame(client.applied, client.subscription, client.signals, client.vectors)
             replies, client.replies = client.replies, []
             told = [text for text, but in notices if but is not client]
-            client.mailbox.put(first, [*replies, *told], frame)
+            rows = client.rows.pack(client.subscription, standing.stride, history.is_replaying)
+            client.mailbox.put(first, [*replies, *told], frame, rows)
+
+    def _tell_about(self, world: World) -> None:
+        """What the scene is about, where that or what is measured has changed."""
+        now = about(world.model.scene, world)
+        if now != self._about:
+            self._about = now
+            self._newest["about"] = Written(now)
 
     def _all(self, world: World) -> dict[str, Item]:
         """What a client that comes is told; its Scene is made text once for all who come until the next edit."""
@@ -152,6 +201,7 @@ class Publisher:
             self.revision,
             world.runner.count,
             sum(ms.FLAGS[name] for name, on in flags.items() if on),
+            self.leaps,
             report.substeps / report.steps if report else 0.0,
             (world.dt / clock.speed, 0.0 if world.paused else clock.factor, clock.speed),
         )
@@ -162,7 +212,7 @@ class Publisher:
         if had and not self._has_journal:
             self.tell("error", f"the journal is no longer kept: {history.lost}; save the scene and the results")
 
-    def _update_status(self, history: History, clock: Clock, clients: int) -> None:
+    def _update_status(self, history: History, clock: Clock, clients: int, standing: Standing) -> None:
         """Tell the status where it changed; the span of the timeline, which always does, is taken now and then."""
         world = history.world
         status = ms.Status(
@@ -178,8 +228,12 @@ class Publisher:
             first_time=self._span[0],
             last_time=self._span[1],
             recorded_since=self._span[2],
-            undo=_name(history.undoable),
-            redo=_name(history.redoable),
+            undo=standing.undo,
+            redo=standing.redo,
+            opened=standing.opened,
+            changed=standing.changed,
+            left=standing.left,
+            choosing=standing.choosing,
             journal=self.journal if self._has_journal else None,
             clients=clients,
         )
@@ -209,15 +263,3 @@ def _books(world: World, now: Now, report: StepReport | None, choices: list[str]
         openings={name: gap for name, gap in world.openings().items() if gap > ROUNDING},
         indeterminate=choices,
     )
-
-
-def _again(world: World, name: str) -> Signal:
-    """A signal of the world as it is now; NaN where its part has gone."""
-    try:
-        return signal(world, name)
-    except ModelError:
-        return Signal(name, "", lambda reading: (float("nan"), True))
-
-
-def _name(edit: Any) -> str | None:
-    return None if edit is None else type(edit).__name__

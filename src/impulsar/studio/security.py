@@ -50,7 +50,8 @@ class Limits:
     body_seconds: float = 60.0  # in which a body must have come
     header_seconds: float = 10.0  # in which a request must have begun and its headers must have come
     connections: int = 512  # open at once, of all clients together
-    downloads: int = 2  # results and pictures that are made at once
+    downloads: int = 2  # results, pictures, series and analyses that are made at once
+    waiting: int = 32  # more of them that wait their turn
 
 
 class Bucket:
@@ -179,7 +180,9 @@ class Gate:
         body_limits: dict[str, int],
         frame_ancestors: Iterable[str] = (),
         link: str | None = None,
+        lends_camera: bool = False,  # the page may ask its browser for the camera
     ):
+        self._camera = "(self)" if lends_camera else "()"
         self.app, self.address, self.limits, self.body_limits = app, address, limits, body_limits
         self._token, self._ancestors = token, tuple(frame_ancestors)
         self._link = link or new_token()
@@ -296,7 +299,7 @@ class Gate:
         if len(length) != 1 or not (length[0].isascii() and length[0].isdigit() and len(length[0]) < 20):
             raise Refusal(400, f"content-length is {_show(length)}, expected a number")
         if int(length[0]) > most:
-            raise Refusal(413, f"body of {int(length[0])} bytes, expected at most {most}")
+            raise Refusal(413, f"the file has {megabytes(int(length[0]))}, expected at most {megabytes(most)}")
         try:
             body = await asyncio.wait_for(_read(receive, most), self.limits.body_seconds)
         except TimeoutError:
@@ -336,7 +339,7 @@ class Gate:
             ("referrer-policy", "no-referrer"),
             ("cross-origin-opener-policy", "same-origin"),
             ("cross-origin-resource-policy", "same-origin"),
-            ("permissions-policy", "camera=(), microphone=(), geolocation=()"),
+            ("permissions-policy", f"camera={self._camera}, microphone=(), geolocation=()"),
             ("cache-control", "no-store"),
         ]
         return found if self._ancestors else [*found, ("x-frame-options", "DENY")]
@@ -359,7 +362,7 @@ async def _read(receive: Receive, most: int) -> bytes:
         parts.append(message.get("body", b""))
         size += len(parts[-1])
         if size > most:
-            raise Refusal(413, f"body of more than {most} bytes, expected at most that")
+            raise Refusal(413, f"the file has more than {megabytes(most)}, which is the most that is taken")
         if not message.get("more_body", False):
             return b"".join(parts)
 
@@ -407,3 +410,8 @@ def _log_refusal(scope: Scope, refusal: Refusal) -> None:
 def _show(value: object) -> str:
     text = repr(value)
     return text if len(text) <= 80 else text[:77] + "..."
+
+
+def megabytes(size: int) -> str:
+    """A size for people to read."""
+    return f"{size / 1e6:.3g} MB" if size >= 1e5 else f"{size} bytes"

@@ -14,7 +14,7 @@ import socket
 import sys
 import tempfile
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
@@ -31,20 +31,24 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from .. import results
 from ..author.checks import vector
 from ..author.errors import ModelError, StepError
-from ..io import model_to_json
 from ..io.loaders import read_model
 from ..io.meshes import read_mesh
 from ..io.scene_files import pretty
 from ..render import pose_now, pose_png
+from ..world.signals import signal
+from ..world.world import World
+from . import alone, analyses, exports
 from . import messages as ms
 from .describe import scene_entries
 from .mailbox import Mailbox
+from .points import Points
 from .protocols import http_protocol, websocket_protocol
 from .publisher import Client
-from .recording import dataset
+from .recording import Sample, dataset, series
 from .security import SESSION, Address, Bucket, Gate, Limits, is_loopback, is_wildcard, new_token
 from .session import LONGEST_REFUSAL, Session
-from .wire import WireError, read, to_text
+from .shooting import Span, chosen, items
+from .wire import WireError, read, read_series, to_text
 
 log = logging.getLogger("impulsar.studio")
 
@@ -54,6 +58,7 @@ ACCEPTED_AT_ONCE = 32  # connections, before any of them is looked at: fewer tha
 SMALL = 4096  # letters of a message that is read at once, and not in a thread of its own
 SMALL_MESH = 64 * 2**10  # bytes that are read in a thread: within these nothing takes long
 MESH_SECONDS = 60.0  # wall time for a larger one [s]
+PATIENCE = 20.0  # wall time for which a download waits its turn: pages ask for several at once [s]
 PAUSE_BEFORE_GIVING_UP = 20.0  # a client that takes nothing for so long is closed [s]
 NO_PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><title>Impulsar studio</title>
 <h1>The page has not been built</h1><p>The session runs, but this installation has no page. In a checkout,
@@ -62,33 +67,45 @@ run <code>make page</code>, then reload.</p></html>"""
 
 @dataclass(frozen=True)
 class Place:
-    """Where to serve: host and port (0: any free one), TLS files, and who may show the page in a frame."""
+    """Where to serve: host and port (0: any free one), TLS files, who may show the page in a frame, and whether it may
+    use its browser's camera."""
 
     host: str = "127.0.0.1"
     port: int = 0
     certificate: Path | None = None
     key: Path | None = None
     frame_ancestors: tuple[str, ...] = ()
+    lends_camera: bool = False
 
 
 class Studio:
     """A session on the web. `run` serves until interrupted, `start` in a thread until `stop`."""
 
-    def __init__(self, session: Session, place: Place | None = None, limits: Limits | None = None):
+    def __init__(
+        self,
+        session: Session,
+        place: Place | None = None,
+        limits: Limits | None = None,
+        more: Sequence[BaseRoute] = (),  # before the studio's own
+    ):
         place = place or Place()
         self.session, self.limits = session, limits or Limits()
         self.token, self._link = new_token(), new_token()  # of the studio's own session, and of the link
         self._socket = _bind(place.host, place.port)
         port = self._socket.getsockname()[1]
         self.address = Address(place.host, port, place.certificate is not None, _own_names(place.host))
-        self.app = Starlette(routes=self._routes())
+        self.app = Starlette(routes=[*more, *self._routes()])
         body_limits = {"/api/scene-file": self.limits.scene_file, "/api/mesh": self.limits.mesh, "/api/logout": 16}
-        self.gate = Gate(
-            self.app, self.address, self.token, self.limits, body_limits, place.frame_ancestors, self._link
-        )
+        asked = ("series", "alone", "analyse", "sweep", "turn")
+        body_limits |= {f"/api/{name}": self.limits.message for name in asked}
+        asks = place.frame_ancestors, self._link, place.lends_camera
+        self.gate = Gate(self.app, self.address, self.token, self.limits, body_limits, *asks)
         self._connected = 0
         self._sockets: set[WebSocket] = set()
-        self._making = 0  # results and pictures
+        self._few = asyncio.Semaphore(self.limits.downloads)
+        self._waiting = 0  # requests for what only few are made of at once
+        self._scratch: World | None = None  # by which recordings are read
+        self._reading = threading.Lock()  # whoever has the scratch
         self._names = count(1)
         self._thread: threading.Thread | None = None
         self._server = uvicorn.Server(
@@ -159,8 +176,14 @@ class Studio:
             Route("/api/logout", self._log_out, methods=["POST"]),
             Route("/api/journal", self._journal),
             Route("/api/results.nc", self._results),
+            Route("/api/series", self._series, methods=["POST"]),
+            Route("/api/frames", self._frames),
             Route("/api/frame.png", self._picture),
             Route("/api/scene.json", self._model),
+            Route("/api/ar", _no_eyes),
+            *exports.routes(self._ask, self._one_of_few, self.session),
+            *alone.routes(self._ask, self._one_of_few, self.session),
+            *analyses.routes(self._ask, self._one_of_few, self.session),
             Route("/", self._page),
         ]
         files = sorted(path for path in PAGE.glob("*") if path.is_file()) if PAGE.is_dir() else []
@@ -193,7 +216,7 @@ class Studio:
         async def answer() -> Response:
             model = await run_in_threadpool(read_model, name, body)
             world = await run_in_threadpool(self.session.make_world, model)
-            await self._ask(lambda: self.session.take_world(world, model.name))
+            await self._ask(lambda: self.session.opening.take(world, model.name))
             return _json(ms.Reply(id=0, ok=True, text=f"scene '{model.name}'"))
 
         return await _refusing(answer)
@@ -203,14 +226,15 @@ class Studio:
 
         async def answer() -> Response:
             if len(body) <= SMALL_MESH:
-                hull, triangles = await run_in_threadpool(read_mesh, name, body)
-                found: dict[str, Any] = {"points": hull.points, "triangles": triangles}
+                found: dict[str, Any] = (await run_in_threadpool(read_mesh, name, body)).data()
             else:
                 found = await read_beside(name, body, request)
             points = [vector("mesh", "point", point, "m").tolist() for point in found["points"]]
             text = f"{found['triangles']} triangles, a hull of {len(points)} corners"
             shape = {"shape": "convex-hull", "points": points}
-            return _json(ms.MeshReply(ok=True, text=text, shape=shape, triangles=found["triangles"]))
+            solid = None if found["solid"] is None else ms.MeshSolid(**found["solid"])
+            size, triangles = found["size"], found["triangles"]
+            return _json(ms.MeshReply(ok=True, text=text, shape=shape, triangles=triangles, size=size, solid=solid))
 
         return await self._one_of_few("mesh", answer)
 
@@ -225,13 +249,69 @@ class Studio:
         session = self.session
 
         async def answer() -> Response:
-            samples, make_world = await self._ask(lambda: (session.recording.copy(), session.scratch_maker()))
+            samples, events, make_world = await self._ask(
+                lambda: (session.recording.copy(), session.watching.samples(), session.scratch_maker())
+            )
             if not samples:
                 raise ModelError("results: nothing is recorded yet; let time run")
-            data = await run_in_threadpool(lambda: _netcdf(dataset(samples, make_world())))
+
+            def make() -> bytes:
+                with self._scratch_of(make_world) as scratch:
+                    return _netcdf(dataset(samples, scratch, events))
+
+            data = await run_in_threadpool(make)
             return _download(data, "application/x-netcdf", "results.nc")
 
         return await self._one_of_few("results", answer)
+
+    async def _series(self, request: Request) -> Response:
+        session, body = self.session, await request.body()
+
+        async def answer() -> Response:
+            wanted = read_series(body)
+
+            def ask() -> tuple[list[Sample], Callable[[], World]]:
+                for name in wanted.signals if wanted.strict else ():  # refused here, before a world is built for it
+                    signal(session.world, name)
+                return session.recording.copy(), session.scratch_maker()
+
+            samples, make_world = await self._ask(ask)
+            samples = [sample for sample in samples if sample.clock >= wanted.since]
+            points = Points([(point.body, point.at) for point in wanted.points])
+
+            def make() -> bytes:
+                with self._scratch_of(make_world) as scratch:
+                    return series(samples, scratch, wanted.signals, points).astype("<f8").tobytes()
+
+            data = await run_in_threadpool(make) if samples else b""
+            return Response(data, media_type="application/octet-stream")
+
+        return await self._one_of_few("series", answer)
+
+    async def _frames(self, request: Request) -> Response:
+        session = self.session
+
+        async def answer() -> Response:
+            span = Span.read(request.query_params)
+            samples, make_world, generation = await self._ask(
+                lambda: (session.recording.copy(), session.scratch_maker(), session.generation)
+            )
+
+            def make() -> bytes:
+                with self._scratch_of(make_world) as scratch:
+                    return b"".join(items(chosen(samples, span), scratch, generation, span))
+
+            return Response(await run_in_threadpool(make), media_type="application/octet-stream")
+
+        return await self._one_of_few("frames", answer)
+
+    @contextlib.contextmanager
+    def _scratch_of(self, make_world: Callable[[], World]) -> Iterator[World]:
+        """A world to read recordings by, for one reader at a time; whatever it was, restoring makes it what is read."""
+        with self._reading:
+            if self._scratch is None:
+                self._scratch = make_world()
+            yield self._scratch
 
     async def _picture(self, request: Request) -> Response:
         async def answer() -> Response:
@@ -242,11 +322,17 @@ class Studio:
         return await self._one_of_few("picture", answer)
 
     async def _one_of_few(self, what: str, answer: Callable[[], Any]) -> Response:
-        """An answer that takes time and memory to make, if not too many are being made; what fails says so."""
-        if self._making >= self.limits.downloads:
-            text = f"{what}: {self._making} downloads are being made; wait until one is done"
-            return _json(ms.Reply(id=0, ok=False, text=text), 429)
-        self._making += 1
+        """An answer that takes time and memory to make: few are made at once, some wait; what fails says so."""
+        if self._waiting >= self.limits.waiting:
+            return _busy(f"{what}: {self._waiting} downloads wait already; ask again when some are done")
+        self._waiting += 1
+        try:
+            async with asyncio.timeout(PATIENCE):
+                await self._few.acquire()
+        except TimeoutError:
+            return _busy(f"{what}: other downloads took longer than {PATIENCE:g} s; ask again when they are done")
+        finally:
+            self._waiting -= 1
         try:
             return await _refusing(answer)
         except Exception as error:  # of libraries, the disk or a name they cannot take: told, not a bare 500
@@ -254,11 +340,12 @@ class Studio:
             reason = f"{type(error).__name__}: {error}"[:LONGEST_REFUSAL]
             return _json(ms.Reply(id=0, ok=False, text=f"{what}: could not be made ({reason}); see the log"), 500)
         finally:
-            self._making -= 1
+            self._few.release()
 
     async def _model(self, request: Request) -> Response:
         async def answer() -> Response:
-            data = await self._ask(lambda: model_to_json(self.session.world.model))
+            is_start = request.query_params.get("pose", "shown") == "start"
+            data = await self._ask(lambda: self.session.opening.file(is_start))
             return _download(f"{pretty(data)}\n".encode(), "application/json", "scene.json")
 
         return await _refusing(answer)
@@ -433,6 +520,15 @@ async def _refusing(answer: Callable[[], Any]) -> Response:
 
 def _json(message: Any, status: int = 200) -> Response:
     return Response(to_text(message), status, media_type="application/json")
+
+
+async def _no_eyes(request: Request) -> Response:
+    """The studio sees nothing, unless one is put before this that does: ar/show.py."""
+    return _json({"eyes": False})
+
+
+def _busy(text: str) -> Response:
+    return _json(ms.Reply(id=0, ok=False, text=text), 429)
 
 
 def _download(data: bytes, kind: str, name: str) -> Response:

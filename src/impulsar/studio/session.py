@@ -10,7 +10,6 @@ for something else, and the world is where it was before. Other scenes are built
 """
 
 import logging
-import math
 import threading
 import time as wall
 from collections import deque
@@ -23,38 +22,43 @@ from typing import Any
 from .. import edits
 from ..author.errors import ModelError, StepError
 from ..author.model import Model
-from ..author.profiles import Ramp, Table
+from ..author.profiles import Table
 from ..engine.device import load_kernels
 from ..history.history import History
-from ..history.journal import Journal
-from ..io import edit_to_json
+from ..history.replay import write_options
 from ..observe.instant import instant_kernel
-from ..scenes import scene as built_in
+from ..world.reports import StepReport
+from ..world.signals import signal
 from ..world.world import World
 from . import describe
 from . import messages as ms
-from .asked import MOST_PARTS, Asked, Later, Steps, check_size, is_meanwhile, parts_of, switched, whole_of
-from .clock import SPEEDS, TURN, Clock
-from .gestures import Gestures, Pace, overridden
-from .publisher import Client, Moment, Publisher
-from .recording import Recording
-from .signals import signal
+from .ahead import look_ahead
+from .asked import Asked, Later, Steps, check_size, is_meanwhile, is_patient
+from .autosave import Left
+from .clock import TURN, Clock
+from .controls import CONTROLS
+from .gestures import SMOOTH, Gestures, Pace, carried, hands_but, held_body, overridden
+from .opening import Opening
+from .points import Points
+from .publisher import Client, Moment, Publisher, Standing
+from .recording import Recording, second_world
+from .rows import Reader
+from .tidying import ALL_AFTER, Tidying
+from .watching import Watching
 from .wire import Received, Written
 
 log = logging.getLogger("impulsar.studio")
 
 MOST_FRAMES = 120.0  # per second, however fast edits come
 MOST_WAITING = 512  # messages of one client that wait for the next step
-BETWEEN_WARNINGS = 30.0  # wall time, where the solver is now slow and now not [s]
-MOST_STEPS = 10_000  # of one Control "step"
+BETWEEN_WARNINGS = 30.0  # wall time, where time is now slow and now not [s]
+LASTING = 2.0  # wall time for which it must have been slow before that is told [s]
 LONGEST_REFUSAL = 2_000  # letters
 MOST_POINTS = 20_000  # of tables, in loads and motors that act or are kept
-MOST_OFF = 100  # loads and motors that are kept switched off
-FEW_PARTS = 100  # of a scene that is built at once; larger ones are built in a thread of their own
 SLICE = 0.2  # wall time after which something long may be ended by what is asked for next [s]
 LONGEST_WAIT = 0.05  # wall time for which edits wait for the next step, so that a frame shows their effect [s]
 LONG = ("step", "seek", "undo", "redo")  # controls that may take long: what comes after them waits its turn
-ENDING = (*LONG, "pause", "run", "revert", "reset", "scene")  # controls that end single steps
+ENDING = (*LONG, "pause", "run", "revert", "reset", "scene", "recover")  # controls that end single steps
 AFTER_FAILURE = 1.0  # wall time, so that a fault that stays does not fill the log [s]
 ENDED = "session: has ended; start the studio again"
 
@@ -63,7 +67,9 @@ class Session:
     """The thread and what it owns.
 
     For another scene, `make_world` builds a world of the same method and device, and `make_history` puts
-    a history, with a journal where one is kept, around it. `journal` is where, for clients to know.
+    a history, with a journal where one is kept, around it. `journal` is where, for clients to know. `is_resumed`: the
+    history is that of a session that ended; nobody holds its hands any more. `left`: a session before, which ended with
+    work in it and is offered. `is_choosing`: nobody has said which scene; pages show them all.
     """
 
     def __init__(
@@ -75,20 +81,26 @@ class Session:
         speed: float = 1.0,
         steps_per_frame: int = 4,
         journal: Path | None = None,
+        is_resumed: bool = False,
+        left: Left | None = None,
+        is_choosing: bool = False,
     ):
         self.history = history
         load_kernels([instant_kernel], self.world.device)  # a signal that asks for it must not keep the steps waiting
         self._make_world, self._make_history = make_world, make_history
         self.clock = Clock(self.world.dt, wall.monotonic(), speed, steps_per_frame)
-        self.recording = Recording(self.world)
+        self.recording, self._reader = Recording(self.world), Reader()
         self.gestures, self._pace = Gestures(), Pace()
+        self.opening = Opening(self, left, is_choosing)
+        self._others_hands = set[str]() if is_resumed else set(hands_but(self.world, set()))
         self._undone_to = (-1, -1)  # step and position to which undo went back
         self._publisher = Publisher(scene or self.world.model.name, None if journal is None else str(journal))
         self._moment = Moment()
         self._steps: Steps | None = None
-        self._building: object = None  # the scene that was asked for last
+        self.watching = Watching()
+        self.tidying: Tidying | None = None  # where the process is the studio's own
         self._patient_until = 0.0  # wall time up to which nobody ends what is going on [s]
-        self._last_frame = self._warn_after = 0.0  # wall times [s]
+        self._last_frame = self._warn_after = self._slow_since = 0.0  # wall times [s]
         self._wake = threading.Condition()
         self._inbox: deque[Asked] = deque()
         self._calls: deque[tuple[Callable[[], Any], Future]] = deque()
@@ -97,6 +109,7 @@ class Session:
         self._thread = threading.Thread(target=self._run, name="impulsar session", daemon=True)
         self.world.between = self._hear
         self._describe()
+        self._let_go_of_all()
 
     @property
     def world(self) -> World:
@@ -108,6 +121,7 @@ class Session:
         """Let time run."""
         self._restart_clock()
         self._thread.start()
+        look_ahead(self.world.model, self._make_world, self.call, self._publisher)
 
     def stop(self) -> None:
         """End the thread after the turn it is in, and close the journal."""
@@ -157,10 +171,24 @@ class Session:
     # the thread -----------------------------------------------------------------------------------------
 
     def _run(self) -> None:
+        if self.tidying is not None:
+            self.tidying.begin(wall.monotonic())
+        try:
+            self._take_turns()
+        finally:
+            if self.tidying is not None:
+                self.tidying.end()
+
+    def _take_turns(self) -> None:
         while True:
+            if self.tidying is not None:
+                now = wall.monotonic()
+                self.tidying.between(now, self._next_turn() - now, self._last_frame)
             with self._wake:
                 while not self._stopping and (left := self._next_turn() - wall.monotonic()) > 0:
                     self._wake.wait(min(left, 1.0))
+                    if self.tidying is not None and left > ALL_AFTER and not self._inbox:
+                        break  # time stands still: perhaps there is time to look through everything
                 if self._stopping:
                     break
                 asked = self._take_inbox()
@@ -205,7 +233,7 @@ class Session:
                 one.client.mailbox.put({}, [Written(replace(answer, id=one.message.id))], None)
                 if isinstance(one.message, ms.Control):
                     one.client.applied = max(one.client.applied, one.message.id)
-        if waiting:
+        if not all(is_patient(one.message) for one in waiting):
             raise edits.Cancelled("ended by what was asked for next; the world is where it was")
 
     def _survive(self, error: Exception, clients: list[Client]) -> None:
@@ -241,6 +269,7 @@ class Session:
             except Exception as error:  # handed to the caller, whose result it is
                 future.set_exception(error)
         self._carry_out(asked)
+        self._let_go_of_all()
         if asked and not self.world.paused and max(self.clock.step_time, self.world.dt) > TURN:
             self._publish(clients)  # the next step may take long, and what was done can be told before it
         if self._steps is not None:
@@ -252,7 +281,20 @@ class Session:
 
     def _publish(self, clients: list[Client]) -> None:
         self._last_frame = wall.monotonic()
-        self._publisher.publish(self.history, self.clock, self.recording, self._moment, clients)
+        history, opening = self.history, self.opening
+        undo, redo = history.undoable, history.redoable
+        standing = Standing(
+            self._reader.stride,
+            type(undo).__name__ if undo else f"Open {self._publisher.scene}" if opening.past else None,
+            (type(redo).__name__ if redo else f"Open {opening.future[-1].scene}") if self._can_redo else None,
+            opening.count,
+            opening.is_changed,
+            None if opening.left is None else str(opening.left),
+            opening.choosing,
+        )
+        if not self.watching.is_told:
+            self._publisher.events(self.watching.message())
+        self._publisher.publish(history, self.clock, self.recording, self._moment, clients, standing)
 
     def _step(self, n: int, clients: list[Client]) -> int:
         """Take n steps; what a world that breaks leaves is told."""
@@ -273,22 +315,37 @@ class Session:
             self._restart_clock()
             return n
         self.clock.took(n, began, wall.monotonic())
-        if self.clock.slow and began > self._warn_after:
+        self._slow_since = (self._slow_since or began) if self.clock.slow else 0.0
+        if self.clock.slow and began > max(self._warn_after, self._slow_since + LASTING):
             self._warn_after = began + BETWEEN_WARNINGS
-            reached, asked = self.clock.factor, self.clock.speed
-            text = f"the solver reaches {reached:.2g} times real time of the {asked:.2g} asked for; time runs slower"
-            self._publisher.tell("warning", text)
+            self._publisher.tell("warning", self.clock.slowness())
         return n
 
     def _take_steps(self, n: int) -> None:
-        edits_before = self._edits_made()
+        edits_before, reports = self._edits_made(), list[StepReport]()
+        clients, times = list(self._clients), (self.clock.step_time, self.world.dt / self.clock.speed)
+
+        def keep(report: StepReport) -> None:
+            """Whatever is looked at less often is not lost."""
+            if reports and report._facts is not reports[-1]._facts:
+                reports.clear()
+            reports.append(report)
+            if self.world.system is not self._publisher.system:  # an edit of a recording or a script built it anew
+                self._describe()
+            self.watching.look(self.world, self.recording)
+            self.recording.take(self.world)
+            self._reader.step(self.world, report, times, clients)
+
+        self.watching.before_steps(self.world)
         try:
-            report = self.history.step(n)
+            self.history.step(n, keep)
         finally:
             if self._edits_made() != edits_before:
                 self._describe()
-        self._moment = Moment(report)
-        self.recording.take(self.world)
+        self._moment = Moment(StepReport.of_all(reports))
+        if (text := self.watching.stop(self.history, self.gestures)) is not None:
+            self._travelled()
+            self._publisher.tell("info", text)
 
     def _edits_made(self) -> tuple[int, int]:
         """Edits that steps make by themselves: those of a recording that is followed, and of the model's script."""
@@ -336,8 +393,8 @@ class Session:
             elif isinstance(message, ms.Control):
                 if message.action in ENDING:
                     self._end_steps(f"ended by {message.action}")
-                do = getattr(self, f"_do_{message.action}")
-                answer = ms.Reply(id=message.id, ok=True, text=do(message, one.client))
+                told = CONTROLS[message.action](self, message, one.client)
+                answer = ms.Reply(id=message.id, ok=True, text=told)
             else:
                 assert isinstance(message, ms.Subscribe)
                 answer = self._subscribe(one.client, message)
@@ -358,19 +415,29 @@ class Session:
     def _edit(self, client: Client, edit: edits.Edit) -> ms.Reply:
         dt, was_paused, position = self.world.dt, self.world.paused, self.history.position
         if isinstance(edit, edits.Move) and not was_paused:
-            edit = self._evened(edit)
+            edit = self._pace.evened(edit, self.clock, self.world)
+        warning = ""
+        if (body := held_body(edit, self.world)) is not None:
+            edit, warning = carried(edit, body, self.world.dt)
+        if isinstance(edit, edits.Release):
+            client.hands.discard(edit.hand)  # also where what it held is gone
         self._check_tables(edit)
         answer = self.history.apply(edit)
+        self._publisher.leaps += answer.moved > 0 or not isinstance(edit, SMOOTH)
+        self.watching.leap()
         if self.history.position > position:
             self.gestures.note(position, edit, wall.monotonic())
         if isinstance(edit, edits.Grab):
             client.hands.add(edit.hand)
-        elif isinstance(edit, edits.Release):
-            client.hands.discard(edit.hand)
+        self.opening.note_edit()
         if tells := edits.REGISTRY[type(edit)].tells:
             self._describe(acts="acting" in tells)
         if self.world.dt != dt or self.world.paused != was_paused:
             self._restart_clock()
+        if answer.moved > 0.0 and not isinstance(edit, edits.DragTo):
+            self._leap()
+        if was_paused and self.world.paused:
+            self._reader.read(self.world, self._clients)
         return ms.Reply(
             id=0,
             ok=True,
@@ -379,6 +446,7 @@ class Session:
             momentum=list(answer.momentum),
             angular_momentum=list(answer.angular_momentum),
             moved=answer.moved,
+            warning=warning,
         )
 
     def _check_tables(self, edit: edits.Edit) -> None:
@@ -392,24 +460,29 @@ class Session:
             told = f"tables of {new} points beside {acting + kept}"
             raise edits.EditError(f"{type(edit).__name__}: {told}, expected {MOST_POINTS} in all; take fewer points")
 
-    def _evened(self, move: edits.Move) -> edits.Move:
-        """A move to a point as a way there in whole steps, because pointers come at a slower beat than steps."""
-        if not isinstance(move.target, tuple | list):
-            return move
-        clock, time = self.clock, self.world.time
-        span = self._pace.span(move.hand, wall.monotonic()) * (clock.factor if clock.slow else clock.speed)
-        steps = math.ceil(span / self.world.dt)
-        try:
-            return edits.Move(move.hand, Ramp(None, tuple(move.target), time, time + steps * self.world.dt))
-        except ValueError:  # not a point: for the engine to refuse
-            return move
-
     def _let_go(self, client: Client) -> None:
         if self._steps is not None and self._steps.asked.client is client:
             self._end_steps("its client has left")
         for hand in sorted(client.hands & set(self.world.system.hand_names)):
             self.history.apply(edits.Release(hand))
             self._describe()
+
+    def _let_go_of_all(self) -> None:
+        """End hands whose client is gone: those of a journal that was opened, and what undo brings back.
+
+        Not those that a recording moves while it is followed, and none that the model's script or a program holds.
+        """
+        if self.history.is_replaying:
+            return
+        held = self._others_hands.union(*(client.hands for client in self._clients))
+        for hand in hands_but(self.world, held):
+            self.history.apply(edits.Release(hand))
+            self._describe()
+
+    def _leap(self) -> None:
+        """The world came to where it is by other than steps: paths and plots do not join what was before."""
+        for client in self._clients:
+            client.rows.leapt = True
 
     def _describe(self, acts: bool = True) -> None:
         system = self._publisher.system
@@ -428,23 +501,17 @@ class Session:
     def _subscribe(self, client: Client, message: ms.Subscribe) -> ms.Reply:
         found = [signal(self.world, name) for name in message.signals]
         client.subscription, client.names, client.signals = message.id, list(message.signals), found
+        client.points = Points([(point.body, point.at) for point in message.points])
+        client.points.find(self.world.runner.bench)
+        client.rows.clear()
+        client.rows.is_asked = bool(message.signals or message.points)
+        self._reader.forget()
         return ms.Reply(id=0, ok=True, text=f"{len(found)} signals", units=[item.unit for item in found])
 
-    # controls: each returns what it did -----------------------------------------------------------------
+    # single steps, and time that goes elsewhere ---------------------------------------------------------
 
-    def _do_pause(self, message: ms.Control, client: Client) -> str:
-        if not self.world.paused:
-            self.history.apply(edits.Pause(True))
-        return "time stands still"
-
-    def _do_run(self, message: ms.Control, client: Client) -> str:
-        if self.world.paused:
-            self.history.apply(edits.Pause(False))
-            self._restart_clock()
-        return "time runs"
-
-    def _do_step(self, message: ms.Control, client: Client) -> str:
-        count = whole_of("step", message.value, 1, MOST_STEPS)
+    def take_single_steps(self, count: int, message: ms.Control, client: Client) -> str:
+        """Take so many steps and stop; the reply comes later where they take long."""
         self._steps = Steps(Asked(client, message), count, count)
         if self.world.paused:
             self.history.apply(edits.Pause(False))
@@ -510,167 +577,35 @@ class Session:
         one.client.replies.append(Written(answer))
         one.client.applied = max(one.client.applied, one.message.id)
 
-    def _do_speed(self, message: ms.Control, client: Client) -> str:
-        low, high = SPEEDS
-        if message.value is None or not low <= message.value <= high:
-            raise ModelError(f"speed is {message.value}, expected a number from {low:g} to {high:g}")
-        self.clock.speed = float(message.value)
-        self._restart_clock()
-        return f"{self.clock.speed:g} times real time"
-
-    def _do_steps_per_frame(self, message: ms.Control, client: Client) -> str:
-        self.clock.steps_per_frame = whole_of("steps_per_frame", message.value, 4, 1000)
-        return f"{self.clock.steps_per_frame} steps per frame"
-
-    def _do_seek(self, message: ms.Control, client: Client) -> str:
-        if message.value is None:
-            raise ModelError("seek: value is missing; give a time [s]")
-        self.history.seek(float(message.value))
-        self._travelled()
-        return f"at t = {self.world.time:.6g} s"
-
-    def _do_undo(self, message: ms.Control, client: Client) -> str:
-        """Back to before the last gesture."""
+    @property
+    def _can_redo(self) -> bool:
+        """Whether redo does something, and something sensible."""
         history = self.history
-        edit = history.undo(self.gestures.start(history.position))
-        self._undone_to = (history.count, history.position)
-        self._travelled()
-        return f"before {type(edit).__name__}, at t = {self.world.time:.6g} s"
-
-    def _do_redo(self, message: ms.Control, client: Client) -> str:
-        """To where undo was called; a parameter, but no pull of a hand, is set again if time has gone on since."""
-        history = self.history
+        if history.redoable is None:
+            return bool(self.opening.future)
         has_gone_on = (history.count, history.position) != self._undone_to
-        if has_gone_on and isinstance(history.redoable, edits.Grab):
-            raise edits.EditError("redo: time has gone on since the pull was undone; pull again")
-        edit = history.redo()
-        self._undone_to = (history.count, history.position)
-        self._travelled()
-        return f"{type(edit).__name__} again, at t = {self.world.time:.6g} s"
-
-    def _do_revert(self, message: ms.Control, client: Client) -> str:
-        answer = self.history.revert()
-        self._describe()
-        return answer.text
-
-    def _do_reset(self, message: ms.Control, client: Client) -> str:
-        self.history.apply(edits.Reset())
-        self._travelled()
-        return "at the start"
+        return not (has_gone_on and isinstance(history.redoable, edits.Grab))
 
     def _travelled(self) -> None:
         """The world is at another time than it was."""
         self._moment = Moment()
+        self._publisher.leaps += 1
         self._restart_clock()
         self._describe()
         self.recording.cut(self.world.time)
-
-    def _do_scene(self, message: ms.Control, client: Client) -> str:
-        if message.name is None:
-            raise ModelError("scene: name is missing; give one of /api/scenes")
-        for key, value in (message.parameters or {}).items():
-            if isinstance(value, int) and value > MOST_PARTS:
-                raise ModelError(f"scene '{message.name}': {key} is {value}, expected at most {MOST_PARTS}")
-        try:
-            model = built_in(message.name, **(message.parameters or {}))
-        except (TypeError, ValueError) as error:
-            if isinstance(error, ModelError):
-                raise
-            raise ModelError(f"scene '{message.name}': {error}") from error
-        check_size(model)
-        self._building = building = object()
-        if parts_of(model) <= FEW_PARTS:
-            self.take_world(self._make_world(model), message.name, client)
-            return f"scene '{message.name}'"
-
-        def build() -> None:
-            try:
-                world: World | Exception = self._make_world(model)
-            except Exception as error:  # told to who asked for it
-                world = error
-            self.call(lambda: self._built(Asked(client, message), building, world))
-
-        threading.Thread(target=build, name="impulsar scene", daemon=True).start()
-        raise Later
-
-    def _built(self, one: Asked, building: object, world: World | Exception) -> None:
-        """A scene that a client asked for is there, or cannot be."""
-        assert isinstance(one.message, ms.Control) and one.message.name is not None
-        name, text = one.message.name, ""
-        try:
-            if self._building is not building:
-                raise ModelError(f"scene '{name}': another one was asked for meanwhile")
-            if isinstance(world, Exception):
-                raise world
-            self.take_world(world, name, one.client)
-        except ModelError as error:
-            text = str(error)
-        except Exception as error:  # a fault of ours: it ends neither the session nor in silence
-            log.exception("%s: scene '%s' failed", one.client.name, name)
-            text = f"the studio failed: {type(error).__name__}: {error}; see its log"
-        done = ms.Reply(id=0, ok=True, text=f"scene '{name}'")
-        self._reply(one, self._refuse(one, text) if text else done)
+        self.watching.cut(self.world.time)
+        self._leap()
+        self._let_go_of_all()
+        self._reader.read(self.world, self._clients)
 
     def make_world(self, model: Model) -> World:
-        """A world for `take_world`; in any thread, because it may take long."""
+        """A world for `opening.take`; in any thread, because it may take long."""
         check_size(model)
         return self._make_world(model)
 
     def replace_world(self, model: Model, name: str) -> None:
         """Go on with another model; in the session's thread."""
-        self.take_world(self.make_world(model), name)
-
-    def take_world(self, world: World, name: str, asked_by: Client | None = None) -> None:
-        """Go on with another world; in the session's thread. Who asked for it need not be told."""
-        self._end_steps("another scene came")
-        self.history = self._begin(world)
-        self.world.between = self._hear
-        self.gestures, self._undone_to = Gestures(), (-1, -1)
-        self.recording = Recording(self.world)
-        self._publisher.scene = name
-        self._publisher.off.clear()
-        for client in self._clients:
-            client.hands.clear()
-        self._travelled()
-        self._publisher.tell("info", f"the scene is now '{name}'", but=asked_by)
-
-    def _begin(self, world: World) -> History:
-        """A history around another world, in the place of the one that ends; that goes on if it cannot be."""
-        journal = self.history.journal
-        self.history.close()
-        try:
-            return self._make_history(world)
-        except Exception as error:
-            if journal is not None:
-                self.history.journal = Journal(journal.path)
-            cause = error if isinstance(error, OSError) else error.__cause__
-            if isinstance(cause, OSError):
-                why = f"scene: its journal cannot be begun ({cause.strerror or cause})"
-                raise ModelError(f"{why}; make room or choose another place; the scene before goes on") from error
-            raise
-
-    def _do_record(self, message: ms.Control, client: Client) -> str:
-        self.recording.clear()
-        return f"the results begin at t = {self.world.time:.6g} s"
-
-    def _do_keep(self, message: ms.Control, client: Client) -> str:
-        off, (what, edit) = self._publisher.off, switched("keep", message)
-        if what not in off and len(off) >= MOST_OFF:
-            raise ModelError(f"keep: {MOST_OFF} loads and motors are switched off; remove some")
-        if what not in off:
-            self._check_tables(edit)
-        off[what] = edit_to_json(edit)
-        self._describe()
-        return f"{' '.join(map(str, what))} is kept"
-
-    def _do_forget(self, message: ms.Control, client: Client) -> str:
-        what, _ = switched("forget", message)
-        self._publisher.off.pop(what, None)
-        self._describe()
-        return f"{' '.join(map(str, what))} is forgotten"
-
-    def _do_hash(self, message: ms.Control, client: Client) -> str:
-        return self.world.hash()
+        self.opening.take(self.make_world(model), name)
 
     # what the server asks for, in the session's thread ----------------------------------------------------
 
@@ -680,7 +615,12 @@ class Session:
             raise ModelError("journal: none is kept; start the studio with --journal FILE")
         return self.history.journal.path.read_bytes()
 
+    @property
+    def generation(self) -> int:
+        """Of the parts as clients know them."""
+        return self._publisher.parts.generation
+
     def scratch_maker(self) -> Callable[[], World]:
         """What builds a second world of the model as it is now."""
-        model = self.world.model
-        return lambda: self._make_world(model)
+        now, make, options = self.world.snapshot(), self._make_world, write_options(self.world)
+        return lambda: second_world(now, make, options)

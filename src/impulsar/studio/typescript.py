@@ -7,12 +7,25 @@ import types
 import typing
 from pathlib import Path
 
-from . import messages
+from . import analysis_messages, ar_messages, messages
 from .edit_types import comment, edit_types
 
 FOLDER = Path(__file__).parents[3] / "client" / "src"
 PLAIN = {str: "string", int: "number", float: "number", bool: "boolean", type(None): "null", typing.Any: "unknown"}
-BLOCKS = ("books", "poses", "hands", "loads", "contacts", "signals")  # of a frame
+ROWS_DECODER = """
+/** Reads a binary message of rows, or null where it is none. */
+export function decodeRows(buffer: ArrayBuffer): Rows | null {
+  const view = new DataView(buffer);
+  if (buffer.byteLength < ROWS_HEADER_BYTES || view.getUint32(0, true) !== ROWS_MAGIC) return null;
+  const header: RowsHeader = {
+%(fields)s
+  };
+  const { rows, columns } = header;
+  const times = new Float64Array(buffer, ROWS_HEADER_BYTES, rows);
+  const values = new Float64Array(buffer, ROWS_HEADER_BYTES + 8 * rows, rows * columns);
+  return { ...header, times, values };
+}
+"""
 VIEWS = {"I": ("getUint32", 4), "d": ("getFloat64", 8)}
 
 DECODER = """
@@ -30,14 +43,22 @@ export function decodeFrame(buffer: ArrayBuffer): Frame {
     offset += 4 * count;
     return block;
   };
-  const books = take(header.books);
-  const poses = take(7 * header.bodies);
-  const hands = take(9 * header.hands);
-  const loads = take(6 * header.loads);
-  const contacts = take(7 * header.contacts);
-  const signals = take(header.signals);
+%(blocks)s
   const marks = new Uint8Array(buffer, offset, header.signals);
-  return { ...header, books, poses, hands, loads, contacts, signals, marks };
+  return { ...header, %(names)s, marks };
+}
+"""
+
+
+SIGHT_DECODER = """
+/** Reads a picture and where the marker is in it, or null where it is none. */
+export function decodeSight(buffer: ArrayBuffer): Sight | null {
+  const view = new DataView(buffer);
+  if (buffer.byteLength < %(size)d || view.getUint32(0, true) !== SIGHT_MAGIC) return null;
+  return {
+%(fields)s
+    jpeg: new Uint8Array(buffer, %(size)d),
+  };
 }
 """
 
@@ -50,17 +71,17 @@ def files() -> dict[str, str]:
 def message_types() -> str:
     """The whole file of the messages."""
     parts = [
-        "// Generated from src/impulsar/studio/messages.py by `python -m impulsar.studio.typescript`. Do not edit.",
+        "// Generated from src/impulsar/studio/*messages.py by `python -m impulsar.studio.typescript`. Do not edit.",
         'import type { ApplyLoad, ConvexHull, Edit, SetMotor, Value } from "./edits";',
     ]
-    found: list[type] = [
-        cls for _, cls in inspect.getmembers(messages, inspect.isclass) if dataclasses.is_dataclass(cls)
-    ]
-    found.sort(key=lambda cls: inspect.getsourcelines(cls)[1])
+    found: list[type] = []
+    for module in (messages, analysis_messages, ar_messages):
+        own = [cls for _, cls in inspect.getmembers(module, inspect.isclass) if cls.__module__ == module.__name__]
+        found += sorted(filter(dataclasses.is_dataclass, own), key=lambda cls: inspect.getsourcelines(cls)[1])
     parts += [_interface(cls) for cls in found]
     for name, members in (("ServerMessage", messages.SENT), ("ClientMessage", messages.RECEIVED)):
         parts.append(f"export type {name} = {' | '.join(cls.__name__ for cls in members)};")
-    parts.append(_frame())
+    parts += [_frame(), _rows(), _sight()]
     return "\n\n".join(parts)
 
 
@@ -97,18 +118,33 @@ def _type(hint: typing.Any) -> str:
     raise TypeError(f"{hint}: no TypeScript for it")
 
 
-def _frame() -> str:
-    fields, offset = [], 0
-    for name, code in messages.HEADER:
+def _reads(header: tuple[tuple[str, str], ...]) -> tuple[str, int]:
+    """Lines that read the numbers of a header, and how many bytes it has."""
+    lines, offset = [], 0
+    for name, code in header:
         read, size = VIEWS[code]
-        fields.append(f"    {name}: view.{read}({offset}, true),")
+        lines.append(f"    {name}: view.{read}({offset}, true),")
         offset += size
+    return "\n".join(lines), offset
+
+
+def _frame() -> str:
+    fields, offset = _reads(messages.HEADER)
     header = "\n".join(f"  {name}: number;" for name, _ in messages.HEADER)
     flags = ", ".join(f"{name}: {bit}" for name, bit in messages.FLAGS.items())
     books = ", ".join(f'"{name}"' for name, _ in messages.BOOKS)
     units = ", ".join(f'{name}: "{unit}"' for name, unit in messages.BOOKS)
-    blocks = "".join(f"  {name}: Float32Array;\n" for name in BLOCKS)
-    counted = " | ".join(f'"{name}"' for name in ("bodies", "hands", "loads", "contacts", "signals", "books"))
+    blocks = "".join(f"  {name}: Float32Array;\n" for name, _, _ in messages.BLOCKS)
+    counted = " | ".join(f'"{name}"' for name in dict.fromkeys(count for _, count, _ in messages.BLOCKS))
+    takes = [
+        f"  const {name} = take({f'{size} * ' if size > 1 else ''}header.{count});"
+        for name, count, size in messages.BLOCKS
+    ]
+    parts = {
+        "fields": fields,
+        "blocks": "\n".join(takes),
+        "names": ", ".join(name for name, _, _ in messages.BLOCKS),
+    }
     return (
         f"export const LONGEST_SIGNAL = {messages.LONGEST_SIGNAL};\n"
         f"export const MAGIC = 0x{messages.MAGIC:x};\nexport const HEADER_BYTES = {offset};\n"
@@ -117,7 +153,36 @@ def _frame() -> str:
         f"export const BOOK_UNITS: Record<(typeof BOOKS)[number], string> = {{ {units} }};\n\n"
         f"export interface FrameHeader {{\n{header}\n}}\n\n"
         f"export interface Frame extends Omit<FrameHeader, {counted}> {{\n"
-        f"{blocks}  marks: Uint8Array;\n}}\n" + DECODER % {"fields": "\n".join(fields)}
+        f"{blocks}  marks: Uint8Array;\n}}\n" + DECODER % parts
+    )
+
+
+def _rows() -> str:
+    """What is read step by step."""
+    names = [name for name, _ in messages.ROWS_HEADER]
+    header = "\n".join(f"  {name}: number;" for name in names)
+    fields = "\n".join(f"    {name}: view.getUint32({4 * k}, true)," for k, name in enumerate(names))
+    return (
+        f"export const ROWS_MAGIC = 0x{messages.ROWS_MAGIC:x};\n"
+        f"export const ROWS_HEADER_BYTES = {4 * len(names)};\n\n"
+        f"export interface RowsHeader {{\n{header}\n}}\n\n"
+        "export interface Rows extends RowsHeader {\n  times: Float64Array;\n  values: Float64Array;\n}\n"
+        + ROWS_DECODER
+        % {"fields": fields}
+    )
+
+
+def _sight() -> str:
+    """Pictures and where the marker is in them."""
+    fields, size = _reads(ar_messages.SIGHT_HEADER)
+    names = "\n".join(f"  {name}: number;" for name, _ in ar_messages.SIGHT_HEADER)
+    return (
+        f"export const SIGHT_MAGIC = 0x{ar_messages.SIGHT_MAGIC:x};\n"
+        f"export const PICTURE_MAGIC = 0x{ar_messages.PICTURE_MAGIC:x};\n"
+        f"export const PICTURE_HEADER_BYTES = {_reads(ar_messages.PICTURE_HEADER)[1]};\n\n"
+        f"export interface Sight {{\n{names}\n  jpeg: Uint8Array<ArrayBuffer>;\n}}\n"
+        + SIGHT_DECODER
+        % {"fields": fields, "size": size}
     )
 
 

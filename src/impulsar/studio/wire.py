@@ -6,14 +6,16 @@ import math
 import types
 import typing
 from functools import cache, cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 from ..author.errors import FileError, ModelError
 from ..io.scene_files import parse
-from .messages import LONGEST_SIGNAL, RECEIVED, Control, EditMessage, Subscribe
+from .messages import LONGEST_SIGNAL, RECEIVED, Control, EditMessage, SeriesRequest, Subscribe
 
 Received = EditMessage | Control | Subscribe
+Asked = TypeVar("Asked")
 MOST_SIGNALS = 64
+MOST_POINTS = 32
 LARGEST_ID = 2**32 - 1
 
 
@@ -67,7 +69,7 @@ def read(text: str) -> Received:
     cls = next((cls for cls, name in found.items() if name == data.get("type")), None)
     if cls is None:
         raise WireError(f"message: type is {_show(data.get('type'))}, expected {', '.join(found.values())}", known_id)
-    message = _message(cls, data, known_id)
+    message = _message(cls, data, known_id, data["type"])
     if not known_id:
         raise WireError(f"message '{message.type}': id is {_show(id)}, expected a whole number from 1 to 2³² - 1")
     if isinstance(message, Subscribe):
@@ -75,14 +77,31 @@ def read(text: str) -> Received:
     return message
 
 
+def read_request(cls: type[Asked], name: str, text: bytes) -> Asked:
+    """What a client asks for by HTTP."""
+    try:
+        data = parse(text)
+    except FileError as error:
+        raise WireError(f"{name}: {error}") from error
+    if not isinstance(data, dict):
+        raise WireError(f"{name}: is a {type(data).__name__}, expected an object")
+    return _message(cls, data, 0, name)
+
+
+def read_series(text: bytes) -> SeriesRequest:
+    """What a client wants of the recording."""
+    request = read_request(SeriesRequest, "series", text)
+    _check_signals(request)
+    return request
+
+
 @cache
 def _hints(cls: type) -> dict[str, Any]:
     return typing.get_type_hints(cls)
 
 
-def _message(cls: type, data: dict[str, Any], id: int) -> Any:
+def _message(cls: type, data: dict[str, Any], id: int, name: str) -> Any:
     hints = _hints(cls)
-    name = data["type"]
     for key in data:
         if key not in hints:
             raise WireError(f"message '{name}': no field {_show(key)}; fields are: {', '.join(hints)}", id)
@@ -92,10 +111,16 @@ def _message(cls: type, data: dict[str, Any], id: int) -> Any:
             if not _fits(data[item.name], hints[item.name]):
                 expected = _expected(hints[item.name])
                 raise WireError(f"message '{name}': {item.name} is {_show(data[item.name])}, expected {expected}", id)
-            values[item.name] = data[item.name]
+            values[item.name] = _made(data[item.name], hints[item.name])
         elif item.default is dataclasses.MISSING and item.default_factory is dataclasses.MISSING:
             raise WireError(f"message '{name}': {item.name} is missing; give it", id)
     return cls(**values)
+
+
+def _made(value: Any, hint: Any) -> Any:
+    """A value that fits, with dataclasses for the objects in lists of them."""
+    inner = typing.get_args(hint)[0] if typing.get_origin(hint) is list else None
+    return [inner(**item) for item in value] if isinstance(inner, type) and dataclasses.is_dataclass(inner) else value
 
 
 def _fits(value: Any, hint: Any) -> bool:
@@ -110,6 +135,13 @@ def _fits(value: Any, hint: Any) -> bool:
         return isinstance(value, list) and all(_fits(item, arguments[0]) for item in value)
     if origin is dict:
         return isinstance(value, dict) and all(_fits(item, arguments[1]) for item in value.values())
+    if dataclasses.is_dataclass(hint):
+        wanted = _hints(hint)  # type: ignore[arg-type]
+        return (
+            isinstance(value, dict)
+            and value.keys() == wanted.keys()
+            and all(_fits(value[name], each) for name, each in wanted.items())
+        )
     if hint is float:
         return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e300
     if hint is int:
@@ -125,16 +157,23 @@ def _expected(hint: Any) -> str:
         return " or ".join(_expected(argument) for argument in arguments)
     if origin is list:
         return f"a list, each {_expected(arguments[0])}"
+    if dataclasses.is_dataclass(hint):
+        return f"an object with {', '.join(_hints(hint))}"  # type: ignore[arg-type]
     names = {str: "text", int: "a whole number", float: "a finite number", bool: "true or false", dict: "an object"}
     return names.get(origin or hint, "null")
 
 
-def _check_signals(message: Subscribe) -> None:
+def _check_signals(message: Subscribe | SeriesRequest) -> None:
+    what, id = ("subscribe", message.id) if isinstance(message, Subscribe) else ("series", 0)
     if len(message.signals) > MOST_SIGNALS:
-        raise WireError(f"subscribe: {len(message.signals)} signals, expected at most {MOST_SIGNALS}", message.id)
+        raise WireError(f"{what}: {len(message.signals)} signals, expected at most {MOST_SIGNALS}", id)
     for name in message.signals:
         if len(name) > LONGEST_SIGNAL:
-            raise WireError(f"subscribe: a name of {len(name)} letters, expected at most {LONGEST_SIGNAL}", message.id)
+            raise WireError(f"{what}: a name of {len(name)} letters, expected at most {LONGEST_SIGNAL}", id)
+    if len(message.points) > MOST_POINTS:
+        raise WireError(f"{what}: {len(message.points)} points, expected at most {MOST_POINTS}", id)
+    if any(len(point.at) != 3 for point in message.points):
+        raise WireError(f"{what}: at of a point is not three numbers [m]", id)
 
 
 def _show(value: Any) -> str:

@@ -26,16 +26,19 @@ def every_case() -> list[Case]:
         conservation,
         convergence,
         determinism,
+        digitizer_cases,
         direct_cases,
         drag_cases,
         friction,
         identities,
         joint_matrix,
+        marker_cases,
         reactions,
         simmc_study,
         singular_cases,
         stiff_cases,
         table1,
+        template_cases,
         trajectory,
     )
 
@@ -55,6 +58,9 @@ def every_case() -> list[Case]:
         singular_cases,
         stiff_cases,
         drag_cases,
+        template_cases,
+        marker_cases,
+        digitizer_cases,
     )
     found = [case for module in modules for case in module.CASES]
     for _, cases in load_group("impulsar.cases", _check_cases):

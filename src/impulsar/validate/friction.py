@@ -6,7 +6,7 @@ from ..engine.system.slots import FRICTION
 from ..scenes import scene
 from ..world.world import World
 from .case import Case
-from .variants import variants
+from .variants import general
 
 METHODS = (("simgc", "generalized"), ("direct", "generalized"), ("direct", "maximal"))  # SIMMC's sweeps creep
 FRICTION_BOUND = 0.02  # [N m]
@@ -27,7 +27,7 @@ def five_link_rest(device: str) -> float:
 def five_link_bound(device: str) -> float:
     """Largest friction torque over its bound, over the 20 s: the worst method."""
     worst = 0.0
-    for _, method, coordinates in variants():
+    for _, method, coordinates in general():
         world = World(scene("five-link", friction=FRICTION_BOUND), method, coordinates, dt=0.01, device=device)
         slots = [r for r, slot in enumerate(world.system.slots) if slot.kind == FRICTION]
         for _ in range(2000):

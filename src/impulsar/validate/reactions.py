@@ -19,7 +19,7 @@ from ..scenes.parts import rod
 from ..world.world import World
 from .case import Case, print_table
 from .convergence import STEPS, G, observed_order, pendulum, swing
-from .variants import EXACT, controlled, fixed, variants
+from .variants import EXACT, controlled, fixed, general, variants
 
 _rows: dict[str, list[dict]] = {}
 
@@ -215,18 +215,19 @@ def momentum_balance(device: str) -> float:
     """Σ ground reactions + springs to ground + hands + loads + weights = d/dt Σ m v, relative to weight + inertia.
 
     Over the step for methods of a fixed step. At its end, with d/dt v the acceleration there, for those that
-    control their error, but for friction: impulses of sub-steps have no instant. Of mechanisms without contact: what
-    obstacles give is in tests/physics/test_contact.py.
+    control their error, but for friction: impulses of sub-steps have no instant. Of mechanisms without contact, fluid
+    and tyres: what these give is in tests/physics/test_contact.py, test_fluid.py and test_tyres.py.
     """
     name = "momentum-balance"
     _rows[name] = []
     worst = 0.0
     for scene_name in SCENES:
-        if scene(scene_name).materials:
+        model = scene(scene_name)
+        if model.materials or model.fluids or model.tyres:
             continue
         for parameters, h, until in MOVING.get(scene_name, [({}, 0.002, 0.5)]):
             row: dict[str, object] = {"scene": " ".join([scene_name, *map(str, parameters.values())])}
-            for label, method, coordinates in variants():
+            for label, method, coordinates in general():
                 if method.order > 1 and parameters.get("friction"):
                     row[label] = "-"
                     continue

@@ -22,7 +22,7 @@ import numpy as np
 from ..scenes import scene
 from ..world.world import World
 from .case import Case, print_table
-from .variants import variants
+from .variants import general
 
 # scene, parameters, step and time [s]: within the horizon of each, at steps where the next term is small
 RUNS: list[tuple[str, dict[str, Any], float, float]] = [
@@ -62,7 +62,7 @@ def measure(device: str) -> list[dict]:
     for run, (name, parameters, h, until) in enumerate(RUNS):
         limits, steps = [], []
         orders: dict[str, object] = {}
-        for label, method, coordinates in variants(**SOLVED):
+        for label, method, coordinates in general(**SOLVED):
             if method.order > 1:
                 limits.append(motion(run, method, coordinates, h, device))
                 continue

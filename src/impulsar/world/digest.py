@@ -5,7 +5,7 @@ from dataclasses import fields
 
 import numpy as np
 
-from ..author.profiles import Component, Profile, Scalar
+from ..author.profiles import Component, Formula, Profile, Scalar
 from ..engine.system import TOPOLOGY_OF_EDITS
 from .runner import Runner
 
@@ -17,12 +17,13 @@ class Digest:
 
     def __init__(self, runner: Runner):
         self._runner = runner
-        self._inputs: tuple[int, bytes] | None = None
+        self._inputs: tuple[tuple[int, int], bytes] | None = None
 
     def read(self) -> str:
         """The digest as hexadecimal digits."""
-        if self._inputs is None or self._inputs[0] != self._runner.edition:
-            self._inputs = self._runner.edition, self._input_bits()
+        edition = self._runner.edition, self._runner.beats.acted  # controllers write channels
+        if self._inputs is None or self._inputs[0] != edition:
+            self._inputs = edition, self._input_bits()
         digest = hashlib.blake2b(self._inputs[1], digest_size=16)
         digest.update(self._runner.state.hash().encode())
         return digest.hexdigest()
@@ -43,6 +44,9 @@ class Digest:
         options = (method.name, chosen, runner.work_limit, runner.dt, runner.coordinates, runner.script_position)
         clamps = (runner.clamps.max_speed, runner.clamps.max_hand_force)
         digest.update(repr((*options, *clamps, system.hand_names, system.load_names)).encode())
+        for one in runner.beats.controllers.values():
+            edit = one.edit
+            digest.update(repr((edit.name, edit.rate, edit.reads, edit.writes, edit.hold, one.start)).encode())
         return digest.digest()
 
 
@@ -50,6 +54,8 @@ def _channel_bits(item: Scalar, worlds: int) -> bytes:
     """Bits of what a channel follows; of a callable there are none but which component it is."""
     if isinstance(item, Component):
         return f"Component {item.index}".encode()
+    if isinstance(item, Formula):
+        return f"Formula {item.text}".encode()
     if isinstance(item, Profile):
         numbers = [np.ravel(getattr(item, entry.name)) for entry in fields(item)]
         return type(item).__name__.encode() + np.concatenate(numbers).astype(float).tobytes()

@@ -6,17 +6,32 @@ from typing import Any
 import numpy as np
 
 from .. import edits
+from ..author.checks import show
 from ..author.errors import ModelError
 from ..author.model import Model
+from ..author.parts import PARTS
+from ..author.renaming import names_in, renamed
 from ..edits.carry import Places, carry_parameters, slot_map
+from ..edits.drawing import parts_of_drawing, parts_of_plate
+from ..edits.expressions import released
+from ..edits.inputs import claim
 from ..edits.rebuild import Rebuilt, momentum, rebuild
-from ..engine.methods import METHODS
+from ..engine.methods import METHODS, Method
 from ..engine.system import System
 from ..observe.bench import Bench
 from ..observe.reading import out
 from . import snapshot
 from .options import method_of, parts_of_step
 from .runner import Runner
+
+ALONE = (
+    edits.Several,
+    edits.Pause,
+    edits.Grab,
+    edits.Grip,
+    edits.Move,
+    edits.Release,
+)  # hands belong to who holds them
 
 
 class Editor:
@@ -41,25 +56,31 @@ class Editor:
         if entry is None:
             raise edits.EditError(f"{type(edit).__name__}: not an edit; see impulsar.edits")
         edits.check_values(edit)
+        before = self.model
         try:
             answer = self._carry_out(edit, entry)
         except edits.EditError:
             raise
         except ModelError as error:
             raise edits.EditError(str(error)) from error
+        if self.model is not before and self.model.expressions:
+            self.runner.system.model, answer = released(self.model, answer)
         self.runner.forget()
         return answer
 
     def _carry_out(self, edit: edits.Edit, entry: edits.Entry) -> edits.Answer:
         runner = self.runner
-        energy, booked = runner.work.energy.numpy().sum(axis=0), runner.state.read("edits").copy()
+        energy, booked = runner.bench.read("energy").sum(axis=0), runner.state.read("edits").copy()
         before = momentum(runner.bench) if entry.moves(edit) else None
+        good = snapshot.take(runner) if "parts" in entry.tells and self._may_refuse() else None
         result = entry.handler(edit, self)
         while isinstance(result, edits.More):
             self._make_room(result)
             result = entry.handler(edit, self)
         if isinstance(result, edits.Plan):
             return self._rebuild(result)
+        if good is not None:
+            self._check_written(good)
         if result.arrays_replaced:
             runner.record_later()
         if not entry.writes:
@@ -70,11 +91,23 @@ class Editor:
         if before is not None:
             gained = momentum(runner.bench) - before
             result = replace(result, momentum=self._out(gained[:, 3:]), angular_momentum=self._out(gained[:, :3]))
-        added = runner.work.energy.numpy().sum(axis=0) - energy
+        added = runner.bench.read("energy").sum(axis=0) - energy
         if added.any():
             runner.state.write("edits", booked + added)
             return replace(result, energy=self._out(added))
         return result
+
+    def _may_refuse(self) -> bool:
+        """Whether the method has something that it cannot do."""
+        return type(self.runner.method).refuse is not Method.refuse
+
+    def _check_written(self, good: snapshot.Snapshot) -> None:
+        """Go back where the method cannot do what an edit has written."""
+        try:
+            self.runner.method.refuse(self.runner.system)
+        except ModelError:
+            snapshot.put_back(self.runner, good)
+            raise
 
     def _out(self, values: np.ndarray) -> Any:
         return out(values, self.runner.worlds)
@@ -85,17 +118,24 @@ class Editor:
 
     def swap(self, new: Rebuilt) -> edits.Answer:
         """Go on with a system that was built on the side."""
+        self.runner.method.refuse(new.bench.system)
         self.runner.take(new.bench)
         self.runner.write_options(self.runner.work_limit)
         self.runner.set_dt(self.runner.dt)
         return new.answer(self._out)
 
+    def recoordinate(self, coordinates: str) -> edits.Answer:
+        """Go on in other coordinates."""
+        answer = self.swap(self.build(edits.Plan(self.model, f"in {coordinates} coordinates"), coordinates))
+        self.runner.forget()
+        return answer
+
     def _make_room(self, more: edits.More) -> None:
-        """Double the room for hands or loads and carry the state over."""
+        """Double the room for hands or loads, or make some for hands that turn, and carry the state over."""
         n = self.runner.system.counts
         hands = 2 * n.hands if more.hands else n.hands
         loads = max(4, 2 * n.loads) if more.loads else n.loads
-        self.swap(self.build(edits.Plan(self.model, ""), hands=hands, loads=loads))
+        self.swap(self.build(edits.Plan(self.model, ""), hands=hands, loads=loads, turning=more.turning))
 
     def _rebuild(self, plan: edits.Plan) -> edits.Answer:
         """Build a changed system on the side, carry the state over, and swap."""
@@ -123,7 +163,7 @@ class Editor:
 
     def weigh(self) -> tuple[np.ndarray, np.ndarray]:
         """Energy [world] and momentum [world, 6]."""
-        return self.runner.work.energy.numpy().sum(axis=0), momentum(self.runner.bench)
+        return self.runner.bench.read("energy").sum(axis=0), momentum(self.runner.bench)
 
 
 # edits of the run itself --------------------------------------------------------------------------
@@ -155,6 +195,7 @@ def set_method(edit: edits.SetMethod, desk: Editor) -> edits.Answer:
     edits.known("method", "method", edit.method, METHODS)
     method = method_of(edit.method, **edits.method_options(edit, METHODS))
     parts_of_step(runner.dt, method)  # refused while nothing is changed
+    method.refuse(runner.system)
     coordinates = runner.coordinates if runner.coordinates in method.coordinates else method.coordinates[0]
     text = f"method is {method.name}, in {coordinates} coordinates"
     answer = edits.Answer(text, inverse=inverse)
@@ -199,3 +240,62 @@ def reset(edit: edits.Reset, desk: Editor) -> edits.Answer:
     push = runner.start_push
     answer = desk.weighed("back at the start" + (f"; {push}" if push else ""), before, push.moved if push else 0.0)
     return replace(answer, overlaps=push.overlaps, pushed=desk._out(push.energy)) if push else answer
+
+
+@edits.carries_out(edits.Several, writes=False)
+def several(edit: edits.Several, desk: Editor) -> edits.Answer:
+    """Carry out edits one after the other; where one is refused, go back to before the first."""
+    if not isinstance(edit.edits, tuple | list) or not edit.edits:
+        raise edits.EditError(f"several: edits are {show(edit.edits)}, expected a list of edits")
+    for one in edit.edits:
+        if not isinstance(one, edits.Edit) or isinstance(one, ALONE):
+            raise edits.EditError(f"several: {type(one).__name__} cannot be one of them; give it by itself")
+    before, start = snapshot.take(desk.runner), desk.weigh()
+    answers: list[edits.Answer] = []
+    try:
+        answers += [desk.apply(one) for one in edit.edits]
+    except edits.EditError:
+        snapshot.put_back(desk.runner, before)
+        raise
+    inverses = [answer.inverse for answer in reversed(answers)]
+    found = [one for inverse in inverses for one in (inverse.edits if type(inverse) is edits.Several else (inverse,))]
+    return replace(
+        desk.weighed("; ".join(answer.text for answer in answers), start, max(answer.moved for answer in answers)),
+        arrays_replaced=any(answer.arrays_replaced for answer in answers),
+        inverse=edits.Several(tuple(found)) if None not in found else None,  # type: ignore[arg-type]
+        overlaps=tuple(overlap for answer in answers for overlap in answer.overlaps),
+        pushed=sum(answer.pushed for answer in answers),
+    )
+
+
+@edits.carries_out(edits.Draw, writes=False)
+def draw(edit: edits.Draw, desk: Editor) -> edits.Answer:
+    """Add the links and pins that a drawing comes to."""
+    answer = several(parts_of_drawing(edit, desk), desk)
+    return replace(answer, text=f"{', '.join(map(repr, edit.links))} drawn")
+
+
+@edits.carries_out(edits.Plate, writes=False)
+def plate(edit: edits.Plate, desk: Editor) -> edits.Answer:
+    """Add a plate with its pins."""
+    return replace(several(parts_of_plate(edit, desk), desk), text=f"plate '{edit.name}' drawn")
+
+
+@edits.carries_out(edits.Rename, writes=False)
+def rename(edit: edits.Rename, desk: Editor) -> edits.Answer:
+    """Build the system under the new name, and go on from the same arrays."""
+    runner, model = desk.runner, desk.model
+    kind = model.kind_of(edit.name)
+    if kind is None or kind in ("material", "material_pair"):
+        known = [
+            part for name in PARTS if not name.startswith("material") for part in getattr(model, PARTS[name].plural)
+        ]
+        edits.known("rename", "part", edit.name, dict.fromkeys(known))
+    claim(runner.system, str(kind), edit.to)
+    if any(edit.name in names_in(other) for _, other in model.script):
+        raise edits.EditError(f"{kind} '{edit.name}': the model's script names it; it cannot be renamed")
+    now = snapshot.take(runner)
+    loads = [edit.to if name == edit.name else name for name in now.loads]
+    built, present = (renamed(own, edit.name, edit.to) for own in (now.model, model))
+    snapshot.put_back(runner, replace(now, model=built, present=present, loads=loads))
+    return edits.Answer(f"{kind} '{edit.name}' is called '{edit.to}'", True, inverse=edits.Rename(edit.to, edit.name))

@@ -1,9 +1,14 @@
-"""The guard of a running world: when its state stops being finite, it goes back to the last good step.
+"""The guard of a running world: when its state is not finite or makes no sense, it goes back to the last good step.
 
 The state is kept every KEEP steps and before the first step after an edit. Nothing is lost: from there the
 world is stepped again, one step at a time, up to the one that breaks, because the same steps give the same
 bits. Then it is paused. A motion on its way to infinity has broken as soon as its energy is beyond all that
 there was.
+
+A finite state makes no sense where a joint is open by many times the mechanism's size (engine/report.py), or
+where the energy of motion is a million times all that the books account for. A correction of large errors may
+be there for some steps, as where a very short one turns them into speeds; a motion that is still there after
+KEEP steps more will not come back.
 """
 
 from typing import TYPE_CHECKING
@@ -13,11 +18,13 @@ import warp as wp
 
 from ..engine.coordinates.inertia import momenta
 from ..engine.system import measured
+from .reports import broken
 
 if TYPE_CHECKING:
     from .runner import Runner
 
 KEEP = 256  # steps between copies of the state
+SENSELESS = 1e6  # times all energy that the books account for: more of it from nowhere makes no sense
 BEYOND = 100.0  # times all energy at the moment kept: no motion comes there by itself within KEEP steps
 
 
@@ -29,19 +36,37 @@ class Guard:
         self.at = 0  # step from which the state is to be kept again
         self._state: wp.array | None = None
         self._clock, self._count = 0.0, 0
+        self._edition = -1  # of the parameters that the kept state is of
+        self._astray: int | None = None  # step since which the books make no sense
 
     def keep(self) -> None:
-        """Keep the state of this moment, unless it is broken already."""
+        """Keep the state of this moment, unless it is broken already; raises if it has been senseless for long."""
         runner = self._runner
-        if runner.device != "cpu" and runner.work.report.numpy()[measured.BROKEN].any():
+        report = runner.report
+        if runner.device != "cpu" and report[measured.BROKEN].any():
             return  # there a step does not wait to know
+        self.at = runner.count + KEEP
+        if report[measured.UNBOOKED].max() <= SENSELESS:
+            self._astray = None
+        elif self._astray is None or runner.count < self._astray:
+            self._astray = runner.count
+        elif runner.count >= self._astray + KEEP:
+            self._stop(report.copy())
+        if self._astray is not None and self._edition == runner.edition:
+            return  # what was kept is better
         if self._state is None:
             self._state = wp.zeros_like(runner.state.array)
         wp.copy(self._state, runner.state.array)
-        self._clock, self._count = runner.clock, runner.count
-        self.at = runner.count + KEEP
+        self._clock, self._count, self._edition = runner.clock, runner.count, runner.edition
 
-    def go_back(self) -> str | None:
+    def _stop(self, raw: np.ndarray) -> None:
+        """Go back and say by how much the books were out."""
+        runner, world = self._runner, int(np.argmax(raw[measured.UNBOOKED]))
+        raw[measured.BROKEN, world] = measured.RUNAWAY
+        body = self.go_back(SENSELESS)
+        raise broken(runner.system, raw, world, runner.worlds, body, runner.time, runner.dt)
+
+    def go_back(self, most_unbooked: float = np.inf) -> str | None:
         """Bring the world to its last good step and pause it; returns the body that broke."""
         runner = self._runner
         if self._state is None:
@@ -53,22 +78,24 @@ class Guard:
         runner.set_steps(runner.substeps)
         most = BEYOND * self._energy_scale() or np.inf
         good = self._state
-        while runner.count < last:
+        while runner.count < last and not runner.beats:  # it was kept before the launch that broke
             good = wp.clone(runner.state.array)
             runner.clamps.before(runner)
             if runner.system.channels.callables:
                 channels = runner.system.channels
                 channels.sample_callables(runner.system.arrays, runner.time, runner.h, runner.substeps)
             runner.launch()
-            kinetic = runner.work.energy.numpy()[measured.KINETIC]
-            if runner.work.report.numpy()[measured.BROKEN].any() or not (kinetic <= most).all():
+            kinetic, report = runner.work.energy.numpy()[measured.KINETIC], runner.work.report.numpy()
+            if report[measured.BROKEN].any() or not (kinetic <= most).all():
+                break
+            if report[measured.UNBOOKED].max() > most_unbooked:
                 break
             runner.clock += runner.dt
             runner.count += 1
             runner.clamps.after(runner)
         self.put(good)
         runner.paused = True
-        self.at = 0
+        self.at, self._astray = 0, None
         return self._suspect(suspects)
 
     def _energy_scale(self) -> float:
@@ -96,6 +123,7 @@ class Guard:
         """Of the bodies that broke the one that was fastest at the last good step."""
         runner = self._runner
         bodies = runner.system.tree.bodies
-        energy = (momenta(runner.system, runner.work) * runner.work.twist.numpy()).sum(axis=-1).max(axis=1)
+        twist, mass = runner.bench.read("twist"), runner.system.parameter("mass")
+        energy = (momenta(mass, runner.bench.read("I_W"), twist) * twist).sum(axis=-1).max(axis=1)
         among = [i for i, name in enumerate(bodies) if name in broken] or list(range(len(bodies)))
         return bodies[max(among, key=lambda i: energy[i])]

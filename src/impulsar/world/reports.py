@@ -1,5 +1,6 @@
 """What a step reports: iterations, residuals, and the energy books, read when asked for. A report acts on nothing."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -23,6 +24,7 @@ OPEN = 1e-3  # [rad, or of the mechanism's size]: joints that were open by more 
 DEEP = 1e-4  # [m, or of the mechanism's size]: shapes that are left overlapping by more
 UNSOLVED = 1e-6  # of the largest impulse: contacts that miss Coulomb's law by more are trouble
 WIDE_OPEN = 1e-2  # the same of a method of order 1
+NONE: Mapping[str, str] = {}
 
 CAUSES = {
     measured.NOT_FINITE: ("not finite", "the state is no longer finite", "take a smaller dt"),
@@ -42,6 +44,16 @@ CAUSES = {
         "take a smaller dt or a looser rtol and atol, or give a budget",
     ),
     measured.TORN: ("torn", "joints cannot be closed", "check masses and inertias, or free the loop that is torn"),
+    measured.UNSOLVED: (
+        "unsolved",
+        "Newton's method finds no end of the step that the joints allow",
+        "take a smaller dt, or method direct near singular positions",
+    ),
+    measured.RUNAWAY: (
+        "runaway",
+        "the motion has run away",
+        "take another dt (a very short one turns what is left open in joints into speed) or method direct",
+    ),
 }
 
 
@@ -49,7 +61,7 @@ CAUSES = {
 class Trouble:
     """Something about a step that is not right to its tolerance."""
 
-    cause: str  # budget, iterations, open, fast, contacts, overlap, energy
+    cause: str  # budget, iterations, open, fast, contacts, overlap, energy, controller
     part: str | None
     text: str  # what, and what to do about it
 
@@ -70,17 +82,60 @@ class Facts:
     limit: str  # what ends steps that need too much: "iterations" or "budget"
 
 
+SUMS = [measured.TOTAL_ITERATIONS, measured.SUB_STEPS, measured.ENDED_BY_LIMIT, measured.MODE_CHANGES]
+WORST = [  # rows of a report of which the largest counts
+    *(measured.MOST_ITERATIONS, measured.BROKEN, measured.COARSE, measured.ROWS_LEFT_OUT),
+    *(measured.CONTACTS_LEFT_OUT, measured.CONTACT_RESIDUAL, measured.OVERLAP),
+]
+RESIDUALS = (  # and where it is
+    (measured.POSITION_RESIDUAL, measured.POSITION_SLOT),
+    (measured.VELOCITY_RESIDUAL, measured.VELOCITY_SLOT),
+)
+
+
+def together(raws: Sequence[np.ndarray]) -> np.ndarray:
+    """Rows of several reports, one after the other, as those of one [row, world]."""
+    every = np.stack(raws)
+    found, worlds = every[-1].copy(), np.arange(every.shape[2])
+    found[SUMS] = every[:, SUMS].sum(axis=0)
+    found[WORST] = every[:, WORST].max(axis=0)
+    for row, slot in RESIDUALS:
+        worst = every[:, row].argmax(axis=0)
+        found[row], found[slot] = every[worst, row, worlds], every[worst, slot, worlds]
+    return found
+
+
 class StepReport:
     """What the steps of one call did; arrays per world in a batch."""
 
-    __slots__ = ("_count", "_facts", "_raw", "clamped", "steps")
+    __slots__ = ("_count", "_facts", "_raw", "clamped", "faults", "steps")
 
-    def __init__(self, facts: Facts, count: int, steps: int, raw: np.ndarray | None, clamped: tuple[str, ...] = ()):
+    def __init__(
+        self,
+        facts: Facts,
+        count: int,
+        steps: int,
+        raw: np.ndarray | None,
+        clamped: tuple[str, ...] = (),
+        faults: Mapping[str, str] = NONE,
+    ):
         self._facts = facts
         self._count = count
         self._raw = raw
         self.steps = steps
         self.clamped = clamped  # what the world's clamps held back, in words
+        self.faults = faults  # controllers that failed, and the last of it in words
+
+    @classmethod
+    def of_all(cls, reports: Sequence["StepReport"]) -> "StepReport":
+        """The reports of steps one after the other, in one system, as one."""
+        *before, last = reports
+        if not before:
+            return last
+        clamped = tuple(dict.fromkeys(text for report in reports for text in report.clamped))
+        steps = sum(report.steps for report in reports)
+        faults = {name: told for report in reports for name, told in report.faults.items()}
+        return cls(last._facts, last._count, steps, together([report.raw for report in reports]), clamped, faults)
 
     @property
     def raw(self) -> np.ndarray:
@@ -209,6 +264,7 @@ class StepReport:
         if not abs(worst) <= (OUT_OF_ORDER_1 if first_order else OUT_OF_BALANCE):
             text = f"the energy books are out by {worst:+.1%} of what was turned over; take a smaller dt"
             found.append(Trouble("energy", None, text))
+        found += [Trouble("controller", name, told) for name, told in self.faults.items()]
         return tuple(found)
 
     def _limit_text(self) -> str:
@@ -251,15 +307,29 @@ class StepReport:
         )
 
 
-def broken(model: str, raw: np.ndarray, world: int, worlds: int, body: str | None, good: float, dt: float) -> StepError:
+def broken(
+    system: System, raw: np.ndarray, world: int, worlds: int, body: str | None, good: float, dt: float
+) -> StepError:
     """The error of a step that could not be taken, from a good time on [s], where a body broke."""
-    cause, what, cure = CAUSES[int(raw[measured.BROKEN, world])]
+    reason = int(raw[measured.BROKEN, world])
+    cause, what, cure = CAUSES[reason]
     where = f" in world {world}" if worlds > 1 else ""
+    told = f": {_senseless(system, raw[:, world])}; it began" if reason == measured.RUNAWAY else ""
     error = StepError(
-        f"model '{model}': {what}{where} at t = {good + dt:.6g} s, where body "
+        f"model '{system.model.name}': {what}{where}{told} at t = {good + dt:.6g} s, where body "
         f"'{body}' broke; gone back to t = {good:.6g} s and paused; {cure}",
         body,
         good + dt,
     )
     error.cause = cause
     return error
+
+
+def _senseless(system: System, raw: np.ndarray) -> str:
+    """What about a state that is finite makes no sense."""
+    open_by, times = raw[measured.POSITION_RESIDUAL], raw[measured.UNBOOKED]
+    joint = system.slots[int(raw[measured.POSITION_SLOT])].name if open_by > 0.0 else None
+    told = [f"its energy is {times:.2g} times all that the books account for"] if times > 1.0 else []
+    if open_by > system.size:
+        told.insert(0, f"joint '{joint}' is open by {open_by:.3g} m, {open_by / system.size:.2g} times the mechanism")
+    return " and ".join(told)

@@ -22,22 +22,20 @@ from ..engine.methods.base import touching_kernel
 from ..engine.start.consistent import project_start, refresh, refresh_kernel
 from ..engine.start.locked import refuse_locked_motors
 from ..engine.start.redundancy import choose_rows
-from ..engine.state import State, allocate_work
+from ..engine.state import State, allocate_work, make_room
 from ..engine.system import System, measured
 from ..engine.system.channels import CALLABLE_STEPS, InputError
 from ..engine.system.rank import PLAY
 from ..observe.bench import Bench
+from .beats import Beats
 from .clamps import Clamps
 from .guard import Guard
 from .options import parts_of_step
-from .reports import Facts, StepReport, broken
+from .reports import Facts, StepReport, broken, together
 
 MOST_STEPS = 2**31 - 1  # of one call
-WORST = (  # rows of a report of which the largest counts
-    *(measured.MOST_ITERATIONS, measured.BROKEN, measured.COARSE, measured.ROWS_LEFT_OUT),
-    *(measured.CONTACTS_LEFT_OUT, measured.CONTACT_RESIDUAL, measured.OVERLAP),
-)
 SLICE = 0.1  # wall time that a launch of many steps should take at most [s]
+MARGIN = 1e-6  # of a nominal step: what is due so near to its end is due there
 FIRST_SLICE, LARGEST_SLICE = 4, 2**20  # sub-steps of a launch, before their cost is known and at most
 
 
@@ -64,15 +62,18 @@ class Runner:
         self.worlds, self.device, self.clamps = worlds, device, clamps
         self.script, self.carry_out = script, carry_out
         self.strict = self.paused = False
+        self.about_to: Callable[[], None] | None = None  # called when all is ready for a step
         self.between: Callable[[], None] | None = None  # called between launches; what it raises ends the steps
         self.work_limit = method.most_work
         self.dt = dt
         self._facts: Facts | None = None
         self.edition = 0  # counts edits: what was derived from parameters before one is stale
+        self.beats = Beats(self)
         self.start(System(model, worlds, device, coordinates, contacts=contacts))
 
     def start(self, system: System) -> None:
         """Take a system into use at its authored pose, with fresh books."""
+        self.method.refuse(system)
         choose_rows(system, self.redundancy)
         state = State(system.counts, self.device, type(self.method))
         bench = Bench(system, state, allocate_work(system.counts, self.device))
@@ -88,12 +89,14 @@ class Runner:
         self.start_push = push_apart(self.bench, self.contacts)
         if self.start_push:
             self.state.write("edits", self.start_push.energy[None])
+        self.beats.arrive()
 
     def go_to_start(self) -> None:
         """Set clock, count and script back."""
         self.script_position = 0
         self.clock = 0.0
         self.count = 0
+        self.beats.restart()
 
     def follow(self, script: list) -> None:
         """Take another script: edits by the time at which they are due [s]."""
@@ -123,6 +126,8 @@ class Runner:
         if state is not self.state:
             self.bench = Bench(self.system, state, self.work)
             self.state, self.readout, self.guard = state, self.bench.readout, Guard(self)
+        if unknowns := self.method.unknowns(self.system.counts):
+            make_room(self.work, self.system.counts, unknowns, self.device)
         if tableau is not None:
             self.system.arrays.tableau = wp.array(tableau, dtype=wp.float64, device=self.device)
         self.system.arrays.spares.fill_(int(self.method.skips_spares and self.system.counts.spares))
@@ -133,13 +138,17 @@ class Runner:
         self.edition += 1
         self._facts = None
         alone = self.device == "cpu" and self.worlds == 1
-        self._simple = alone and not (self.clamps or self.script or self.system.channels.callables)
+        busy = self.clamps or self.script or self.system.channels.callables or self.about_to or self.beats
+        self._simple = alone and not busy
         self.guard.at = 0
         self.slice = FIRST_SLICE if self.device == "cpu" else 1000  # what a step costs now may be another
 
     def _record(self) -> None:
         inputs = [self.system.arrays, self.state.arrays, self.work]
-        if self.contacts is None:
+        host = self.method.host_launch(self.system, self.state, self.work)
+        if host is not None:
+            self.launch = host
+        elif self.contacts is None:
             self.launch = record_launch(self.method.kernel, self.worlds, inputs, self.device)
         else:
             kernel = touching_kernel(self.method)
@@ -185,6 +194,16 @@ class Runner:
         self.set_steps(self.substeps)
         self._facts = None
 
+    @property
+    def steps(self) -> int:
+        """Sub-steps that a launch takes."""
+        return self._steps
+
+    @property
+    def report(self) -> np.ndarray:
+        """Rows of the last launch's report [row, world]; on the CPU a view."""
+        return self._report if self.device == "cpu" else self.work.report.numpy()
+
     def set_steps(self, steps: int) -> None:
         """Set how many sub-steps a launch takes."""
         self._steps = steps
@@ -226,21 +245,30 @@ class Runner:
         raw = None
         left = n
         self.clamps.acted.clear()
+        self.beats.faults = {}
         while left > 0:
             self._run_script()
             part = min(left, self._steps_to_script(), max(1, self.slice // self.substeps)) if not self.clamps else 1
+            splits = False
+            if self.beats:
+                self.beats.depart()
+                part, splits = self._up_to_beat(part)
             try:
                 self.clamps.before(self)
                 if self.system.channels.callables:
                     part = min(part, max(1, CALLABLE_STEPS // self.substeps))
                     steps = part * self.substeps
-                    if steps <= self.slice or part > 1:  # pieces sample their own
+                    if (steps <= self.slice or part > 1) and not splits:  # pieces sample their own
                         self.system.channels.sample_callables(self.system.arrays, self.time, self.h, steps)
             except InputError as error:
                 raise StepError(str(error)) from error
+            if self.about_to is not None:
+                self.about_to()
             if self.count >= self.guard.at:
                 self.guard.keep()
-            if part == 1 and self.substeps > self.slice:
+            if splits:
+                raw = self._take_split(raw)
+            elif part == 1 and self.substeps > self.slice:
                 raw = self._take_pieces(raw)
             else:
                 self._launch_timed(part * self.substeps)
@@ -248,12 +276,15 @@ class Runner:
             self.count += part
             left -= part
             self.clamps.after(self)
+            if self.beats:
+                self.beats.arrive()
             raw = self._merge(raw) if left or raw is not None else raw
             if raw is not None and self.device == "cpu" and raw[measured.BROKEN].any():
                 break  # what would come after it is of no use
             if left:
                 self.hear()
-        report = StepReport(self.facts(), self.count, n * self.substeps, raw, tuple(self.clamps.acted))
+        clamped, faults = tuple(self.clamps.acted), self.beats.faults
+        report = StepReport(self.facts(), self.count, n * self.substeps, raw, clamped, faults)
         if self.device == "cpu":
             self.check(report)
         return report
@@ -286,6 +317,49 @@ class Runner:
             self.guard.put(before)
             raise
 
+    def _up_to_beat(self, part: int) -> tuple[int, bool]:
+        """How many of so many steps lie before something is due; and whether that is inside the next one."""
+        self.guard.at = 0  # what a controller has written cannot be asked for again
+        whole = self.beats.whole_steps()
+        return int(max(1, min(part, whole))), whole < 1
+
+    def _take_split(self, raw: np.ndarray | None) -> np.ndarray | None:
+        """A nominal step in pieces that end where something is due; as if nothing had been if one is ended."""
+        before, end, h = wp.clone(self.state.array), self.time + self.dt, self.h
+        try:
+            while True:
+                left, wait = end - self.time, self.beats.next_in(self.time)
+                is_last = wait > left - MARGIN * self.dt
+                span = left if is_last else wait
+                steps = max(1, math.ceil(span / h * (1.0 - 1e-9)))
+                self._set_size(span / steps, steps)
+                if self.system.channels.callables:
+                    self.system.channels.sample_callables(self.system.arrays, self.time, span / steps, steps)
+                self.launch()
+                if is_last or (self.device == "cpu" and self.report[measured.BROKEN].any()):
+                    return raw
+                raw = self._merge(raw)
+                self.beats.arrive()
+                self.beats.depart()
+                self.hear()
+        except BaseException:  # Ctrl-C among them
+            if before.shape == self.state.array.shape:  # a controller may have had the system built anew
+                self.guard.put(before)
+            raise
+        finally:
+            self._set_size(h, self.substeps)
+
+    def _set_size(self, h: float, steps: int) -> None:
+        """Let a launch take so many sub-steps of a size [s]."""
+        arrays = self.system.arrays
+        if self.device == "cpu":  # Warp's own takes ten times as long
+            arrays.h.numpy()[0] = arrays.nominal_h.numpy()[0] = h
+        else:
+            arrays.h.fill_(h)
+            arrays.nominal_h.fill_(h)
+        if steps != self._steps:
+            self.set_steps(steps)
+
     def hear(self) -> None:
         """Let whoever waits for the end of something long speak."""
         if self.between is not None:
@@ -294,18 +368,7 @@ class Runner:
     def _merge(self, raw: np.ndarray | None) -> np.ndarray:
         """The report of several launches as that of one."""
         new = self.work.report.numpy().copy()
-        if raw is not None:
-            for row in (measured.TOTAL_ITERATIONS, measured.SUB_STEPS, measured.ENDED_BY_LIMIT):
-                new[row] += raw[row]
-            for row in WORST:
-                new[row] = np.maximum(new[row], raw[row])
-            for row, slot in (
-                (measured.POSITION_RESIDUAL, measured.POSITION_SLOT),
-                (measured.VELOCITY_RESIDUAL, measured.VELOCITY_SLOT),
-            ):
-                worse = raw[row] > new[row]
-                new[row, worse], new[slot, worse] = raw[row, worse], raw[slot, worse]
-        return new
+        return new if raw is None else together([raw, new])
 
     def _steps_to_script(self) -> int:
         if self.script_position >= len(self.script):
@@ -327,7 +390,7 @@ class Runner:
         if report.raw[measured.BROKEN].any():
             world = int(np.argmax(report.raw[measured.BROKEN]))
             body = self.guard.go_back()
-            raise broken(self.system.model.name, report.raw, world, self.worlds, body, self.time, self.dt)
+            raise broken(self.system, report.raw, world, self.worlds, body, self.time, self.dt)
         if self.strict and report.trouble:
             error = StepError("; ".join(str(one) for one in report.trouble))
             error.cause = report.trouble[0].cause

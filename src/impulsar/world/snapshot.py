@@ -9,7 +9,7 @@ from ..author.model import Model
 from ..edits.parameters import read_model
 from ..engine.state import Layout, State, allocate_work
 from ..engine.system import TOPOLOGY_OF_EDITS, System
-from ..engine.system.slots import IDLE, SlotKey
+from ..engine.system.slots import IDLE, SlotKey, has_turns
 
 if TYPE_CHECKING:
     from .runner import Runner
@@ -42,7 +42,13 @@ class Snapshot:
     steps: int
     script_position: int
     paused: bool
+    controllers: tuple[tuple[Any, float], ...] = ()  # edits `Attach`, and when they were [s]
     present: Model | None = None  # with what edits have set since it was built; None: from a file, read from the arrays
+
+    @property
+    def turning(self) -> bool:
+        """Whether its hands have rows to turn what they hold."""
+        return has_turns(self.slots)
 
 
 def take(runner: "Runner") -> Snapshot:
@@ -69,6 +75,7 @@ def take(runner: "Runner") -> Snapshot:
         runner.count,
         runner.script_position,
         runner.paused,
+        tuple((one.edit, one.start) for one in runner.beats.controllers.values()),
         system.model,
     )
 
@@ -82,6 +89,7 @@ def put_back(runner: "Runner", snapshot: Snapshot) -> None:
     same = (
         system.built is snapshot.model
         and (hands, loads) == (system.counts.hands, system.counts.loads)
+        and bool(system.counts.turns) == snapshot.turning
         and system.coordinates == snapshot.coordinates
     )
     runner.method = snapshot.method
@@ -91,6 +99,7 @@ def put_back(runner: "Runner", snapshot: Snapshot) -> None:
             *(snapshot.model, runner.worlds, runner.device, snapshot.coordinates, hands, spare),
             checked=True,
             contacts=system.asked,
+            turning=snapshot.turning,
         )
         system.drop_rows(list(snapshot.idle))
         system.redundancy = runner.redundancy
@@ -116,6 +125,7 @@ def put_back(runner: "Runner", snapshot: Snapshot) -> None:
     runner.clock, runner.count = snapshot.clock, snapshot.steps
     runner.script_position = snapshot.script_position
     runner.paused = snapshot.paused
+    runner.beats.put(snapshot.controllers)
     runner.equip()
     runner.forget()
     runner.refresh()

@@ -8,7 +8,7 @@ from .. import edits
 from ..author.checks import show, vector
 from ..author.errors import ModelError
 from ..author.profiles import Value
-from ..author.rotations import conjugate, rotate
+from ..author.rotations import conjugate, rotate, rotation_vectors, unit_quaternion
 from ..observe.quantities import QUANTITIES
 from ..observe.reading import out
 
@@ -29,9 +29,37 @@ class Hand:
     def __init__(self, world: "World", name: str):
         self.world, self.name = world, name
 
-    def move(self, target: Value) -> edits.Answer:
-        """Go to a world point [m], or along a profile."""
-        return self.world.apply(edits.Move(self.name, tuple(target) if isinstance(target, list) else target))
+    def move(self, target: Value | None = None, orientation: Any = None) -> edits.Answer:
+        """Go to a world point [m], or along a profile; and turn the body to an orientation.
+
+        orientation: a unit quaternion xyzw, or a rotation vector [rad] or a profile of one. None: on as before.
+        """
+        target = tuple(target) if isinstance(target, list) else target
+        return self.world.apply(edits.Move(self.name, target, self._turn(orientation)))
+
+    def _turn(self, orientation: Any) -> Any:
+        """An orientation as the edit takes it: a quaternion as a rotation vector."""
+        if (
+            isinstance(orientation, np.ndarray)
+            and orientation.shape == (self.world.worlds, 4)
+            and orientation.ndim == 2
+        ):
+            each = [unit_quaternion(f"hand '{self.name}'", "orientation", q) for q in orientation]
+            return rotation_vectors(np.array(each))
+        if isinstance(orientation, tuple | list | np.ndarray) and len(orientation) == 4:
+            q = unit_quaternion(f"hand '{self.name}'", "orientation", orientation)
+            return tuple(rotation_vectors(q).tolist())
+        return tuple(orientation) if isinstance(orientation, list) else orientation
+
+    def grip(
+        self,
+        stiffness: float | None = None,
+        damping: float | None = None,
+        angular_stiffness: float | None = None,
+        angular_damping: float | None = None,
+    ) -> edits.Answer:
+        """Hold on with other springs and dampers, in the units of `World.grab`; None: as it is."""
+        return self.world.apply(edits.Grip(self.name, stiffness, damping, angular_stiffness, angular_damping))
 
     def release(self) -> edits.Answer:
         """Let go."""
@@ -41,6 +69,11 @@ class Hand:
     def force(self) -> np.ndarray:
         """Force on the body over the last step [N]."""
         return self.world.hand_forces()[self.name]
+
+    @property
+    def torque(self) -> np.ndarray:
+        """Torque on the body, beside that of the force, over the last step [N m]."""
+        return self.world.hand_torques()[self.name]
 
 
 class BodyView:
@@ -103,6 +136,61 @@ class BodyView:
         return self.position + rotate(self.orientation, at)
 
 
+class TyreView:
+    """What a tyre does now; arrays get a leading world dimension in a batch."""
+
+    def __init__(self, world: "World", index: int):
+        self._world, self._index = world, index
+
+    def _read(self, quantity: str) -> Any:
+        return out(QUANTITIES[f"tyre.{quantity}"].read(self._world.moment())[self._index], self._world.worlds)
+
+    @property
+    def force(self) -> np.ndarray:
+        """Of the road on the wheel, world axes [N]."""
+        return self._read("force")
+
+    @property
+    def torque(self) -> np.ndarray:
+        """Of the road about the wheel's centre of mass, world axes [N m]."""
+        return self._read("torque")
+
+    @property
+    def patch(self) -> np.ndarray:
+        """The force along the rolling direction, to the left, and along the road's normal: the load [N]."""
+        return self._read("patch")
+
+    @property
+    def contact(self) -> np.ndarray:
+        """Where it touches the road [m]."""
+        return self._read("contact")
+
+    @property
+    def moment(self) -> float | np.ndarray:
+        """Aligning moment about the road's normal [N m]."""
+        return self._read("moment")
+
+    @property
+    def slip(self) -> float | np.ndarray:
+        """Longitudinal slip of the deflected tyre."""
+        return self._read("slip")
+
+    @property
+    def angle(self) -> float | np.ndarray:
+        """Slip angle of the deflected tyre [rad]."""
+        return self._read("angle")
+
+    @property
+    def camber(self) -> float | np.ndarray:
+        """Lean of the wheel to the right [rad]."""
+        return self._read("camber")
+
+    @property
+    def deflection(self) -> float | np.ndarray:
+        """How deep the rim's lowest point would be in the road [m]."""
+        return self._read("deflection")
+
+
 class JointView:
     """What a joint does now: a number for a joint with one freedom, an array for more."""
 
@@ -126,6 +214,12 @@ class JointView:
         """False where redundant constraints make the reaction a choice."""
         determinate = self._world.reactions()[1][self._index]
         return bool(determinate[0]) if self._world.worlds == 1 else determinate.copy()
+
+    @property
+    def reaction_open(self) -> Reaction:
+        """True in the components of force and torque, world axes, that redundant constraints make a choice."""
+        found = out(~self._world.moment().reactions[1][self._index], self._world.worlds)
+        return Reaction(force=found[..., 3:], torque=found[..., :3])
 
     def reaction_in(self, frame: str) -> Reaction:
         """The reaction along "world" axes or the axes of the "joint" (frame F on the first body)."""
@@ -160,3 +254,37 @@ class JointView:
     def motor_torque(self):
         """Mean over the last step [N m, N]; 0 without a motor."""
         return self._of_coordinates("motor_torque")
+
+
+class SensorView:
+    """A sensor to read from: what has come of it by now."""
+
+    def __init__(self, world: "World", name: str):
+        self._world, self.name = world, name
+
+    def _newest(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        bench = self._world.runner.bench
+        device = edits.known("world", "sensor", self.name, bench.sensors.devices)
+        return device.newest(self._world.time, bench.state.read("sensor"))
+
+    @property
+    def value(self) -> np.ndarray | float:
+        """All channels, in a batch one row for each world; NaN while there is nothing."""
+        found = out(self._newest()[0].T, self._world.worlds)
+        return float(found[0]) if np.shape(found) == (1,) else found
+
+    @property
+    def time(self) -> float | np.ndarray:
+        """When that was sampled [s]; NaN while nothing has come."""
+        return out(self._newest()[1], self._world.worlds)
+
+    @property
+    def valid(self) -> bool | np.ndarray:
+        """Whether there is a value: something has come, and a receiver has a fix."""
+        found = self._newest()[2]
+        return bool(found[0]) if self._world.worlds == 1 else found
+
+    @property
+    def channels(self) -> list[str]:
+        """Names of the channels."""
+        return [channel.name for channel in self._world.runner.bench.sensors.devices[self.name].channels]

@@ -3,16 +3,18 @@
 import threading
 import warnings
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from itertools import count
 from threading import get_ident
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .. import edits
 from ..author.checks import flag, show, whole
 from ..author.errors import ModelError, StepError
+from ..author.events import Event
 from ..author.model import Model
 from ..author.touching import touching_pairs
 from ..edits.fit import fit_kernel
@@ -27,19 +29,24 @@ from ..engine.system import System
 from ..engine.system.contacts import check_contacts
 from ..observe.books import Books
 from ..observe.contacts import Contact, Contacts
+from ..observe.fluids import added_inertia
 from ..observe.moment import Moment
 from ..observe.reading import out
 from ..observe.readout import Readout, constraint_error_kernel
 from . import snapshot
 from .budget import keep_budget
 from .clamps import Clamps
+from .control import Controller
 from .digest import Digest
 from .editing import Editor
 from .options import method_of, script_of
 from .reports import StepReport
 from .runner import Runner
 from .snapshot import Snapshot
-from .views import BodyView, Hand, JointView
+from .views import BodyView, Hand, JointView, SensorView, TyreView
+
+if TYPE_CHECKING:
+    from .pace import Timing
 
 DEFAULT_METHOD = "direct"
 OTHERS = (fit_kernel, rows_kernel, refresh_kernel, constraint_error_kernel)  # that a world needs sooner or later
@@ -234,21 +241,51 @@ class World:
         every: float | None = None,
         progress: bool | None = None,
         variables: Sequence[str] | None = None,
+        at: Sequence[float] | None = None,
+        events: Sequence[Event] | None = None,
     ):
-        """Step for a duration [s], sampling `every` [s] (default: each step); an xarray.Dataset.
+        """Step for a duration [s], to the nearest step, sampling the start and `every` [s]; an xarray.Dataset.
 
-        variables: names of results or quantities, "position", "spring.force"; by default the usual ones. Shows a
-        progress bar in a terminal. Ctrl-C keeps what was computed.
+        every: a whole multiple of dt, by default each step; the end is sampled in any case. at: times [s] at which to
+        sample instead, any from now to the end; asking for more of them changes no value. events: what to find on the
+        way, see `Event`. variables: names of results or quantities, "position", "spring.force"; by default the usual
+        ones. Shows a progress bar in a terminal. Ctrl-C keeps what was computed.
         """
-        from ..results import record
+        from .run import run
 
-        return record(self, duration, every, progress, variables)
+        return run(self, duration, every, progress, variables, at, events)
 
-    def view(self, width: str = "100%", height: int = 640, origin: str | None = None):
-        """Show this world in a notebook, to take hold of; until its `stop()`, the page's session steps it."""
+    def pace(self, duration: float, speed: float = 1.0) -> "Timing":
+        """Step for a duration [s] by the clock on the wall, `speed` times as fast; says how many steps were late.
+
+        A late step is not left out: those after it are taken at once, until the clock is caught up with.
+        """
+        from .pace import pace
+
+        return pace(self, duration, speed)
+
+    def certify(self, duration: float, variables: Sequence[str] | None = None, every: float | None = None):
+        """How many digits of a run of a duration [s] from here may be trusted, up to which time; a `Certificate`.
+
+        The run is taken on copies, also at a tenth of the tolerance, by another method and in the other coordinates;
+        the world stays as it is. variables: as of `run`; every: between the times at which runs are compared [s].
+        """
+        from .certify import certify
+
+        return certify(self, duration, variables, every)
+
+    def view(self, width: str = "100%", height: int | None = None, origin: str | None = None, compact: bool = False):
+        """Show this world in a notebook, to take hold of; until its `stop()`, the page's session steps it.
+
+        compact: the picture, play and one plot only. height [pixels]: 640, compact 420.
+        """
         from ..studio.notebook import view
 
-        return view(self, width, height, origin)
+        return view(self, width, height, origin, flag("view", "compact", compact))
+
+    def shown_model(self, velocities: bool = True) -> Model:
+        """The model with its bodies where they are now, moving as they do or at rest."""
+        return edits.as_shown(self._editor, flag("shown_model", "velocities", velocities))
 
     def snapshot_png(self, width: int = 960, height: int = 720) -> bytes:
         """A picture of this moment as PNG, made without a browser [pixels]."""
@@ -256,7 +293,25 @@ class World:
 
         return pose_png(self.model, pose_now(self), width, height)
 
+    def _repr_png_(self) -> bytes | None:
+        """This moment as a picture, for notebooks; None without a body, or while another thread steps it."""
+        if not self.model.bodies or not self._door.acquire(blocking=False):
+            return None
+        try:
+            return self.snapshot_png(640, 480)
+        finally:
+            self._door.release()
+
     # its door -------------------------------------------------------------------------------------
+
+    @contextmanager
+    def at_work(self, what: str) -> Iterator[None]:
+        """Hold the world's door, so that nothing steps or edits it meanwhile."""
+        self._enter(what)
+        try:
+            yield
+        finally:
+            self._door.release()
 
     def _enter(self, what: str) -> None:
         """Take the world's door, or refuse: two threads would write over each other's state."""
@@ -303,12 +358,25 @@ class World:
         """Set "part.parameter" to a value, or one per world: world.set("arm.mass", masses)."""
         return self.apply(edits.SetParameter(path, values))
 
-    def grab(self, body: str, at=(0.0, 0.0, 0.0), stiffness: float = 1000.0, damping: float = 1.0, name=None) -> "Hand":
-        """Take hold of a point of a body (its own frame, from its centre of mass [m]) by a spring-damper."""
+    def grab(
+        self,
+        body: str,
+        at=(0.0, 0.0, 0.0),
+        stiffness: float = 1000.0,
+        damping: float = 1.0,
+        name=None,
+        *,
+        angular_stiffness: float = 0.0,
+        angular_damping: float = 0.0,
+    ) -> "Hand":
+        """Take hold of a point of a body (its own frame, from its centre of mass [m]) by a spring-damper.
+
+        With angular stiffness [N m/rad] or damping [N m s/rad] the hand also holds its orientation, and can turn it.
+        """
         if name is None:
             model, live = self.system.model, (*self.system.hand_names, *self.system.load_names)
             name = next(n for k in count(1) if (n := f"hand {k}") not in live and model.holder(n) is None)
-        self.apply(edits.Grab(name, body, _point(at), stiffness, damping))
+        self.apply(edits.Grab(name, body, _point(at), stiffness, damping, angular_stiffness, angular_damping))
         return Hand(self, name)
 
     def drag(self, body: str, target, at=(0.0, 0.0, 0.0)) -> edits.Answer:
@@ -326,6 +394,34 @@ class World:
     def remove(self, kind: str, name: str) -> edits.Answer:
         """Remove a part, and with a body everything that holds on to it."""
         return self.apply(edits.Remove(kind, name))
+
+    def attach(
+        self,
+        name: str,
+        controller: Callable[[float, np.ndarray], Any],
+        rate: float,
+        reads: Sequence[str] = (),
+        writes: Sequence[str] = (),
+        hold: str = "last",
+        budget: float | None = None,
+    ) -> Controller:
+        """Let a controller act at a rate [Hz] from now on, or exchange the one of that name.
+
+        controller(time, inputs) gets what it reads as one array, in a batch one row for each world, and returns what
+        it writes: numbers, or rows of them. reads: signals, vectors and sensors; writes: motors, loads, parameters;
+        see docs/control.md. hold: what stays of a call that fails, "last" or "zero"; budget: wall time of a call [s].
+        """
+        self.apply(edits.Attach(name, controller, rate, tuple(reads), tuple(writes), hold, budget))
+        return self.runner.beats.controllers[name]
+
+    def detach(self, name: str) -> edits.Answer:
+        """Let a controller act no more."""
+        return self.apply(edits.Detach(name))
+
+    @property
+    def controllers(self) -> dict[str, Controller]:
+        """Those that are attached, by name, with their calls and faults."""
+        return dict(self.runner.beats.controllers)
 
     def snapshot(self) -> Snapshot:
         """Everything needed to go on from here, as data."""
@@ -363,6 +459,15 @@ class World:
         edits.known("world", "joint", name, self.readout.rows)
         return JointView(self, name)
 
+    def tyre(self, name: str) -> "TyreView":
+        """A tyre to read from."""
+        return TyreView(self, edits.known("world", "tyre", name, self.system.index_of("tyre")))
+
+    def sensor(self, name: str) -> "SensorView":
+        """A sensor to read from."""
+        edits.known("world", "sensor", name, self.system.model.sensors)
+        return SensorView(self, name)
+
     def point(self, body: str, at=(0.0, 0.0, 0.0)) -> np.ndarray:
         """World place of a point of a body, given in its own frame [m]."""
         return self.body(body).point(at)
@@ -393,16 +498,28 @@ class World:
     def reactions(self) -> tuple[np.ndarray, np.ndarray]:
         """Reactions of all joints in the author's order [joint, world, torque and force], and whether determinate."""
         wrenches, determinate = self.moment().reactions
-        return wrenches.copy(), determinate
+        return wrenches.copy(), np.all(determinate, axis=-1)
 
     def contacts(self, world: int = 0) -> list[Contact]:
         """Where shapes touch at the end of the last step, of one world of a batch."""
         return Contacts(self.runner.bench).read(whole("contacts", "world", world, 0, self.worlds - 1))
 
+    def added_mass(self, body: str) -> np.ndarray:
+        """Added inertia of a body in a fluid as it is immersed now, about its centre of mass and along its axes:
+        6 x 6, turns first, so that it gives the momenta [N m s, N s] of a twist [rad/s, m/s]; zero out of fluids."""
+        index = edits.known("added_mass", "body", body, self.system.body_index)
+        return out(added_inertia(self.runner.bench, index), self.worlds)
+
     def hand_forces(self) -> dict[str, np.ndarray]:
         """Force of each hand on its body over the last step [N]."""
-        forces = self.runner.bench.forces.hands()
-        return {name: out(forces[k], self.worlds) for k, name in enumerate(self.system.hand_names) if name}
+        return self._by_hand(self.runner.bench.forces.hands())
+
+    def hand_torques(self) -> dict[str, np.ndarray]:
+        """Torque of each hand on its body, beside that of its force, over the last step [N m]."""
+        return self._by_hand(self.runner.bench.forces.hand_torques())
+
+    def _by_hand(self, values: np.ndarray) -> dict[str, np.ndarray]:
+        return {name: out(values[k], self.worlds) for k, name in enumerate(self.system.hand_names) if name}
 
 
 def _coordinates_of(method: Any, coordinates: object) -> str:

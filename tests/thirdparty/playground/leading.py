@@ -18,7 +18,7 @@ from impulsar.engine.forces.total import total_over
 from impulsar.engine.integrate.books import book_forces, book_rows, measure_energy
 from impulsar.engine.integrate.clock import advance_clock
 from impulsar.engine.methods import Block, Method, own_options
-from impulsar.engine.report import check_finite, report_step, start_report
+from impulsar.engine.report import check_state, report_step, start_report
 from impulsar.engine.solve.cones import share_cone_mass
 from impulsar.engine.solve.sweep import start_pseudo, sweep, warm_start
 from impulsar.engine.spatial import ONE, ZERO
@@ -120,4 +120,4 @@ def leading_kernel(m: SystemArrays, s: StateArrays, x: WorkArrays):
     for k in range(m.steps[0]):
         step(m, s, x, k == m.steps[0] - 1, w)
     measure_energy(m, s, x, w)
-    check_finite(x, w)
+    check_state(m, x, w)

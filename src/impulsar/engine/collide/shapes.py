@@ -88,13 +88,14 @@ def _hull(points: np.ndarray) -> Solid:
     low, high = corners.min(axis=0), corners.max(axis=0)
     size = float(np.linalg.norm(high - low))
     faces, normals = [], []
-    left = set(range(len(found.simplices)))
-    while left:
-        normal, offset = found.equations[min(left), :3], found.equations[min(left), 3]
-        off = corners @ normal + offset
-        on = np.flatnonzero(np.abs(off) <= COPLANAR * size)
-        flat = [k for k in left if set(number[found.simplices[k]]) <= set(on.tolist())]
-        left -= {*flat, min(left)}
+    left, triangles = np.ones(len(found.simplices), bool), number[found.simplices]
+    while left.any():
+        first = int(np.argmax(left))
+        normal, offset = found.equations[first, :3], found.equations[first, 3]
+        is_on = np.abs(corners @ normal + offset) <= COPLANAR * size
+        on = np.flatnonzero(is_on)
+        left &= ~is_on[triangles].all(axis=1)
+        left[first] = False
         e = corners[on[1]] - corners[on[0]]
         e = e / np.linalg.norm(e)
         f = np.cross(normal, e)

@@ -2,6 +2,7 @@
 
 import warp as wp
 
+from ...author.joints import LENGTH, LOCK_X, LOCK_Z
 from ..spatial import ONE, ZERO, f64
 from ..state import StateArrays, WorkArrays
 from ..system import SystemArrays
@@ -15,6 +16,13 @@ from .rows import add_pair, clear_row, set_equation
 @wp.func
 def is_closure(kind: int) -> bool:
     return kind == CLOSURE
+
+
+@wp.func
+def is_length(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], r: int, w: int) -> bool:
+    """Whether a row holds two points of a joint together, so that its error is a length."""
+    code = m.slot_code[r]
+    return is_closure(x.row_kind[r, w]) and ((code >= LOCK_X and code <= LOCK_Z) or code == LENGTH)
 
 
 @wp.func

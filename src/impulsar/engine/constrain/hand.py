@@ -1,5 +1,7 @@
 """Hands: a point of a body pulled to a target by a spring and damper, one row for each axis of the world.
 
+What they do by the rows that turn (codes from TURNS on) is in hand_turn.py.
+
     force of an instant   f = -k (tip - target) - c (u - target's velocity)     per axis (Mariti 2012 eq. 10)
 
 A hand whose target was set to a point moves there evenly over the nominal step.
@@ -13,6 +15,7 @@ from ..state import StateArrays, WorkArrays
 from ..system import SystemArrays
 from ..system.channels import CONSTANT, channel, channel_rate
 from ..system.slots import HAND
+from . import hand_turn
 from .compliant import damped_speed, soften, soften_midway
 from .frames import Pair, pair_velocity, point_of
 from .rows import add_pair, clear_row, push_pair
@@ -25,18 +28,19 @@ def is_hand(kind: int) -> bool:
 
 @wp.func
 def is_empty(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], r: int, w: int) -> bool:
-    return m.hand_body[x.row_part[r, w]] < 0
+    """Whether a slot has nothing to act on, or to act by."""
+    return m.hand_body[x.row_part[r, w]] < 0 or hand_turn.is_idle(m, r, w)
 
 
 @wp.func
 def stiffness(m: wp.ref[SystemArrays], r: int, w: int) -> f64:
-    """[N/m]"""
+    """[N/m, N m/rad]"""
     return m.slot_a[r, w]
 
 
 @wp.func
 def damping(m: wp.ref[SystemArrays], r: int, w: int) -> f64:
-    """[N s/m]"""
+    """[N s/m, N m s/rad]"""
     return m.slot_b[r, w]
 
 
@@ -67,13 +71,17 @@ def target_rate(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkA
 def target_step(
     m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], r: int, t: f64, h: f64, w: int
 ) -> f64:
-    """How far it moves in a step h from time t [m]."""
+    """How far it moves in a step h from time t [m, rad]."""
+    if hand_turn.is_turn(m, r):
+        return hand_turn.component(m, r, hand_turn.target_step(m, s, x.row_part[r, w], t, h, w))
     return target(m, s, x, r, t + h, w) - target(m, s, x, r, t, w)
 
 
 @wp.func
 def pair(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], r: int, w: int) -> Pair:
     """Pair of one component of a hand on its body."""
+    if hand_turn.is_turn(m, r):
+        return hand_turn.pair(m, x, r, w)
     k = x.row_part[r, w]
     hold = Pair()
     hold.first = -1
@@ -86,8 +94,10 @@ def pair(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], r: int, w: int) -> Pair
 
 @wp.func
 def stretch(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], r: int, w: int) -> f64:
-    """Along its axis, where the hand is now [m]."""
+    """Along or about its axis, where the hand is now [m, rad]."""
     k = x.row_part[r, w]
+    if hand_turn.is_turn(m, r):
+        return hand_turn.component(m, r, hand_turn.off_now(m, s, x, k, w))
     axis = m.slot_code[r]
     tip = point_of(x, m.hand_body[k], m.hand_point[k, w], w)
     return tip[axis] - s.hand_target[3 * k + axis, w]
@@ -101,6 +111,9 @@ def fill(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays],
     clear_row(x, r, w)
     hold = pair(m, x, r, w)
     add_pair(m, x, r, hold, ONE, w)
+    if hand_turn.is_turn(m, r):
+        off = hand_turn.component(m, r, hand_turn.off_at(m, s, x, x.row_part[r, w], t, w))
+        return soften(x, r, off, target_step(m, s, x, r, t, h, w) / h, stiffness(m, r, w), damping(m, r, w), h, w)
     start = target(m, s, x, r, t, w)
     speed = (target(m, s, x, r, t + h, w) - start) / h
     d = hold.point[m.slot_code[r]] - start
@@ -110,6 +123,11 @@ def fill(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays],
 @wp.func
 def midway(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], r: int, t: f64, h: f64, w: int):
     if x.row_mass[r, w] == ZERO:
+        return
+    if hand_turn.is_turn(m, r):
+        off = hand_turn.component(m, r, hand_turn.off_midway(m, s, x, x.row_part[r, w], t, h, w))
+        moved = target_step(m, s, x, r, t, h, w)
+        soften_midway(m, x, r, off, moved / h, stiffness(m, r, w), damping(m, r, w), h, w)
         return
     start = target(m, s, x, r, t, w)
     end = target(m, s, x, r, t + h, w)
@@ -135,6 +153,9 @@ def act(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], 
     """Add the force of an instant to its body's wrench; returns it, its power and what its damper takes [W]."""
     if is_empty(m, x, r, w):
         return ZERO, ZERO, ZERO
+    if hand_turn.is_turn(m, r):
+        torque, power, loss = hand_turn.act(m, s, x, r, t, w)
+        return torque, power, loss
     hold = pair(m, x, r, w)
     speed = target_rate(m, s, x, r, t, w)
     u = pair_velocity(x, hold, w) - speed
@@ -151,3 +172,5 @@ def arrive(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], t: f64, w: int):
         if m.hand_body[k] >= 0:
             for axis in range(3):
                 s.hand_target[3 * k + axis, w] = channel(m, m.hand_channel[k] + axis, t, w)
+            if m.turn_channel.shape[0] > 0:
+                hand_turn.arrive(m, s, k, t, w)

@@ -21,11 +21,11 @@ from ..coordinates.tree import row_velocity
 from ..spatial import HALF, ONE, ZERO, f64, vec6
 from ..state import StateArrays, WorkArrays
 from ..system import SystemArrays
-from ..system.slots import ELEMENT, HAS_ELEMENTS
-from . import closure, compliant, coupling, friction, hand, limit, motor
+from ..system.slots import ELEMENT, HAS_ELEMENTS, TURNS
+from . import closure, compliant, coupling, friction, hand, hand_turn, limit, motor
 from .accelerations import joint_acceleration
 from .frames import Pair
-from .rows import book_impulse, own_jacobian, own_pair, pair_jacobian
+from .rows import book_impulse, own_coordinate, own_jacobian, own_pair, pair_jacobian
 from .transmit import take_off, transmit
 from .turning import carried_pair, joint_pair_rate
 
@@ -78,6 +78,12 @@ def is_element(x: wp.ref[WorkArrays], r: int, w: int) -> bool:
 
 
 @wp.func
+def is_slot_of(m: wp.ref[SystemArrays], r: int, kind: int) -> bool:
+    """Whether a slot is that of an element of a kind."""
+    return m.slot_kind[r] == kind
+
+
+@wp.func
 def is_loss(m: wp.ref[SystemArrays], r: int) -> bool:
     """Whether what a slot's impulse takes is a loss: friction and limits. Also where no rows are listed."""
     return friction.is_friction(m.slot_kind[r]) or limit.is_limit(m.slot_kind[r])
@@ -115,6 +121,17 @@ def has_coordinate(x: wp.ref[WorkArrays], r: int, w: int) -> bool:
 def holds(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], r: int, w: int) -> bool:
     """Whether a row holds a position whatever it takes: an equation, or a servo without bound."""
     return is_equation(x, r, w) or (motor.is_servo(x, r, w) and not motor.is_bounded(m, r, w))
+
+
+@wp.func
+def is_felt(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], r: int, w: int) -> bool:
+    """Whether a slot's force, or the power that is booked of it, depends on velocities."""
+    kind = kind_of(x, r, w)
+    if compliant.is_compliant(kind):
+        return compliant.damping(m, x, r, w) > ZERO
+    if hand.is_hand(kind):
+        return not hand.is_empty(m, x, r, w)
+    return is_force(x, r, w) or is_element(x, r, w)
 
 
 @wp.func
@@ -257,6 +274,25 @@ def jacobian(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], r: int, w: int):
         pair_jacobian(m, x, r, pair(m, x, r, w), w)
 
 
+@wp.func
+def place(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], r: int, w: int) -> f64:
+    """What a bilateral row holds: an equation its error, a motor its coordinate [m, rad]."""
+    kind = kind_of(x, r, w)
+    if closure.is_closure(kind):
+        return closure.error(m, s, x, r, w)
+    if coupling.is_coupling(kind):
+        return coupling.error(m, s, x, r, w)
+    return own_coordinate(m, s, x, r, w)
+
+
+@wp.func
+def due(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], r: int, t: f64, h: f64, w: int) -> f64:
+    """What `place` of a bilateral row, which is at its place of time t now, should be at t + h."""
+    if is_drive(x, r, w):
+        return motor.due(m, s, x, r, t, h, w)
+    return ZERO
+
+
 # compliant rows
 
 
@@ -300,10 +336,26 @@ def elastic_energy(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[Wo
 def target_step(
     m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], r: int, t: f64, h: f64, w: int
 ) -> f64:
-    """How far the other end of a slot's spring is moved in the step by a hand [m]."""
+    """How far the other end of a slot's spring is moved in the step by a hand [m, rad]."""
     if hand.is_hand(kind_of(x, r, w)):
         return hand.target_step(m, s, x, r, t, h, w)
     return ZERO
+
+
+@wp.func
+def stretch_after(
+    m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], r: int, t: f64, h: f64, w: int
+) -> f64:
+    """Of a slot's spring with its bodies where they are, and its other end where a hand has it at t + h [m, rad]."""
+    if hand.is_hand(kind_of(x, r, w)) and hand_turn.is_turn(m, r):
+        return hand_turn.component(m, r, hand_turn.off_at(m, s, x, x.row_part[r, w], t + h, w))
+    return stretch(m, s, x, r, w) - target_step(m, s, x, r, t, h, w)
+
+
+@wp.func
+def turns_hand(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], r: int, w: int) -> bool:
+    """Whether a slot is the first of the three by which a hand that is in use turns."""
+    return hand.is_hand(kind_of(x, r, w)) and m.slot_code[r] == TURNS and not hand.is_empty(m, x, r, w)
 
 
 # what it did

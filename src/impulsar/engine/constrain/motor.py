@@ -12,7 +12,7 @@ from ..coordinates.tree import row_velocity
 from ..spatial import HALF, ONE, UNLIMITED, ZERO, f64
 from ..state import StateArrays, WorkArrays
 from ..system import SystemArrays
-from ..system.channels import channel, channel_acceleration, channel_rate, just_before
+from ..system.channels import channel, channel_acceleration, channel_mean, channel_rate, just_before
 from ..system.slots import MOTOR_POSITION, MOTOR_SPEED, MOTOR_TORQUE
 from .accelerations import joint_acceleration
 from .frames import Pair, pair_velocity
@@ -95,6 +95,15 @@ def error(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays]
     if is_servo(x, r, w):
         return own_coordinate(m, s, x, r, w) - target(m, r, t, w)
     return ZERO
+
+
+@wp.func
+def due(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], r: int, t: f64, h: f64, w: int) -> f64:
+    """Where its coordinate, which is that of time t now, should be at t + h; h may be negative [m, rad]."""
+    if is_servo(x, r, w):
+        return target(m, r, t + h, w)
+    travel = h * channel_mean(m, m.slot_channel[r], wp.min(t, t + h), wp.abs(h), w)
+    return own_coordinate(m, s, x, r, w) + travel
 
 
 @wp.func

@@ -14,7 +14,7 @@ of order h there. Wrenches are given about M's origin, in world axes.
 
 import warp as wp
 
-from ..coordinates.inertia import inertial_wrench, momentum, weight
+from ..coordinates.inertia import added_weight, inertial_wrench, momentum, weight
 from ..freedoms import is_turn
 from ..spatial import angular, carry_twist, carry_wrench, f64, linear, spatial, vec3, vec6, zero3
 from ..state import StateArrays, WorkArrays
@@ -29,6 +29,8 @@ def start_reactions(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], h: f64, w: i
     for i in range(m.parent.shape[0]):
         x.own_torque[i, w] = zero3()
         x.transmitted[i, w] = -(momentum(m, x, i, x.twist[i, w], w) / h) - weight(m, i, w) - x.wrench[i, w]
+        if m.wet_start.shape[0] > 0:  # it was taken off the wrench
+            x.transmitted[i, w] = x.transmitted[i, w] - added_weight(m, x, i, w)
 
 
 @wp.func(inline=False)

@@ -9,12 +9,12 @@ body, whose P is along v,
 
     gyroscopic = [w × L + v × P, w × P] - I [0, w × v] = [w × I_W w, 0]
 
-Added mass, I + I_a with a full I_a turned as `turn_inertia` turns I_W, enters here: in `spatial_inertia`, `momentum`,
-`gyroscopic` by the general form, `twice_kinetic`, and in `weight` not at all. Gravity is an acceleration of the ground
-(`accelerate`), which makes all of I heavy: the weight of I_a, -I_a [0, g], is to be taken off among the forces. Where
-a body is taken alone its inertia is a mass and a matrix: `free_answer` and `drift` by `spins_free`, and SIMGC's trees
-that are joined anew by `tree_motion` (system/build.py). A body with added mass is to have neither, and is then moved
-by `articulate`, which takes any I. The armature a of a freedom adds a to D in `articulate`, to the diagonal of
+In a fluid it is I + I_a (added_mass.py), a full I_a that is turned and immersed by `turn_inertia`, with the general
+form of `gyroscopic`. What is heavy is m alone, but gravity is an acceleration of the ground (`accelerate`), which makes
+all of I heavy: the weight of I_a, `added_weight`, is taken off among the forces. Where a body is taken alone its
+inertia is a mass and a matrix: `free_answer` and `drift` by `spins_free`, and SIMGC's trees that are joined anew by
+`tree_motion` (system/build.py). A body with added mass has neither, and is moved by `articulate`, which takes any I.
+The armature a of a freedom adds a to D in `articulate`, to the diagonal of
 `joint_inertia`, and a v² to twice the kinetic energy.
 """
 
@@ -23,33 +23,49 @@ import warp as wp
 
 from ..spatial import ZERO, angular, f64, linear, mat33, rotate_inertia, spatial, vec3, vec6, zero3
 from ..state import WorkArrays
-from ..system import System, SystemArrays
+from ..system import SystemArrays
+from .added_mass import added_momentum, added_products, immerse
 
 
 @wp.func
 def turn_inertia(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], i: int, R_WB: mat33, w: int):
     """The inertia of body i in world axes, where it is turned by R_WB."""
     x.I_W[i, w] = rotate_inertia(R_WB, m.inertia[i, w])
+    if m.wet_start.shape[0] > 0:
+        immerse(m, x, i, R_WB, w)
 
 
 @wp.func
 def spatial_inertia(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], i: int, w: int):
     """Blocks ww, wv, vv of I."""
     mass = m.mass[i, w]
-    return x.I_W[i, w], mat33(), mat33(mass, ZERO, ZERO, ZERO, mass, ZERO, ZERO, ZERO, mass)
+    ww = x.I_W[i, w]
+    wv = mat33()
+    vv = mat33(mass, ZERO, ZERO, ZERO, mass, ZERO, ZERO, ZERO, mass)
+    if m.wet_start.shape[0] > 0:
+        ww += x.A_ww[i, w]
+        wv += x.A_wv[i, w]
+        vv += x.A_vv[i, w]
+    return ww, wv, vv
 
 
 @wp.func
 def momentum(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], i: int, V: vec6, w: int) -> vec6:
     """I V: angular momentum about the centre of mass, and linear momentum."""
-    return spatial(x.I_W[i, w] * angular(V), m.mass[i, w] * linear(V))
+    own = spatial(x.I_W[i, w] * angular(V), m.mass[i, w] * linear(V))
+    if m.wet_start.shape[0] > 0:
+        own += added_momentum(x, i, V, w)
+    return own
 
 
 @wp.func
 def gyroscopic(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], i: int, w: int) -> vec6:
     """What the momentum of body i asks for by its present twist alone."""
     w_B = angular(x.twist[i, w])
-    return spatial(wp.cross(w_B, x.I_W[i, w] * w_B), zero3())
+    asked = spatial(wp.cross(w_B, x.I_W[i, w] * w_B), zero3())
+    if m.wet_start.shape[0] > 0:
+        asked += added_products(m, x, i, x.twist[i, w], w)
+    return asked
 
 
 @wp.func
@@ -61,7 +77,10 @@ def inertial_wrench(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], i: int, A: v
 @wp.func
 def twice_kinetic(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], i: int, V: vec6, w: int) -> f64:
     """V · I V [J]."""
-    return m.mass[i, w] * wp.dot(linear(V), linear(V)) + wp.dot(angular(V), x.I_W[i, w] * angular(V))
+    twice = m.mass[i, w] * wp.dot(linear(V), linear(V)) + wp.dot(angular(V), x.I_W[i, w] * angular(V))
+    if m.wet_start.shape[0] > 0:
+        twice += wp.dot(V, added_momentum(x, i, V, w))
+    return twice
 
 
 @wp.func
@@ -74,6 +93,12 @@ def body_mass(m: wp.ref[SystemArrays], i: int, w: int) -> f64:
 def weight(m: wp.ref[SystemArrays], i: int, w: int) -> vec6:
     """Wrench of gravity on body i."""
     return spatial(zero3(), m.mass[i, w] * m.gravity[0, w])
+
+
+@wp.func
+def added_weight(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], i: int, w: int) -> vec6:
+    """What gravity as an acceleration of the ground does to the fluid about body i, which is not heavy."""
+    return added_momentum(x, i, spatial(zero3(), m.gravity[0, w]), w)
 
 
 @wp.func
@@ -107,8 +132,7 @@ def moved_inertia(mass: f64, d: vec3) -> mat33:
     return mat33(s, ZERO, ZERO, ZERO, s, ZERO, ZERO, ZERO, s) - mass * wp.outer(d, d)
 
 
-def momenta(system: System, work: WorkArrays) -> np.ndarray:
-    """`momentum` of every body at its present twist, on the host [body, world, 6]."""
-    V = work.twist.numpy()
-    spin = np.einsum("bwij,bwj->bwi", work.I_W.numpy(), V[..., :3])
-    return np.concatenate([spin, system.parameter("mass")[..., None] * V[..., 3:]], axis=-1)
+def momenta(mass: np.ndarray, inertia: np.ndarray, twist: np.ndarray) -> np.ndarray:
+    """`momentum` of every body on the host, of arrays [body, world, ...] [body, world, 6]."""
+    spin = np.einsum("bwij,bwj->bwi", inertia, twist[..., :3])
+    return np.concatenate([spin, mass[..., None] * twist[..., 3:]], axis=-1)

@@ -291,7 +291,7 @@ def keep_forces(
 ):
     """Forces of the rows as impulses over the nominal step, and the powers of motors and contacts."""
     slots = m.slot_kind.shape[0]
-    book = stage * ledger_size(slots, m.load_body.shape[0])
+    book = stage * ledger_size(slots, m.load_body.shape[0], m.fluid_channel.shape[0])
     s.last_h[0, w] = ZERO
     for r in range(slots):
         if is_at_rest(m, s, x, r, w):

@@ -14,12 +14,22 @@ import warp as wp
 
 from ..constrain.motor import is_motor
 from ..coordinates.inertia import twice_kinetic
+from ..forces.total import elements_elastic
 from ..freedoms import coordinates_of, is_slide, quaternion_rate
 from ..ledger import ledger_size, work_entry
 from ..spatial import ONE, ZERO, f64, normalize_rotation, quat, vec3
 from ..state import OF_SYSTEM, TILL_STIFFER, Block, StateArrays, WorkArrays, rows_of
 from ..system import SystemArrays
-from .pairs import B_AT, D_AT, E_AT, STAGES
+from .inner import (
+    add_inner,
+    copy_inner_stage,
+    inner_error,
+    keep_inner_rates,
+    return_inner,
+    save_inner,
+    set_inner_stage,
+)
+from .pairs import B_AT, D_AT, E_AT, EXPLICIT, STAGES
 
 KEPT = (  # between nominal steps
     Block("pair", 3),  # 1: the implicit pair is in use; evaluations of the other; steps until it may be tried
@@ -44,6 +54,7 @@ def save_start(s: wp.ref[StateArrays], x: wp.ref[WorkArrays], w: int):
         x.v_start[k, w] = s.v[k, w]
     for k in range(s.loop_q.shape[0]):
         x.loop_start[k, w] = s.loop_q[k, w]
+    save_inner(s, x, w)
 
 
 @wp.func
@@ -54,11 +65,13 @@ def return_to_start(s: wp.ref[StateArrays], x: wp.ref[WorkArrays], w: int):
         s.v[k, w] = x.v_start[k, w]
     for k in range(s.loop_q.shape[0]):  # a wild stage may have counted a turn
         s.loop_q[k, w] = x.loop_start[k, w]
+    return_inner(s, x, w)
 
 
 @wp.func(inline=False)
 def keep_derivatives(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], stage: int, w: int):
     """Put q̇ and v̇ of the present state into a stage."""
+    keep_inner_rates(s, x, stage, w)
     at_q = stage * s.q.shape[0]
     at_v = stage * s.v.shape[0]
     for k in range(s.v.shape[0]):
@@ -82,13 +95,14 @@ def reuse_last_stage(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[
     """The last stage was evaluated at the end of the step: it is the first of the next."""
     n_q = s.q.shape[0]
     n_v = s.v.shape[0]
-    n_book = ledger_size(m.slot_kind.shape[0], m.load_body.shape[0])
+    n_book = ledger_size(m.slot_kind.shape[0], m.load_body.shape[0], m.fluid_channel.shape[0])
     for k in range(n_q):
         x.k_q[k, w] = x.k_q[last * n_q + k, w]
     for k in range(n_v):
         x.k_v[k, w] = x.k_v[last * n_v + k, w]
     for k in range(n_book):
         x.k_book[k, w] = x.k_book[last * n_book + k, w]
+    copy_inner_stage(s, x, last, w)
 
 
 @wp.func(inline=False)
@@ -106,6 +120,7 @@ def set_stage(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArr
         for j in range(stage):
             sum_v += m.tableau[stage * STAGES + j] * x.k_v[j * n_v + k, w]
         s.v[k, w] = x.v_start[k, w] + h * sum_v
+    set_inner_stage(m, s, x, stage * STAGES, stage, h, w)
     make_unit(m, s, w)
 
 
@@ -133,12 +148,14 @@ def set_within(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkAr
         s.q[k, w] = x.q_start[k, w]
     for k in range(n_v):
         s.v[k, w] = x.v_start[k, w]
+    return_inner(s, x, w)
     for j in range(STAGES):
         step = h * dense_weight(m, j, part)
         for k in range(n_q):
             s.q[k, w] = s.q[k, w] + step * x.k_q[j * n_q + k, w]
         for k in range(n_v):
             s.v[k, w] = s.v[k, w] + step * x.k_v[j * n_v + k, w]
+        add_inner(s, x, j, step, w)
     make_unit(m, s, w)
 
 
@@ -197,7 +214,8 @@ def step_error(
             least = slide
         ratio = h * e / (least + rtol * wp.max(wp.abs(x.v_start[k, w]), wp.abs(s.v[k, w])))
         total += ratio * ratio
-    return wp.sqrt(total / f64(wp.max(n_q + n_v, 1)))  # what cannot move has no error
+    total += inner_error(m, s, x, EXPLICIT, h, rtol, slide, w)
+    return wp.sqrt(total / f64(wp.max(n_q + n_v + s.inner.shape[0], 1)))  # what cannot move has no error
 
 
 @wp.func(inline=False)
@@ -209,8 +227,8 @@ def work_error(
     A motor that prescribes the motion leaves no error in it, and near a singular position its torque is not smooth.
     """
     slots = m.slot_kind.shape[0]
-    size = ledger_size(slots, m.load_body.shape[0])
-    energy = ZERO
+    size = ledger_size(slots, m.load_body.shape[0], m.fluid_channel.shape[0])
+    energy = elements_elastic(m, s, x, w)  # a car that is parked has no other
     for i in range(m.parent.shape[0]):
         energy += twice_kinetic(m, x, i, x.twist[i, w], w)
     error = ZERO

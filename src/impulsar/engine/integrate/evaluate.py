@@ -25,7 +25,9 @@ from ..system import SystemArrays
 from .control import keep_derivatives
 from .locked import apply_locked, hold_locked, open_locked
 
+TWICE = wp.constant(wp.float64(2.0))
 CLOSE = wp.constant(wp.float64(1e-15))  # near a singular position a state so near to the joints is on them [m, rad]
+FEEDBACK = wp.constant(wp.float64(1.0))  # Option.closing: joints are closed by Baumgarte's feedback alone
 BACK_AT_ONCE = wp.constant(wp.float64(20.0))  # rate of a speed motor's way back to its target, per impulse step
 
 
@@ -36,7 +38,7 @@ def evaluate(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArra
     x.locked and x.at_rest say which rows hold beside the equations. Returns the strength of the weakest equation.
     """
     slots = m.slot_kind.shape[0]
-    book = stage * ledger_size(slots, m.load_body.shape[0])
+    book = stage * ledger_size(slots, m.load_body.shape[0], m.fluid_channel.shape[0])
     rounds = int(0)
     weakest = ONE
     while rounds < 4:
@@ -48,7 +50,8 @@ def evaluate(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArra
         rounds += 1
         if m.bilateral.shape[0] > 0:
             weakest = factor_equations(m, x, t, w)
-            if weakest >= WEAK or stage == 0 or approach_joints(m, s, x, t, w) <= CLOSE:
+            open_by_choice = m.options[Option.closing] == FEEDBACK
+            if weakest >= WEAK or stage == 0 or open_by_choice or approach_joints(m, s, x, t, w) <= CLOSE:
                 rounds = int(4)
         else:
             rounds = int(4)
@@ -60,7 +63,10 @@ def evaluate(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArra
             x.multiplier[i, w] = ZERO
             if x.solved[m.bilateral[i], w] != 0:
                 x.multiplier[i, w] = x.rhs[i, w]
-        steer_motors(m, s, x, t, w)
+        if m.options[Option.closing] == FEEDBACK:
+            feed_back(m, s, x, t, w)
+        else:
+            steer_motors(m, s, x, t, w)
         rounds = int(0)
         while rounds < 5:
             if rounds > 0:
@@ -135,7 +141,7 @@ def choose_feedback(
     What the integration leaves is removed by an even push, chosen anew where stages are, that has nothing left
     after two nominal steps: feedback from the stages' own errors would cost the pair its order. A motor that is
     off its target, because it was too weak or the target jumped, goes back at a rate α: a speed as fast as can
-    be, a position gently, lest it tear the mechanism away.
+    be, a position gently, lest it tear the mechanism away, and neither faster than a fixed step is stable for.
     """
     changed = int(0)
     for i in range(m.bilateral.shape[0]):
@@ -148,6 +154,8 @@ def choose_feedback(
                 rate = BACK_AT_ONCE / m.options[Option.impulse_step]
                 if motor.is_servo(x, r, w):
                     rate = GENTLE / m.options[Option.impulse_step]
+                if m.options[Option.steady] > ZERO:
+                    rate = wp.min(rate, ONE / m.nominal_h[0])
             if rate != x.feedback[r, w]:
                 x.feedback[r, w] = rate
                 x.push[r, w] = ZERO
@@ -177,4 +185,16 @@ def steer_motors(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[Work
                 if motor.is_servo(x, r, w):
                     push -= rate * (miss + rate * error)
             x.multiplier[i, w] = x.multiplier[i, w] + push
+            x.rhs[i, w] = x.multiplier[i, w]
+
+
+@wp.func(inline=False)
+def feed_back(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], t: f64, w: int):
+    """Φ̈ + 2 α Φ̇ + β² Φ = 0 in place of Φ̈ = 0 (Baumgarte 1972; of Wang 2011 eq. 7): joints and motors alike."""
+    for i in range(m.bilateral.shape[0]):
+        r = m.bilateral[i]
+        if x.solved[r, w] != 0:
+            rate = row_velocity(m, x, s.v, r, w) - kinds.target_rate(m, x, r, t, w)
+            push = TWICE * m.options[Option.alpha] * rate + m.options[Option.square] * kinds.error(m, s, x, r, t, w)
+            x.multiplier[i, w] = x.multiplier[i, w] - push
             x.rhs[i, w] = x.multiplier[i, w]

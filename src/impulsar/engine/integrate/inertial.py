@@ -294,7 +294,7 @@ def unexpected(
         r = x.active[a, w]
         if belongs(m, x, r, tree, w):
             wanted = x.stretch_due[r, w]
-            found = kinds.stretch(m, s, x, r, w) - kinds.target_step(m, s, x, r, t, h, w)
+            found = kinds.stretch_after(m, s, x, r, t, h, w)
             energy += HALF * kinds.stiffness(m, x, r, w) * (found * found - wanted * wanted)
             still += (
                 HALF * kinds.stiffness(m, x, r, w) * (x.stretch_still[r, w] * x.stretch_still[r, w] - wanted * wanted)

@@ -24,6 +24,7 @@ from ..solve.direct import solve_rows
 from ..spatial import ONE, ZERO, f64
 from ..state import StateArrays, WorkArrays
 from ..system import SystemArrays
+from .inner import inner_error, set_inner_stage
 from .pairs import E_AT, GAMMA, GAMMA_AT, IMPLICIT, SOLVES, STAGES
 from .tangent import factor_tangent, row_answer
 
@@ -121,6 +122,7 @@ def set_implicit_stage(
             gain += a * x.k_v[j * n_v + k, w]
         x.shift[k, w] = h * move
         s.v[k, w] = x.v_start[k, w] + h * gain
+    set_inner_stage(m, s, x, IMPLICIT + stage * STAGES, stage, h, w)
     move_coordinates(m, s, x.shift, w)
 
 
@@ -152,4 +154,5 @@ def implicit_error(
             e_q = h * e_q / (least + rtol * size)
             e_v = h * e_v / (least + rtol * wp.max(wp.abs(x.v_start[k, w]), wp.abs(s.v[k, w])))
             total += e_q * e_q + e_v * e_v
-    return wp.sqrt(total / f64(2 * n_v))
+    total += inner_error(m, s, x, IMPLICIT, h, rtol, atol * slide, w)
+    return wp.sqrt(total / f64(2 * n_v + s.inner.shape[0]))

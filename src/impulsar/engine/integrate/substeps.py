@@ -6,12 +6,13 @@ too near is not made finer but chosen anew so that it passes the position betwee
 
 import warp as wp
 
-from ..constrain import kinds, motor
+from ..constrain import kinds
 from ..constrain.frames import follow_loops
 from ..coordinates.tree import kinematics, row_velocity
+from ..ledger import ledger_size
 from ..options import Option
 from ..solve.direct import WEAK, dependent_below, factor_bilateral
-from ..solve.project import project_velocities, remove_errors
+from ..solve.project import project_velocities
 from ..solve.saturate import ball_is_weak
 from ..spatial import HALF, INFINITY, ONE, TWO, ZERO, f64
 from ..state import StateArrays, WorkArrays
@@ -19,6 +20,7 @@ from ..system import SystemArrays
 from ..system.channels import just_before, next_knot, snap_to_knot
 from ..system.measured import FORCES, TORN, UNDERFLOW, WORK
 from .books import keep_books
+from .closing import FEEDBACK, OPEN, SMOOTH_ERROR, SNAP, close_joints, follow_jumps, may_jump
 from .control import (
     Kept,
     keep_reach,
@@ -30,9 +32,10 @@ from .control import (
     step_error,
     work_error,
 )
-from .evaluate import CLOSE, choose_feedback, evaluate
+from .evaluate import choose_feedback, evaluate
 from .events import locate
 from .impulsive import TOUCH, impulsive_step, limits_passed, short_of_limits
+from .inner import clear_inner_stages
 from .modes import (
     MOST_EVENTS,
     close_locked,
@@ -45,15 +48,13 @@ from .modes import (
     start_watch,
     watch,
 )
-from .pairs import C_AT, EXPLICIT, IMPLICIT, SOLVES, STAGES
+from .pairs import C_AT, COUNT_AT, EXPLICIT, IMPLICIT, SOLVES, STAGES
 from .rosenbrock import factor_soft, finish_stage, implicit_error, set_implicit_stage
 
 NEGLIGIBLE = wp.constant(wp.float64(0.3))  # a projection this small against atol leaves the derivatives valid
-SMOOTH_ERROR = wp.constant(wp.float64(1e-13))  # error left after a smooth sub-step [m, rad and per second]
 PER_SUB_STEP = wp.constant(wp.float64(7.0))  # evaluations, at most
 SMOOTH, IMPULSIVE, MUST_BE_IMPULSIVE = 0, 1, 2  # Progress.mode
 END = wp.constant(wp.float64(1e-9))  # of a nominal step: so little left is nothing
-SNAP = wp.constant(wp.float64(1e-9))  # of a nominal step: so near to a kink the clock is there
 FAST = wp.constant(wp.float64(2.5))  # rate times sub-step beyond which stability may set it: the pair ends at 3.3
 EVALUATIONS = wp.constant(wp.float64(6.0))  # of an explicit sub-step
 PATIENCE = wp.constant(wp.float64(50.0))  # nominal steps before the pair that was more work is tried again
@@ -62,8 +63,6 @@ MOST_SWEEPS = wp.constant(wp.float64(5000.0))  # of an impulsive sub-step
 MUCH_WORK = wp.constant(wp.float64(2500.0))  # evaluations
 COARSEST = wp.constant(wp.float64(1e-2))  # tolerance beyond the limit of work
 LEAST = wp.constant(wp.float64(1e-12))  # of a nominal step: a sub-step so small cannot be taken
-WAS_TORN = wp.constant(wp.float64(1e-5))  # position error before a projection that no sub-step makes [m, rad]
-OPEN = wp.constant(wp.float64(1e-9))  # position error that may be left by a projection [m, rad]
 SHORT = wp.constant(wp.float64(1e-4))  # of a nominal step: a sub-step so short is not made shorter for a motor's work
 # of motors near a singular position: an error of one stage shows a hundredth of itself in the estimate
 WORK_TOLERANCE = wp.constant(wp.float64(1e-10))
@@ -79,19 +78,13 @@ CROWDED = 5  # nominal steps that friction and limits are left to impulses where
 JUMP = wp.constant(wp.float64(1e-9))  # velocity error at the start of a step that is an impulse [m/s, rad/s]
 
 
-@wp.func
-def may_jump(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], r: int, t: f64, w: int) -> bool:
-    """Whether a solved row may be met by an impulse: an equation, or a motor without bound that is where it should."""
-    if not motor.is_motor(x, r, w):
-        return True
-    return not motor.is_bounded(m, r, w) and not motor.is_off_target(m, s, x, r, t, w)
-
-
 @wp.func(inline=False)
 def start_with_impulse(
     m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], t: f64, weakest: f64, w: int
 ) -> int:
     """Bring velocities onto the rows, motors to a target whose velocity jumped; returns 1 if they changed."""
+    if m.options[Option.closing] == FEEDBACK:
+        return follow_jumps(m, s, x, t, w)
     worst = ZERO
     left_out = int(0)
     for i in range(m.bilateral.shape[0]):
@@ -170,6 +163,8 @@ def begin(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], w: int) -> Progress:
     if p.h == ZERO:
         p.h = f64(0.1) * p.left
         p.fresh = int(1)
+    if m.options[Option.steady] != ZERO:
+        p.h = p.left
     p.mode = SMOOTH
     p.crowded = int(s.method[Kept.crowded, w])
     p.pair = EXPLICIT
@@ -197,8 +192,8 @@ def wished_size(m: wp.ref[SystemArrays], p: Progress, w: int) -> f64:
 
 
 @wp.func
-def pass_by(m: wp.ref[SystemArrays], start: Progress, size: f64, w: int) -> Progress:
-    """The clock after a sub-step."""
+def pass_by(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], start: Progress, size: f64, w: int) -> Progress:
+    """The clock after a sub-step; its time is noted where somebody asked for it."""
     p = start
     p.t += size
     reach = SNAP * m.nominal_h[0]
@@ -209,6 +204,8 @@ def pass_by(m: wp.ref[SystemArrays], start: Progress, size: f64, w: int) -> Prog
     p.left -= size
     if p.left < END * m.nominal_h[0]:
         p.left = ZERO
+    if p.sub_steps < x.trace.shape[0]:
+        x.trace[p.sub_steps, w] = p.t
     p.sub_steps += 1
     return p
 
@@ -238,25 +235,7 @@ def take_impulsive(
     )
     p.mode = IMPULSIVE
     p.ready = int(0)
-    return pass_by(m, p, size, w)
-
-
-@wp.func
-def close_joints(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], t: f64, weakest: f64, w: int):
-    """After a smooth sub-step: project. Returns how far the state was off, and what of that is left [m, rad]."""
-    off = ZERO
-    left = ZERO
-    if m.bilateral.shape[0] > 0:
-        enough = SMOOTH_ERROR
-        if weakest < WEAK:
-            enough = CLOSE
-        off, left = remove_errors(m, s, x, t, enough, w)
-        if off > WAS_TORN:  # joints that were open before take several sub-steps to close, and are reported
-            left = ZERO
-        end = just_before(snap_to_knot(m, t, SNAP * m.nominal_h[0], w))
-        if left <= OPEN:
-            off = wp.max(off, project_velocities(m, s, x, end, 0, w))
-    return off, left
+    return pass_by(m, x, p, size, w)
 
 
 @wp.func
@@ -267,7 +246,7 @@ def keep_step(
     keep_books(m, s, x, start.pair, size, w)
     keep_reach(m, s, w)
     s.last_h[0, w] = ZERO  # forces of an instant are no warm start
-    p = pass_by(m, start, size, w)
+    p = pass_by(m, x, start, size, w)
     p.mode = SMOOTH
     p.ready = int(0)
     p.aimed = int(0)
@@ -284,6 +263,24 @@ def stages_of(p: Progress) -> int:
     if p.pair == IMPLICIT:
         return SOLVES + 1
     return STAGES
+
+
+@wp.func
+def next_stage(
+    m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], pair: int, stage: int, w: int
+) -> int:
+    """The stage after one: a formula of fewer has none between them and the last, and 0 in their places."""
+    if pair == EXPLICIT and stage + 1 == int(m.tableau[COUNT_AT]) and stage + 1 < STAGES - 1:
+        n_book = ledger_size(m.slot_kind.shape[0], m.load_body.shape[0], m.fluid_channel.shape[0])
+        for k in range((stage + 1) * s.q.shape[0], (STAGES - 1) * s.q.shape[0]):
+            x.k_q[k, w] = ZERO
+        for k in range((stage + 1) * s.v.shape[0], (STAGES - 1) * s.v.shape[0]):
+            x.k_v[k, w] = ZERO
+        for k in range((stage + 1) * n_book, (STAGES - 1) * n_book):
+            x.k_book[k, w] = ZERO
+        clear_inner_stages(s, x, stage + 1, STAGES - 1, w)
+        return STAGES - 1
+    return stage + 1
 
 
 @wp.func
@@ -354,8 +351,6 @@ def run_stages(
         x.lock_count[0, w] = int(0)
     end = just_before(snap_to_knot(m, p.t + size, SNAP * m.nominal_h[0], w))  # what jumps there is of the next
     while stage < stages_of(p):
-        if stage == 1:
-            save_start(s, x, w)
         if stage > 0:
             if p.pair == IMPLICIT:
                 set_implicit_stage(m, s, x, stage, size, w)
@@ -364,7 +359,7 @@ def run_stages(
         at = p.t + m.tableau[p.pair + C_AT + stage] * size
         if (stage > 0 or p.left <= ZERO) and at >= p.t + size:
             at = end
-        if stage == 0 and choose_feedback(m, s, x, at, p.ready == 0, w) > 0:
+        if stage == 0 and m.options[Option.closing] != FEEDBACK and choose_feedback(m, s, x, at, p.ready == 0, w) > 0:
             p.ready = int(0)
         if stage == 0 and modal:
             if p.ready == 0 and not find_rest(m, s, x, w):
@@ -408,7 +403,9 @@ def run_stages(
                 return p
         if p.pair == IMPLICIT and stage < SOLVES:
             p.rate = wp.max(p.rate, finish_stage(m, s, x, stage, size, w))
-        stage += 1
+        if stage == 0:
+            save_start(s, x, w)
+        stage = next_stage(m, s, x, p.pair, stage, w)
     p.ready = int(p.pair == EXPLICIT)  # the implicit pair overwrites its first stage
     return p
 

@@ -49,12 +49,13 @@ def assemble_tangent(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], reach: f64,
         x.solved[r, w] = int(0)
         k = kinds.stiffness(m, x, r, w)
         c = kinds.damping(m, x, r, w)
-        if k + c <= ZERO or kinds.is_unused(m, x, r, w):
+        stiff = reach * k + c
+        if stiff <= ZERO or kinds.is_unused(m, x, r, w):
             continue
         kinds.jacobian(m, x, r, w)
         if respond(m, x, r, ZERO, w):
             x.solved[r, w] = int(1)
-            x.row_softness[r, w] = ONE / (share * (reach * k + c))
+            x.row_softness[r, w] = ONE / (share * stiff)
 
 
 @wp.func(inline=False)

@@ -99,7 +99,7 @@ def take_contact(
         size = wp.min(size, next_knot(m, p.t, p.t + size, w) - p.t)
         least = LEAST * m.options[Option.impulse_step]
         size = wp.min(size, wp.max(time_to_touch(m, x, c, size, True, w), least))
-    p = pass_by(m, p, size, w)
+    p = pass_by(m, x, p, size, w)
     c.bounded.factors[0, w] = int(0)
     contact_step(m, s, x, c, start.t, size, is_last and p.left == ZERO, w)
     p.evaluations += 1 + c.bounded.factors[0, w]
@@ -191,7 +191,7 @@ def take_closed(
     refresh_geometry(m, s, x, w)
     if size >= HALF * p.h or error > HALF:
         p.h = next_size(size, error, f64(5.0))
-    p = pass_by(m, p, size, w)
+    p = pass_by(m, x, p, size, w)
     if p.landing > ZERO:
         p = end_mode(m, s, x, c, p, w)
     for i in range(m.bilateral.shape[0]):

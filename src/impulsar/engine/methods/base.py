@@ -16,10 +16,12 @@ import warp as wp
 from ...author.errors import ModelError
 from ..options import MOST_OPTIONS, Option
 from ..state import Block, Counts
+from ..system import System
 
 Trial = Callable[[Any, int], tuple[float, float]]  # a method and its limit -> time of a step [s], work done in it
 NAME = re.compile(r"[a-z][a-z0-9_-]*")
 COORDINATES = ("generalized", "maximal")
+STEP, CURVE = "step", "curve"  # Method.dense
 FEW, MANY = 1, 33  # sweeps by whose times the cost of one is told
 
 
@@ -42,6 +44,8 @@ class Method(Protocol):
        `least_work`. `work_in` says how many fit a budget of time, from trials.
     10. `order` is the power of the step by which its error goes down on smooth motion, `coordinates` what it works in,
        its own choice first.
+    11. `dense` is how a time inside a step is reached (world/within.py): STEP, by a shorter step, if that gives a state
+       as good as any; CURVE, between the ends of the step, if a state depends on the size of the steps to it.
     """
 
     name: ClassVar[str]
@@ -49,6 +53,7 @@ class Method(Protocol):
     coordinates: ClassVar[tuple[str, ...]]
     places: ClassVar[Any] = Option  # of its options: `own_options(...)` where it has some of its own
     least_work: ClassVar[int] = 1
+    dense: ClassVar[str] = CURVE
     skips_spares: ClassVar[bool] = False  # whether it leaves rows out that others imply: see engine/start/redundancy.py
 
     @property
@@ -63,6 +68,11 @@ class Method(Protocol):
 
     def check(self) -> None:
         """Raise ValueError at a wrong option."""
+        return
+
+    def refuse(self, system: System) -> None:
+        """Raise ModelError, in words, at a system with something that it cannot do: when it is built or edited."""
+        return
 
     def options(self, limit: int) -> dict[str, float]:
         """What the kernel reads, by name, under a limit of work."""
@@ -92,6 +102,15 @@ class Method(Protocol):
     def state_blocks(counts: Counts) -> Sequence[Block]:
         """What it keeps between steps; the same for all its options."""
         return ()
+
+    def host_launch(self, system: System, state: Any, work: Any) -> Callable[[], None] | None:
+        """What takes the steps from the host instead of the kernel, to the same contract; None: the kernel does."""
+        return None
+
+    @staticmethod
+    def unknowns(counts: Counts) -> int:
+        """Of the equations that it solves all at once, with a full matrix; 0: none."""
+        return 0
 
     def work_in(self, budget: float, trial: Trial) -> int:
         """Units of work in a budget [s]. This one takes all of a step's time to be spent on them."""
@@ -151,7 +170,18 @@ def _check_attributes(name: str, cls: Any) -> None:
 
 REQUIRED = (
     *("name", "order", "coordinates", "places", "kernel", "check", "options", "most_work", "least_work"),
-    *("skips_spares", "longest_step", "fixed_substeps", "play", "tableau", "state_blocks", "work_in"),
+    *(
+        "dense",
+        "skips_spares",
+        "longest_step",
+        "fixed_substeps",
+        "play",
+        "tableau",
+        "state_blocks",
+        "unknowns",
+        *("refuse", "host_launch"),
+        "work_in",
+    ),
 )
 
 

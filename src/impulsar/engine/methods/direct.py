@@ -43,13 +43,13 @@ from ..integrate.substeps import (
     wished_size,
 )
 from ..options import Option
-from ..report import check_finite, report_substeps, report_velocities, start_report
+from ..report import check_state, report_substeps, report_velocities, start_report
 from ..spatial import ONE, ZERO, f64
 from ..state import Block, Counts, StateArrays, WorkArrays
 from ..system import SystemArrays
 from ..system.measured import BROKEN
 from ..system.rank import PLAY
-from .base import Method, apart
+from .base import STEP, Method, apart
 
 PAIRS = ("auto", "explicit", "implicit")
 RETRY = wp.constant(wp.float64(1.2))  # growth of the wished sub-step while it is too small to be taken
@@ -74,6 +74,7 @@ class Direct(Method):
     order = 5
     coordinates = ("generalized", "maximal")
     least_work = STAGES
+    dense = STEP
     skips_spares = True
 
     @property
@@ -193,4 +194,4 @@ def direct_kernel(m: SystemArrays, s: StateArrays, x: WorkArrays):
             advance_clock(m, s, m.nominal_h[0], w)
     refresh_geometry(m, s, x, w)
     measure_energy(m, s, x, w)
-    check_finite(x, w)
+    check_state(m, x, w)

@@ -9,7 +9,7 @@ from ..integrate.contacts import recall, remember
 from ..integrate.substeps import begin, change_pair, refresh_geometry, spend
 from ..integrate.touching import advance
 from ..options import Option
-from ..report import check_finite, start_report
+from ..report import check_state, start_report
 from ..solve.islands import ContactArrays
 from ..spatial import ZERO
 from ..state import StateArrays, WorkArrays
@@ -50,4 +50,4 @@ def take_touching_steps(m: SystemArrays, s: StateArrays, x: WorkArrays, c: Conta
     remember(s, c, w)
     refresh_geometry(m, s, x, w)
     measure_energy(m, s, x, w)
-    check_finite(x, w)
+    check_state(m, x, w)

@@ -22,7 +22,7 @@ from ..integrate.books import book_forces, book_rows, measure_energy
 from ..integrate.clock import advance_clock
 from ..integrate.inertial import before_drift, drift_carefully, leave_out_products
 from ..options import Option
-from ..report import check_finite, report_step, start_report
+from ..report import check_state, report_step, start_report
 from ..solve.cones import share_cone_mass
 from ..solve.sticking import stick
 from ..solve.sweep import start_pseudo, sweep, warm_start
@@ -139,4 +139,4 @@ def simgc_kernel(m: SystemArrays, s: StateArrays, x: WorkArrays):
     for k in range(m.steps[0]):
         step(m, s, x, k == m.steps[0] - 1, w)
     measure_energy(m, s, x, w)
-    check_finite(x, w)
+    check_state(m, x, w)

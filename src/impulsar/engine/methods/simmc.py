@@ -23,7 +23,7 @@ from ..forces.total import total_over
 from ..integrate.books import book_forces, book_rows, measure_energy
 from ..integrate.clock import advance_clock
 from ..options import Option
-from ..report import check_finite, report_step, start_report
+from ..report import check_state, report_step, start_report
 from ..solve.blocks import factor_blocks
 from ..solve.cones import share_cone_mass
 from ..solve.sticking import stick
@@ -142,4 +142,4 @@ def simmc_kernel(m: SystemArrays, s: StateArrays, x: WorkArrays):
     for k in range(m.steps[0]):
         step(m, s, x, k == m.steps[0] - 1, w)
     measure_energy(m, s, x, w)
-    check_finite(x, w)
+    check_state(m, x, w)

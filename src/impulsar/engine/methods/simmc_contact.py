@@ -13,7 +13,7 @@ from ..integrate.clock import advance_clock
 from ..integrate.contacts import recall, remember
 from ..integrate.swept import end_rows, find_rows
 from ..options import Option
-from ..report import check_finite, report_step, start_report
+from ..report import check_state, report_step, start_report
 from ..solve.blocks import factor_blocks
 from ..solve.cones import share_cone_mass
 from ..solve.islands import ContactArrays
@@ -76,4 +76,4 @@ def take_touching_steps(m: SystemArrays, s: StateArrays, x: WorkArrays, c: Conta
         touching_step(m, s, x, c, k == m.steps[0] - 1, w)
     remember(s, c, w)
     measure_energy(m, s, x, w)
-    check_finite(x, w)
+    check_state(m, x, w)

@@ -22,6 +22,7 @@ from .direct import apply_multipliers, solve_bilateral
 
 ROUNDS = 4
 PASSING = wp.constant(-1)
+UNBOOKED = wp.constant(-2)
 
 
 @wp.func
@@ -100,7 +101,8 @@ def project_velocities(
     """Make velocities satisfy the rows; x.multiplier holds the impulses. Returns the largest error found.
 
     jump: 1 where the velocities of targets jump. The work p (u₋ + u₊) / 2 of the motors' impulses is booked, but
-    for a state in PASSING, such as a stage, where motors keep their velocities.
+    for a state in PASSING, such as a stage, where motors keep their velocities, and UNBOOKED, where the norm is another
+    than that of the masses and multipliers are no impulses.
     """
     worst = ZERO
     for i in range(m.bilateral.shape[0]):
@@ -113,7 +115,7 @@ def project_velocities(
     solve_bilateral(m, x, w)
     for i in range(m.bilateral.shape[0]):
         r = m.bilateral[i]
-        if motor.is_motor(x, r, w) and x.multiplier[i, w] != ZERO and jump != PASSING:
+        if motor.is_motor(x, r, w) and x.multiplier[i, w] != ZERO and jump >= 0:
             mean = row_velocity(m, x, s.v, r, w) - HALF * velocity_error(m, s, x, r, t, jump, w)
             s.work[r, w] = s.work[r, w] + x.multiplier[i, w] * mean
     apply_multipliers(m, x, s.v, w)

@@ -8,9 +8,9 @@ import numpy as np
 import warp as wp
 
 from ...author.materials import pair_of
-from ...author.parts import Obstacle
 from ...author.rotations import multiply, rotate
 from ...author.shapes import Shape
+from ...author.surfaces import Obstacle
 from ...author.touching import Touching, owners, touching_pairs, touching_shapes
 from ..collide.arrays import PLANE
 from ..collide.shapes import collide_scratch, shape_arrays

@@ -8,6 +8,7 @@ world stride 0 where all worlds share one value.
 import warp as wp
 
 from ...author.parts import PARTS
+from ..collide.arrays import ShapeArrays
 from ..spatial import f64, mat33, quat, vec3
 from .numbers import NUMBERED
 
@@ -18,8 +19,8 @@ KEEP, FOLLOW, STORE, ADD = 0, 1, 2, 3  # to ground; to the body before it; first
 
 # How a tree moves by inertia in a first-order method (tree_motion, see engine/integrate/inertial.py): a single free
 # body, with joints as rows or none; all turning axes parallel; any other, and of these on a ball joint on
-# ground, or free.
-HELD, ALONE, LEVEL, JOINED, ON_BALL, WHOLE = -1, 0, 1, 2, 3, 4
+# ground, or free. Before them: with added mass, by explicit velocity products.
+IMMERSED, HELD, ALONE, LEVEL, JOINED, ON_BALL, WHOLE = -2, -1, 0, 1, 2, 3, 4
 
 
 def with_elements(cls: type) -> type:
@@ -111,11 +112,22 @@ class SystemArrays:
     hand_body: wp.array(dtype=wp.int32)  # -2: empty
     hand_point: wp.array2d(dtype=vec3)  # on the body, body axes [m]
     hand_channel: wp.array(dtype=wp.int32)  # first of three channels
+    turn_channel: wp.array(dtype=wp.int32)  # [hand], or [0]: no hand turns; first of three channels
     # loads [load] and [load, world]
     load_body: wp.array(dtype=wp.int32)  # -2: empty
     load_point: wp.array2d(dtype=vec3)
     load_in_body: wp.array(dtype=wp.int32)  # 1: direction turns with the body
     load_channel: wp.array(dtype=wp.int32)  # first of six channels: force, torque
+    # fluids [fluid], and the pieces of bodies that are in them; see engine/system/fluids.py
+    fluid_channel: wp.array(dtype=wp.int32)  # first of three channels: current
+    wet_start: wp.array(dtype=wp.int32)  # [body + 1] first piece, [0] where there are none
+    wet_int: wp.array2d(dtype=wp.int32)  # [piece, WetInt]
+    wet: wp.array2d(dtype=f64)  # [piece, Wet]
+    wet_corner: wp.array(dtype=vec3)  # [3 · face] in the piece's frame [m]
+    # tyres: their bodies, points and numbers come by the table of parts
+    tyre_set: wp.array2d(dtype=f64)  # [tyre, column] law and coefficients, see engine/system/roads.py
+    roads: ShapeArrays  # [road] what they roll on, in the world
+    road_material: wp.array(dtype=wp.int32)  # [road] -1: none
     # input channels [channel] and [channel, world]
     channel_kind: wp.array(dtype=wp.int32)
     channel_a: wp.array2d(dtype=f64)

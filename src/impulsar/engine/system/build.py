@@ -2,7 +2,6 @@
 
 import builtins
 import itertools
-import math
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -12,43 +11,45 @@ import numpy as np
 import warp as wp
 
 from ...author.errors import ModelError
-from ...author.joints import (
-    BALL,
-    LENGTH,
-    LOCK_X,
-    LOCK_Y,
-    LOCK_Z,
-    SCREW,
-    SLIDE_X,
-    SLIDE_Y,
-    SLIDE_Z,
-    THREAD,
-    TURN_X,
-    TURN_Z,
-)
+from ...author.joints import SCREW, TURN_Z
 from ...author.materials import materials_in_use
 from ...author.model import KINDS, Model
 from ...author.parts import PARTS
 from ...author.profiles import Scalar, scalar_profiles
-from ...author.rotations import conjugate, multiply, multiply_all, rotate_all, rotation_matrices, rotation_matrix
+from ...author.rotations import conjugate, multiply, multiply_all, rotate_all, rotation_matrix
 from ..freedoms import code_coordinates, code_slides, measure_coordinates
 from ..options import MOST_OPTIONS
 from ..spatial import f64, mat33, quat, vec3
 from ..state import Counts
-from .arrays import ADD, ALONE, ELEMENTS, FOLLOW, HELD, JOINED, KEEP, LEVEL, ON_BALL, STORE, WHOLE, SystemArrays
+from .arrays import (
+    ADD,
+    ALONE,
+    ELEMENTS,
+    FOLLOW,
+    HELD,
+    IMMERSED,
+    JOINED,
+    KEEP,
+    LEVEL,
+    ON_BALL,
+    STORE,
+    WHOLE,
+    SystemArrays,
+)
 from .channels import Channels
 from .contacts import MOST_ROWS, contact_room
+from .extents import METRES, ROUNDING, SPATIAL, bodies_of, characteristic_length, exact_axes, extent
+from .fluids import pieces_of
 from .numbers import numbers_of
-from .slots import BILATERAL, CLOSURE, COUPLING, FRICTION, HAND, IDLE, MODAL, SOFT, Slot, SlotBuilder, SlotKey
+from .roads import roads_of, tyre_sets
+from .sensing import sensor_rows
+from .slots import BILATERAL, COUPLING, FRICTION, HAND, IDLE, MODAL, SOFT, Slot, SlotBuilder, SlotKey, joint_blocks
 from .tree import GROUND, AnyJoint, JointKey, Tree, key_of, scatter, span
 
 WITH_SLOTS = ("coupling", *ELEMENTS)
-METRES = (SLIDE_X, SLIDE_Y, SLIDE_Z, LOCK_X, LOCK_Y, LOCK_Z, THREAD, LENGTH)  # codes of rows in metres
 EMPTY = -2  # body of a hand or load that is not in use
 TOPOLOGY_OF_EDITS = ("hand_body", "load_body", "load_in_body", "slot_trees")  # what hands and loads change
-ROUNDING = 1e-15  # of the entries of rotation matrices
 PARALLEL = 1e-6  # hinge axes that lean less are parallel [rad]
-SPATIAL = (TURN_X, *BALL)  # freedoms whose axis turns
 ROW_CAPACITY = 2**28  # float64 of J in all worlds: 2 GiB
 GRAM_CAPACITY = 2**26  # entries in all worlds beyond which rows are not chosen anew at weak poses
 FACTOR_CAPACITY = 2**22  # entries beyond which compliant rows are left out of the direct solve
@@ -70,6 +71,7 @@ class System:
         checked: bool = False,  # the model has been checked: an edit checks what it changes
         extra_rows: int = 0,  # room for rows that come and go
         contacts: int | None = None,  # room for contacts, None: as many as there may well be
+        turning: bool = False,  # hands have rows to turn what they hold
     ):
         if not checked:
             model.check(check_meeting)
@@ -88,15 +90,17 @@ class System:
         self.targets: dict[str, Any] = {}  # what paths of parameters lead to; see edits/parameters.py
         self.locked_motors: dict[int, str] = {}  # by slot, what holds its joint: see engine/start/locked.py
         self._couplings = list(model.couplings.values())
+        self.pieces = pieces_of(model, self.tree.bodies)
 
         self.length = characteristic_length(model)
         self.size = extent(model) + self.length
         self.redundancy = 0.0  # by which rows were left out; see engine/start/redundancy.py
         self._number_freedoms()
-        channels = self._make_slots(hands, loads)
+        turns = hands if turning else 0
+        channels = self._make_slots(hands, turns, loads)
         self._place_rows()
         self.asked = contacts
-        self.counts = self._count(hands, len(channels), extra_rows, contact_room(model, contacts))
+        self.counts = self._count(hands, turns, len(channels), extra_rows, contact_room(model, contacts))
         self._write(channels)
 
     @cached_property
@@ -104,22 +108,27 @@ class System:
         """Part, kind and code of every slot, by which files tell them apart."""
         return tuple(slot.key for slot in self.slots)
 
-    def _make_slots(self, hands: int, loads: int) -> list[Scalar]:
+    def _make_slots(self, hands: int, turns: int, loads: int) -> list[Scalar]:
         """Slots of the rows in their order, with room for hands and loads; returns what their channels follow."""
         builder = SlotBuilder(self.joint_index, self.coordinate, self.dof)
-        builder.add_all(self.model, self.tree.loops, WITH_SLOTS, hands)
+        builder.add_all(self.model, self.tree.loops, WITH_SLOTS, hands, turns)
         self.slots: list[Slot] = builder.slots
         self._ranges = builder.ranges
         self.load_names: list[str | None] = [*self.model.loads, *[None] * loads]
         channels: list[Scalar] = builder.channels
+        self._fluid_channel = len(channels)
+        for fluid in self.model.fluids.values():
+            channels += scalar_profiles(fluid.current, 3)
         self._hand_channel = len(channels)
         channels += [0.0] * (3 * hands)
+        self._turn_channel = len(channels)
+        channels += [0.0] * (3 * turns)
         self._load_channel = len(channels)
         for load in self.model.loads.values():
             channels += [*scalar_profiles(load.force, 3), *scalar_profiles(load.torque, 3)]
         return channels + [0.0] * (6 * loads)
 
-    def _count(self, hands: int, channels: int, extra: int, contacts: int) -> Counts:
+    def _count(self, hands: int, turns: int, channels: int, extra: int, contacts: int) -> Counts:
         """How many there are of everything."""
         extra_rows = extra + MOST_ROWS * contacts
         counts = Counts(
@@ -140,9 +149,14 @@ class System:
             contacts=contacts,
             springs=len(self.model.springs),
             hands=hands,
+            turns=turns,
             loads=len(self.load_names),
+            inner=2 * len(self.model.tyres),
             channels=channels,
             worlds=self._worlds,
+            fluids=len(self.model.fluids),
+            pieces=len(self.pieces.ints),
+            sensing=sensor_rows(self.model)[1],
         )
         if counts.row_entries * counts.worlds > ROW_CAPACITY:
             raise ModelError(
@@ -161,8 +175,10 @@ class System:
         self._write_couplings()
         self._write_elements()
         self._write_numbers()
+        self._write_fluids()
         self._write_hands(self._hand_channel)
         self._write_loads(self._load_channel)
+        self._write_tyres()
         self.channels = Channels(channels, self._worlds, device, self.channel_owner)
         self.channels.write(self.arrays)
         for name in ("steps", "live_slots", "listing", "spares"):
@@ -195,18 +211,22 @@ class System:
                 self._loop_freedoms.append((loop.name, code))
 
     def range(self, name: str) -> builtins.range:
-        """Slots of one range: "closure", "feature" (of joints), "coupling", "spring" or "hand"."""
+        """Slots of one range: "closure", "feature" (of joints), "coupling", "spring", "hand" or "turn" (of hands)."""
         return self._ranges[name]
 
     def hand_slots(self, hand: int) -> slice:
-        """The three slots of a hand."""
+        """The three slots by which a hand pulls."""
         first = self.range("hand").start + 3 * hand
         return slice(first, first + 3)
+
+    def turn_slots(self, hand: int) -> slice:
+        """The three by which it turns, none where there is no room for them."""
+        return slice(first := self.range("turn").start + 3 * hand, min(first + 3, self.range("turn").stop))
 
     def count_live_slots(self) -> None:
         """Tell the kernels whether there are rows to look for; to be called when a hand takes or lets go."""
         empty = sum(name is None for name in self.hand_names)
-        self.arrays.live_slots.fill_(self.counts.slots - 3 * empty)
+        self.arrays.live_slots.fill_(self.counts.slots - (6 if self.counts.turns else 3) * empty)
         self.arrays.listing.fill_(next(LISTINGS))
 
     def _place_rows(self) -> None:
@@ -220,7 +240,7 @@ class System:
         self._tree_body.append(len(self._tree_of))
         self._tree_dof = [self._dof_start[body] for body in self._tree_body]
         sizes = np.diff(self._tree_dof).tolist()
-        largest = max(sizes)  # a hand may take any body: room for the largest tree
+        largest = max(sizes, default=0)  # a hand may take any body: room for the largest tree
         touched_by: dict[tuple[str, int], tuple[list[int], int]] = {}  # slots of one part touch the same trees
         self._slot_trees: list[list[int]] = []
         lengths: list[int] = []
@@ -331,6 +351,11 @@ class System:
             data = np.array(value, float).reshape(-1, 1, *shape)
             self._set_base(name, self._array(data, dtype, data.shape[:2]))
 
+    def _absent(self, dtype: type, **values: object) -> None:
+        """Of parts that a model has none of: no parameters, which hashes of worlds would have."""
+        for name in values:
+            setattr(self.arrays, name, wp.empty((0, self._worlds), dtype=dtype, device=self.device))
+
     def _array(self, data: np.ndarray, dtype: type, shape: tuple[int, ...]) -> wp.array:
         """An array on the device; on the CPU it takes the data over, which is four times as fast as a copy."""
         return wp.array(data, dtype=dtype, device=self.device, shape=shape, copy=self.device != "cpu" or not data.size)
@@ -414,8 +439,12 @@ class System:
         if channel >= self._load_channel:
             load, k = divmod(channel - self._load_channel, 6)
             return f"load '{self.load_names[load]}' {'force' if k < 3 else 'torque'}"
+        if channel >= self._turn_channel:
+            return f"turn of hand '{self.hand_names[(channel - self._turn_channel) // 3]}'"
         if channel >= self._hand_channel:
             return f"hand '{self.hand_names[(channel - self._hand_channel) // 3]}'"
+        if channel >= self._fluid_channel:
+            return f"fluid '{[*self.built.fluids][(channel - self._fluid_channel) // 3]}' current"
         return f"motor of joint '{next(slot.name for slot in self.slots if slot.channel == channel)}'"
 
     def _write_tree(self) -> None:
@@ -438,6 +467,7 @@ class System:
                 and not np.any(joint.p_CM)
                 and not np.any(joint.q_PF[:3])
                 and i not in children
+                and self.tree.bodies[i] not in self.pieces.moved
             )
             for i, joint in enumerate(self.tree.carriers)
         ]
@@ -463,6 +493,8 @@ class System:
         """How a tree moves by inertia: LEVEL if it turns about parallel axes only, whatever its pose."""
         if spins:
             return HELD if self.tree.bodies[bodies[0]] in held else ALONE
+        if any(self.tree.bodies[i] in self.pieces.moved for i in bodies):
+            return IMMERSED
         carriers = [self.tree.carriers[i] for i in bodies]
         if all(code not in SPATIAL for joint in carriers for code in joint.kind.freedoms):
             axes = self._turning_axes(bodies)
@@ -586,25 +618,31 @@ class System:
             parts, entry = list(getattr(self.model, PARTS[kind].plural).values()), PARTS[kind]
             for field in entry.refers:
                 self._fixed(**{f"{kind}_{field}": [self._body(getattr(part, field)) for part in parts]})
+            write = self._shared if parts or kind == "spring" else self._absent
             for point in entry.points:
-                self._shared(vec3, **{point.array: [getattr(part, point.field) for part in parts]})
+                write(vec3, **{point.array: [getattr(part, point.field) for part in parts]})
             for own in entry.parameters:
                 if not own.slots:
-                    self._shared(f64, **{own.array: [getattr(part, own.name) for part in parts]})
+                    write(f64, **{own.array: [getattr(part, own.name) for part in parts]})
 
     def _write_numbers(self) -> None:
-        """Numbers of materials and their pairs; where a model has none they are no parameters."""
-        none = wp.empty((0, self._worlds), dtype=f64, device=self.device)
+        """Numbers of materials and their pairs."""
         for array, values in numbers_of(self.model).items():
-            if values:
-                self._shared(f64, **{array: values})
-            else:
-                setattr(self.arrays, array, none)
+            (self._shared if values else self._absent)(f64, **{array: values})
+
+    def _write_fluids(self) -> None:
+        """Currents of the fluids, and the pieces of bodies in them."""
+        first, pieces = self._fluid_channel, self.pieces
+        self._fixed(fluid_channel=[first + 3 * k for k in range(self.counts.fluids)], wet_start=pieces.start)
+        self._fixed(wet_int=pieces.ints)
+        self.arrays.wet = self._array(pieces.numbers, f64, pieces.numbers.shape)
+        self.arrays.wet_corner = self._array(pieces.corners, vec3, pieces.corners.shape[:1])
 
     def _write_hands(self, channel: int) -> None:
         n = self.counts.hands
         self.hand_names: list[str | None] = [None] * n
-        self._fixed(hand_body=[EMPTY] * n, hand_channel=[channel + 3 * k for k in range(n)])
+        turns = [self._turn_channel + 3 * k for k in range(self.counts.turns)]
+        self._fixed(hand_body=[EMPTY] * n, hand_channel=[channel + 3 * k for k in range(n)], turn_channel=turns)
         self._shared(vec3, hand_point=np.zeros((n, 3)))
 
     def _write_loads(self, channel: int) -> None:
@@ -617,12 +655,18 @@ class System:
         )
         self._shared(vec3, load_point=[*[load.p_BQ for load in loads], *[np.zeros(3)] * spare])
 
+    def _write_tyres(self) -> None:
+        self.arrays.tyre_set = tyre_sets(self.model, self.device)
+        self.arrays.roads, materials = roads_of(self.model, self.material_index, self.device)
+        self._fixed(road_material=materials)
+
     # start ----------------------------------------------------------------------------------------
 
     def start_coordinates(self) -> np.ndarray:
         """Tree coordinates at the authored pose: zero where the joint's frames coincide."""
         bodies = {GROUND: self.model.ground, **self.model.bodies}
-        joints = self.tree.carriers
+        if not (joints := self.tree.carriers):
+            return np.zeros(0)
         ends = [(bodies[joint.first], bodies[joint.second]) for joint in joints]
         p_P, q_P = (np.array([getattr(first, name) for first, _ in ends]) for name in ("position", "orientation"))
         p_C, q_C = (np.array([getattr(second, name) for _, second in ends]) for name in ("position", "orientation"))
@@ -638,62 +682,6 @@ class System:
             size, at = code_coordinates(code), self.coordinate[key_of(joints[i]), code]
             q[at : at + size] = value if size == 1 else q_FM[i, :size]
         return q
-
-
-def bodies_of(model: Model, kind: str, name: str) -> list[str]:
-    """Names of the bodies that a part acts on, of its joints too."""
-    part = getattr(model, PARTS[kind].plural)[name]
-    found: list[str] = []
-    for field, target in PARTS[kind].refers.items():
-        other = getattr(part, field)
-        found += [other] if target == "body" else bodies_of(model, target, other)
-    return found
-
-
-def characteristic_length(model: Model) -> float:
-    """Root mean square distance of joints from the centres of mass that they hold [m].
-
-    By it metres and radians are made comparable. Of ground it would depend on where the mechanism stands; bodies
-    held at their centres have their radius of gyration.
-    """
-    arms = [
-        float(p @ p)
-        for joint in model.joints.values()
-        for body, p in ((joint.first, joint.p_PF), (joint.second, joint.p_CM))
-        if body != GROUND
-    ]
-    if not any(arms):
-        arms = [np.trace(body.inertia) / 2 / body.mass for body in model.bodies.values()]
-    return math.sqrt(sum(arms) / len(arms)) if any(arms) else 1.0
-
-
-def extent(model: Model) -> float:
-    """How far a model's centres of mass are apart at the authored pose [m]."""
-    p = np.array([body.position for body in model.bodies.values()])
-    return float(np.linalg.norm(np.ptp(p, axis=0))) if len(p) else 0.0
-
-
-def joint_blocks(slots: list[Slot]) -> list[int]:
-    """At the first closure of each joint the number of its closures, elsewhere 0."""
-    sizes = [0] * len(slots)
-    first = 0
-    for r, slot in enumerate(slots):
-        if slot.kind == CLOSURE:
-            if r == 0 or slots[first].part != slot.part or slots[first].kind != CLOSURE:
-                first = r
-            sizes[first] += 1
-    return sizes
-
-
-def exact_axes(q: np.ndarray) -> np.ndarray:
-    """Rotation matrices of quaternions [..., 4], their zeros and ones freed from rounding.
-
-    So an axis along a coordinate axis is exactly that, and a planar mechanism stays planar to the last
-    bit: where planar motion is unstable in space, rounding would grow to centimetres within seconds.
-    """
-    R = rotation_matrices(q)
-    whole = np.round(R)
-    return np.where(np.abs(R - whole) < ROUNDING, whole, R)
 
 
 __all__ = ["EMPTY", "System", "Tree"]

@@ -6,7 +6,7 @@ import numpy as np
 import warp as wp
 
 from ...author.errors import ModelError
-from ...author.profiles import Component, Harmonic, Ramp, Scalar, Smooth, Table
+from ...author.profiles import Component, Formula, Harmonic, Ramp, Scalar, Smooth, Table
 from ..spatial import HALF, ONE, ZERO, f64
 from .arrays import SystemArrays
 
@@ -206,7 +206,7 @@ def encoded(item: Scalar) -> tuple[int, tuple]:
         return SMOOTH, (item.start, item.end, item.t0, item.t1)
     if isinstance(item, Harmonic):
         return HARMONIC, (item.mean, item.amplitude, item.omega, item.phase)
-    if isinstance(item, Table | Component):
+    if isinstance(item, Table | Component | Formula):
         return TABLE, ()
     return CONSTANT, (item,)
 
@@ -234,10 +234,10 @@ class Channels:
             kind[c], own = encoded(item)
             for k, value in enumerate(own):
                 numbers[k, c] = value
-            if isinstance(item, Table | Component):
+            if isinstance(item, Table | Component | Formula):
                 start[c] = len(times)
-                if isinstance(item, Component):
-                    self.callables.append((c, item))
+                if not isinstance(item, Table):
+                    self.callables.append((c, Component(item, 0, 1) if isinstance(item, Formula) else item))
                     times += [0.0] * (CALLABLE_STEPS + 1)
                     values += [0.0] * (CALLABLE_STEPS + 1)
                 else:
@@ -275,11 +275,13 @@ class Channels:
 
     def sample(self, c: int, function: Component, t: float) -> float:
         """What a channel's callable gives at a time [s], or an InputError that says whose it is."""
-        told = "{}: its callable {} at t = {:.9g} s; correct it, or replace or remove it by an edit"
+        is_formula = isinstance(function.function, Formula)
+        told = f"{{}}: its {'formula' if is_formula else 'callable'} {{}} at t = {{:.9g}} s; "
+        told += "correct it, or replace or remove it by an edit"
         try:
             given = function.function(float(t))
         except Exception as error:
-            raised = f"raised {type(error).__name__}: {error}"
+            raised = str(error) if is_formula else f"raised {type(error).__name__}: {error}"
             raise InputError(told.format(self.owner(c), raised, t)) from error
         try:
             return function.read(given)
@@ -288,7 +290,7 @@ class Channels:
 
     def silence(self, first: int, count: int) -> bool:
         """Put 0 in the place of callables, which nobody is to call any more; True if there was one."""
-        found = [c for c in range(first, first + count) if isinstance(self.items[c], Component)]
+        found = [c for c in range(first, first + count) if isinstance(self.items[c], Component | Formula)]
         for c in found:
             self.items[c] = 0.0
         return bool(found)

@@ -6,6 +6,8 @@ from ...author.parts import NOT_GIVEN, PARTS
 
 NUMBERED = tuple(kind for kind, entry in PARTS.items() if kind != "body" and entry.slot < 0 and entry.numbers)
 
+LARGEST = 1e300  # stands for infinity
+
 
 def numbers_of(model: Model) -> dict[str, list[float]]:
     """Values by array; materials are those that are declared, then common ones in use."""
@@ -14,5 +16,5 @@ def numbers_of(model: Model) -> dict[str, list[float]]:
         parts = materials_in_use(model) if kind == "material" else getattr(model, PARTS[kind].plural)
         for own in PARTS[kind].numbers:
             values = [getattr(part, own.name) for part in parts.values()]
-            found[own.array] = [NOT_GIVEN if value is None else value for value in values]
+            found[own.array] = [NOT_GIVEN if value is None else min(value, LARGEST) for value in values]
     return found

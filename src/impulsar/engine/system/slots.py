@@ -4,7 +4,7 @@ A slot is a place for one row. Whether it is a row in a given step (a limit that
 decided in the step, and its accumulated impulse stays with the slot: that is the warm start.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,6 +23,7 @@ MOTOR_TORQUE = 6  # a force, never a row: the slot keeps its books
 COMPLIANCE = 7  # spring, damper and viscous friction in a joint
 SPRING = PARTS["spring"].slot  # between two points
 HAND = 9
+TURNS = 3  # codes of a hand: 0 to 2 pull along the axes of the world, and from here on turn about them
 COUPLING = PARTS["coupling"].slot
 IDLE = 11  # a lock that the tree satisfies by itself: out of the plane of a planar mechanism
 ELEMENT = 12  # and above: force elements of the table of parts, never rows; their slots keep their books
@@ -85,6 +86,11 @@ class Slot:
         return self.name, KIND_NAMES[self.kind], self.code
 
 
+def has_turns(keys: Iterable[SlotKey]) -> bool:
+    """Whether there are rows of hands that turn."""
+    return any(kind == KIND_NAMES[HAND] and code == TURNS for _, kind, code in keys)
+
+
 def cone_size(k: int, n: int) -> int:
     """Slot.group of the k-th of n rows that are bounded together."""
     return n if k == 0 else 0
@@ -106,7 +112,7 @@ class SlotBuilder:
         self.ranges: dict[str, range] = {}  # of slots, by name: nobody has to know what comes first or last
         self.channels: list[Scalar] = []
 
-    def add_all(self, model: Model, loops: list[Joint], kinds: tuple[str, ...], hands: int) -> None:
+    def add_all(self, model: Model, loops: list[Joint], kinds: tuple[str, ...], hands: int, turns: int) -> None:
         """Every slot of a model whose `loops` are closed by rows, of its parts of some kinds, with room for hands."""
         for joint in loops:
             self.add_closures(joint)
@@ -117,8 +123,10 @@ class SlotBuilder:
         for kind in kinds:
             self.add_parts(model, kind)
             self._end_range(kind)
-        self.add_hands(hands)
+        self.add_hands(hands, 0)
         self._end_range("hand")
+        self.add_hands(turns, TURNS)
+        self._end_range("turn")
 
     def _end_range(self, name: str) -> None:
         """The slots since the last range are those of this one."""
@@ -204,6 +212,19 @@ class SlotBuilder:
         for number, part in enumerate(getattr(model, entry.plural).values()):
             self.slots.append(Slot(part.name, entry.slot, number, **entry.letters(part)))  # type: ignore[arg-type]
 
-    def add_hands(self, hands: int) -> None:
+    def add_hands(self, hands: int, first: int) -> None:
+        """Three rows for each hand, of codes from `first` on."""
         for part in range(hands):
-            self.slots += [Slot(f"hand {part}", HAND, part, code) for code in range(3)]
+            self.slots += [Slot(f"hand {part}", HAND, part, first + axis) for axis in range(3)]
+
+
+def joint_blocks(slots: list[Slot]) -> list[int]:
+    """At the first closure of each joint the number of its closures, elsewhere 0."""
+    sizes = [0] * len(slots)
+    first = 0
+    for r, slot in enumerate(slots):
+        if slot.kind == CLOSURE:
+            if r == 0 or slots[first].part != slot.part or slots[first].kind != CLOSURE:
+                first = r
+            sizes[first] += 1
+    return sizes

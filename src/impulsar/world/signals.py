@@ -10,7 +10,7 @@ from ..edits import known
 from ..observe.bench import Bench
 from ..observe.moment import Moment
 from ..observe.quantities import KINDS, QUANTITIES, Quantity
-from ..world.world import World
+from ..observe.running import Running
 
 
 @dataclass(frozen=True)
@@ -22,12 +22,27 @@ class Signal:
     read: Callable[[Moment], tuple[float, bool]]
 
 
-def signal(world: World, name: str) -> Signal:
+@dataclass(frozen=True)
+class Place:
+    """What a name leads to: a quantity, a part that has it, and a component; None: its norm, or the number."""
+
+    quantity: Quantity
+    part: str
+    component: int | None
+
+
+def signal(world: Running, name: str) -> Signal:
     """The signal of a name, or an EditError that says what there is."""
     bench = world.runner.bench
+    place = find(bench, name)
+    return _signal(bench, name, place.quantity, place.part, place.component)
+
+
+def find(bench: Bench, name: str) -> Place:
+    """What the name of a signal leads to, or an EditError that says what there is."""
     whole = {ending: q for q in QUANTITIES.values() if not q.kind for ending in q.endings}
     if name in whole:
-        return _signal(bench, name, whole[name], "", whole[name].endings[name])
+        return Place(whole[name], "", whole[name].endings[name])
     kind, _, rest = name.partition(".")
     if not rest or kind not in KINDS:
         is_whole = any(ending.startswith(f"{kind}.") for ending in whole)
@@ -38,12 +53,20 @@ def signal(world: World, name: str) -> Signal:
         for ending, component in quantity.endings.items():
             part = rest.removesuffix(f".{ending}")
             if part != rest and (part in rows or kind == "hand"):  # a hand may be asked for before it takes hold
-                return _signal(bench, name, quantity, part, component)
+                return Place(quantity, part, component)
     if kind == "joint":
         found = _of_its_coordinate(bench, name, rest)
         if found is not None:
             return found
     raise _refusal(bench, name, kind, rest)
+
+
+def signal_or_nothing(world: Running, name: str) -> Signal:
+    """The signal of a name; NaN where its part has gone."""
+    try:
+        return signal(world, name)
+    except ModelError:
+        return Signal(name, "", lambda now: (float("nan"), True))
 
 
 def _signal(bench: Bench, name: str, quantity: Quantity, part: str, component: int | None) -> Signal:
@@ -57,12 +80,15 @@ def _signal(bench: Bench, name: str, quantity: Quantity, part: str, component: i
             return 0.0, True
         found = quantity.read(now)[row, 0]
         value = np.sqrt(found @ found) if is_norm else found if component is None else found[component]
-        return float(value), quantity.sure is None or bool(quantity.sure(now)[row, 0])
+        if quantity.sure is None:
+            return float(value), True
+        sure = quantity.sure(now)[row, 0]
+        return float(value), bool(sure.all() if component is None else sure[component])
 
     return Signal(name, quantity.unit_of(bench, place or 0), read)
 
 
-def _of_its_coordinate(bench: Bench, name: str, rest: str) -> Signal | None:
+def _of_its_coordinate(bench: Bench, name: str, rest: str) -> Place | None:
     """Of a joint with one freedom the quantities of its coordinate."""
     for quantity in (q for q in QUANTITIES.values() if q.kind == "coordinate"):
         part = rest.removesuffix(f".{quantity.tail}")
@@ -71,7 +97,7 @@ def _of_its_coordinate(bench: Bench, name: str, rest: str) -> Signal | None:
             if len(rows) != 1:
                 names = ", ".join(bench.readout.coordinates[row] for row in rows) or "none"
                 raise ModelError(f"signal '{name}': joint '{part}' has {len(rows)} coordinates; name one of: {names}")
-            return _signal(bench, name, quantity, bench.readout.coordinates[rows[0]], None)
+            return Place(quantity, bench.readout.coordinates[rows[0]], None)
     return None
 
 

@@ -1,0 +1,200 @@
+"""Acquire the user's intent: a tracker's tip as a hand on the mechanism, in a thread of its own.
+
+A press of the tracker's button clips the point of a body that is nearest to the tip, if one is in reach; the hand then
+goes where the tip goes, and lets go with the button (Mariti 2012 eq. 10: a spring and a damper). The tip comes from
+the tracker and never from a picture, so it is as exact as the tracker is. A tracker that is lost lets go.
+"""
+
+import itertools
+import threading
+import time as wall
+from dataclasses import dataclass
+
+import numpy as np
+
+from .. import edits
+from ..analysis.gaps import Gaps, Pair
+from ..author.model import Model
+from ..author.rotations import rotation_matrix
+from ..author.shapes import Sphere
+from ..io.codec import edit_to_json
+from ..render import Pose, pose_now
+from ..studio.ar_messages import Device
+from ..studio.mailbox import Mailbox
+from ..studio.messages import EditMessage
+from ..studio.publisher import Client
+from ..studio.session import Session
+from .show import Place
+from .status import Status
+from .trackers import Tip, Tracker
+
+PAUSE = 0.002  # between two looks for a new tip [s]
+SILENT = 0.3  # without a tip before the hand lets go [s]
+BEAT = 1 / 120  # least time between two moves: more would wait for the same step [s]
+TIP = "tip of the tracker"
+
+
+@dataclass(frozen=True)
+class Grip:
+    """How a tracker's hand holds: spring and damper, and how far from a surface its tip still takes it [m]."""
+
+    stiffness: float = 1000.0
+    damping: float = 1.0
+    reach: float = 0.02
+
+
+class Surfaces:
+    """Finds which body is nearest to a point."""
+
+    def __init__(self, model: Model):
+        probe = model.copy()
+        probe.body(TIP, mass=1.0, shape=Sphere(radius=1e-6))
+        pairs = [Pair(TIP, body.name, 0, k) for body in model.bodies.values() for k in range(len(body.shapes))]
+        self.names = list(model.bodies)
+        self._pairs, self._gaps = pairs, Gaps(probe, pairs)
+        self._bare = [name for name, body in model.bodies.items() if not body.shapes]
+
+    def nearest(
+        self, tip_W: np.ndarray, pose: Pose, quaternions: dict[str, np.ndarray]
+    ) -> tuple[str, np.ndarray, float]:
+        """Body, its point nearest to the tip in its frame, and how far away that is [m]; of a body without shapes its
+        centre of mass."""
+        found: list[tuple[float, str, np.ndarray]] = [
+            (float(np.linalg.norm(tip_W - pose.p_WB[name])), name, pose.p_WB[name]) for name in self._bare
+        ]
+        if self._pairs:
+            still = np.array([0.0, 0.0, 0.0, 1.0])
+            p = np.array([[tip_W, pose.p_WB[pair.second]] for pair in self._pairs])
+            q = np.array([[still, quaternions[pair.second]] for pair in self._pairs])
+            gaps, points = self._gaps.measure(np.arange(len(self._pairs)), p, q)
+            best = int(np.argmin(gaps))
+            found.append((float(gaps[best]), self._pairs[best].second, points[best, 1]))
+        distance, body, point = min(found, key=lambda item: item[0])
+        return body, pose.R_WB[body].T @ (point - pose.p_WB[body]), distance
+
+
+class Reach:
+    """A tracker's hand in a session."""
+
+    def __init__(
+        self,
+        session: Session,
+        tracker: Tracker,
+        X_RT: np.ndarray,  # the tracker's base in the room, by collimation
+        place: Place,
+        name: str = "tracker",
+        grip: Grip | None = None,
+    ):
+        self.session, self.tracker, self.X_RT, self.place = session, tracker, X_RT, place
+        self.name, self.grip = name, grip or Grip()
+        self.holds: str | None = None
+        self.tip_W: np.ndarray | None = None  # where the tip is in the mechanism's world [m]
+        self._at = np.zeros(3)  # where it holds, in the body
+        self.told = ""  # why the last press took nothing
+        self._client = Client(f"tracker {name}", Mailbox(lambda: None))
+        self._ids = itertools.count(1)
+        self._pressed = False
+        self._last_tip = self._last_move = -np.inf
+        self._surfaces: tuple[Model, Surfaces] | None = None
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="impulsar reach", daemon=True)
+
+    def start(self) -> None:
+        """Begin to reach."""
+        self.session.add(self._client)
+        self._thread.start()
+
+    def warm_up(self) -> None:
+        """Have what a press needs ready, kernels too; before the session starts, in whatever thread."""
+        self._nearest(np.zeros(3))
+
+    def stop(self) -> None:
+        """Let go and end."""
+        self._stop.set()
+        if self._thread.is_alive():
+            self._thread.join()
+        self.session.remove(self._client)
+        self.tracker.close()
+
+    @property
+    def device(self) -> Device:
+        """How the tracker is, for people."""
+        status = self.status
+        return Device(name=f"tracker {self.name}", state=status.state, why=status.why or self.told)
+
+    @property
+    def status(self) -> Status:
+        """The tracker's, or that it is silent."""
+        status = self.tracker.status
+        if status.is_ok and self._last_tip > 0 and wall.monotonic() - self._last_tip > SILENT:
+            return Status("lost", "the tracker is silent", self._last_tip)
+        return status
+
+    def held_point(self, pose: Pose) -> np.ndarray | None:
+        """Where it holds in the world, with bodies at a pose."""
+        body = self.holds
+        return None if body is None else pose.place(body, self._at)
+
+    def in_world(self, tip: Tip) -> np.ndarray:
+        """A tip's place in the mechanism's world [m]."""
+        p_R = self.X_RT[:3, :3] @ tip.position + self.X_RT[:3, 3]
+        return rotation_matrix(self.place.orientation).T @ (p_R - self.place.position) / self.place.scale
+
+    def _run(self) -> None:
+        while not self._stop.is_set():
+            self._client.mailbox.take()  # what the session tells its clients is not for us
+            for tip in self.tracker.poll():
+                self.take(tip)
+            if self.holds is not None and not self.status.is_ok:
+                self._let_go()
+                self._pressed = True  # until the button was up, it takes nothing again
+            self._stop.wait(PAUSE)
+
+    def take(self, tip: Tip) -> None:
+        """One tip."""
+        now = wall.monotonic()
+        self._last_tip = now
+        self.tip_W = self.in_world(tip)
+        pressed = any(tip.buttons)
+        if pressed and not self._pressed:
+            self._clip(self.tip_W)
+        elif not pressed and self.holds is not None:
+            self._let_go()
+        elif self.holds is not None and now - self._last_move >= BEAT:
+            self._last_move = now
+            self._send(edits.Move(self.name, tuple(self.tip_W.tolist())))
+        self._pressed = pressed
+
+    def _clip(self, tip_W: np.ndarray) -> None:
+        """Take hold of what is in reach."""
+        found = self.session.call(lambda: self._nearest(tip_W)).result()
+        if found is None:
+            self.told = "nothing is there to be held"
+            return
+        body, at, distance = found
+        if distance > self.grip.reach:
+            self.told = f"'{body}' is {1000 * distance:.0f} mm away, beyond {1000 * self.grip.reach:.0f} mm of reach"
+            return
+        self.holds, self.told, self._at = body, "", at
+        grip = self.grip
+        self._send(edits.Grab(self.name, body, tuple(at.tolist()), grip.stiffness, grip.damping))
+        self._send(edits.Move(self.name, tuple(tip_W.tolist())))
+
+    def _nearest(self, tip_W: np.ndarray) -> tuple[str, np.ndarray, float] | None:
+        """In the session's thread."""
+        world = self.session.world
+        if not world.model.bodies:
+            return None
+        if self._surfaces is None or self._surfaces[0] is not world.model:
+            self._surfaces = world.model, Surfaces(world.model)
+        pose = pose_now(world)
+        quaternions = {name: np.asarray(world.body(name).orientation) for name in world.model.bodies}
+        return self._surfaces[1].nearest(tip_W, pose, quaternions)
+
+    def _let_go(self) -> None:
+        self.holds = None
+        self._send(edits.Release(self.name))
+
+    def _send(self, edit: edits.Edit) -> None:
+        message = EditMessage(id=next(self._ids), edit=edit_to_json(edit))
+        self.session.submit(self._client, message)

@@ -1,0 +1,40 @@
+"""The session looks ahead, so that the first picture has room for what comes."""
+
+import time as wall
+
+import numpy as np
+
+import impulsar as im
+from impulsar.studio.ahead import look_ahead, sweep
+from impulsar.studio.publisher import Publisher
+
+
+def test_the_sweep_of_a_pendulum_is_its_circle() -> None:
+    """Released horizontal, a rod of length l hung at the origin sweeps the half disc below: y to ±l, z to -l."""
+    length, radius = 0.5, 0.01
+    model = im.Model("pendulum")
+    rod = model.body("rod", mass=1.0, position=(0, length / 2, 0), shape=im.Box((2 * radius, length, 2 * radius)))
+    model.joint("pivot", "revolute", model.ground, rod, at=(0, 0, 0), axis=(1, 0, 0))
+    corners = sweep(im.World(model), wall.monotonic() + 60.0)
+    assert corners is not None
+    low, high = corners
+    assert np.allclose(high[1], length, atol=2e-2) and np.allclose(low[1], -length, atol=2e-2)
+    assert np.allclose(low[2], -length, atol=2e-2)
+    assert high[2] < 2 * radius + 0.05 * length
+
+
+def test_what_falls_is_looked_at_no_farther_than_a_few_sizes() -> None:
+    model = im.Model("stone")
+    model.body("stone", mass=1.0, shape=im.Sphere(0.1))
+    corners = sweep(im.World(model), wall.monotonic() + 60.0)
+    assert corners is not None
+    assert np.isclose(corners[0][2], -5 * 0.2), "five sizes, not 44 m"
+
+
+def test_a_large_model_is_not_built_twice() -> None:
+    def refuse(model: im.Model) -> im.World:
+        raise AssertionError("built")
+
+    publisher = Publisher("", None)
+    look_ahead(im.scene("chain", n=200), refuse, lambda tell: None, publisher)
+    look_ahead(im.Model("nothing"), refuse, lambda tell: None, publisher)
