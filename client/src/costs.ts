@@ -7,6 +7,7 @@ import { show } from "./numbers";
 /** Edits whose moving or energy is what they are for, or is told in their own words. */
 const MEANT = [
   "Grab",
+  "Push",
   "Grip",
   "Move",
   "Release",

@@ -472,6 +472,20 @@ export interface Release {
 }
 
 /**
+ * Put a sphere into the world that pushes what it meets and never sticks: a hand that holds nothing.
+ *
+ * Move sends it somewhere, Release takes it away.
+ */
+export interface Push {
+  edit: "Push";
+  hand: string;
+  at?: [Real, Real, Real];
+  radius?: Real;
+  force?: Real;
+  mass?: Real | null;
+}
+
+/**
  * Put a load on a body, or change the one of that name.
  */
 export interface ApplyLoad {
@@ -770,9 +784,10 @@ export interface Plate {
 
 /**
  * Let a controller act at a rate [Hz], from now on: a callable of the time [s] and what it reads, as an array, that
- * returns what it writes; one of that name is exchanged.
+ * returns what it writes, or a Warp function, which a launch calls; one of that name is exchanged.
  *
- * hold: what stays of a call that fails, "last" or "zero"; budget: wall time that a call may take [s], None: any.
+ * hold: what stays of a call that fails, "last" or "zero"; budget: wall time that a call may take [s], None: any;
+ * memory: how many numbers a Warp function keeps from call to call.
  */
 export interface Attach {
   edit: "Attach";
@@ -783,6 +798,7 @@ export interface Attach {
   writes?: string[];
   hold?: string;
   budget?: Real | null;
+  memory?: number;
 }
 
 /**
@@ -798,6 +814,7 @@ export type Edit =
   | Grip
   | Move
   | Release
+  | Push
   | ApplyLoad
   | RemoveLoad
   | SetParameter

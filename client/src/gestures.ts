@@ -16,6 +16,7 @@ export interface Press {
   x: number;
   y: number;
   isTouch: boolean;
+  time: number; // when it was made, which may be long before a busy page hears of it [ms]
 }
 
 export interface Presser {
@@ -60,7 +61,8 @@ export class Gestures {
 
   private place(event: MouseEvent & { pointerType?: string }): Press {
     const box = this.stage.view.canvas.getBoundingClientRect();
-    return { x: event.clientX - box.left, y: event.clientY - box.top, isTouch: event.pointerType === "touch" };
+    const [x, y] = [event.clientX - box.left, event.clientY - box.top];
+    return { x, y, isTouch: event.pointerType === "touch", time: event.timeStamp };
   }
 
   private down(event: PointerEvent): void {

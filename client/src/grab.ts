@@ -52,6 +52,7 @@ export class Hold {
     private readonly stage: Stage,
     readonly grip: { body: string; at: Vec3; start: THREE.Vector3 },
     private readonly springs: { name: string; stiffness: number; damping: number } | null,
+    turning = false, // from the start
   ) {
     const hand = springs;
     const { body, at, start } = grip;
@@ -61,7 +62,8 @@ export class Hold {
     this.target = start.clone();
     if (!hand) return;
     const { name, stiffness, damping } = hand;
-    void stage.actions.apply({ edit: "Grab", hand: name, body, at, stiffness, damping });
+    const angular = turning ? this.orient() : null;
+    void stage.actions.apply({ edit: "Grab", hand: name, body, at, stiffness, damping, ...angular });
   }
 
   toPixel(x: number, y: number): void {
@@ -74,6 +76,17 @@ export class Hold {
     const turn = this.aim ? rotationVector(this.aim) : undefined;
     if (this.hand) this.stream.send({ edit: "Move", hand: this.hand, target: point, ...(turn && { turn }) });
     else this.stream.send({ edit: "DragTo", body: this.grip.body, target: point, at: this.grip.at });
+  }
+
+  /** Go to a place and, where it turns what it holds, to an orientation of the body. */
+  carry(target: THREE.Vector3, q_WB: THREE.Quaternion): void {
+    this.aim?.copy(q_WB);
+    this.to(target);
+  }
+
+  /** How far an orientation is from the one that it gives the body [rad]; 0 where it gives none. */
+  angleTo(q_WB: THREE.Quaternion): number {
+    return this.aim?.angleTo(q_WB) ?? 0;
   }
 
   /** Move the target by pixels: right, up, away. */
@@ -104,17 +117,23 @@ export class Hold {
   /** Take hold of its orientation too, from where it is now. */
   private hold(): boolean {
     if (this.aim) return true;
-    const { store, actions } = this.stage;
+    const angular = this.orient();
+    if (!this.springs || !angular) return false;
+    this.stream.flush();
+    void this.stage.actions.apply({ edit: "Grip", hand: this.springs.name, ...angular });
+    return true;
+  }
+
+  /** Aim at the orientation that the body has; the springs for it, null where nobody knows it. */
+  private orient(): { angular_stiffness: number; angular_damping: number } | null {
+    const { store } = this.stage;
     const pose = store.pose(this.grip.body);
     const body = store.scene?.bodies.find(({ name }) => name === this.grip.body);
-    if (!this.springs || !pose || !body) return false;
+    if (!this.springs || !pose || !body) return null;
     this.aim = new THREE.Quaternion(...pose.q);
     const square = gyration(body) ** 2;
-    const { name, stiffness, damping } = this.springs;
-    const angular = { angular_stiffness: stiffness * square, angular_damping: damping * square };
-    this.stream.flush();
-    void actions.apply({ edit: "Grip", hand: name, ...angular });
-    return true;
+    const { stiffness, damping } = this.springs;
+    return { angular_stiffness: stiffness * square, angular_damping: damping * square };
   }
 
   isOver = false;
@@ -226,13 +245,13 @@ export class Grab implements Presser {
     this.byKeys = null;
   }
 
-  /** Take hold of a point of a body. */
-  take(body: string, at: Vec3): Hold {
+  /** Take hold of a point of a body, and of its orientation where it is to be turned from the start. */
+  take(body: string, at: Vec3, turning = false): Hold {
     const start = this.stage.mechanism.point(body, at) ?? new THREE.Vector3();
     const isStopped = this.stage.store.status?.paused ?? false;
     this.count += 1;
     const hand = { name: `hand ${this.id}-${this.count}`, stiffness: this.stiffness, damping: this.damping };
-    const hold = new Hold(this.stage, { body, at, start }, isStopped ? null : hand);
+    const hold = new Hold(this.stage, { body, at, start }, isStopped ? null : hand, turning);
     if (!isStopped) this.holds.set(hand.name, hold);
     return hold;
   }

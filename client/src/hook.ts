@@ -7,6 +7,7 @@ import type { Overlay } from "./ar/overlay";
 import type { Arrows, Kind } from "./arrows";
 import type { Belts } from "./belts";
 import type { Books } from "./books";
+import type { Effects } from "./effects";
 import type { Ghosts } from "./ghosts";
 import { HAND } from "./grab";
 import type { Loads } from "./loads";
@@ -14,6 +15,7 @@ import { BOOKS } from "./messages";
 import type { Motions } from "./motions";
 import type { Pads } from "./pads/entry";
 import type { Plots } from "./plots/plots";
+import type { Sensing } from "./sensing";
 import type { Sounds } from "./sounds";
 import type { Stage } from "./stage";
 import type { Summary } from "./summary";
@@ -25,6 +27,7 @@ interface Pieces {
   stage: Stage;
   loads: Loads;
   motions: Motions;
+  effects: Effects;
   plots: Plots;
   books: Books;
   summary: Summary;
@@ -33,6 +36,7 @@ interface Pieces {
   ghosts: Ghosts;
   analyse: Analyse;
   about: About;
+  sensing: Sensing;
   turns: Turns;
   belts: Belts;
   headset: HeadsetEntry;
@@ -143,6 +147,7 @@ export function exposeState(pieces: Pieces): void {
       }),
       tracePath: (key: string) => traces.path(key),
       about: () => pieces.about.state(),
+      sensing: () => ({ drawn: pieces.sensing.count, sensors: store.sensors?.sensors ?? [] }),
       /** What a headset shows, and where it has its board; null without one. */
       headset: () => pieces.headset.state(),
       /** The gamepad's mapping; null without one. */
@@ -150,7 +155,12 @@ export function exposeState(pieces: Pieces): void {
       /** Sounds that were made so far. */
       sounds: () => structuredClone(pieces.sounds.counts),
       turn: () => structuredClone(pieces.turns.state),
-      overlay: () => ({ on: pieces.overlay.isOn, shown: pieces.overlay.shown, told: pieces.overlay.told }),
+      overlay: () => ({
+        on: pieces.overlay.isOn,
+        shown: pieces.overlay.shown,
+        told: pieces.overlay.told,
+        replay: pieces.overlay.replay?.state ?? null,
+      }),
       traceSpeeds: (key: string) => traces.speeds(key),
       traced: () => traces.chosen(),
       hue: (body: string) => mechanism.hue(body),
@@ -169,6 +179,7 @@ export function exposeState(pieces: Pieces): void {
       handles: (load: string) =>
         Object.fromEntries(Object.entries(loads.handlePixels(load)).map(([name, p]) => [name, pixels(p)])),
       motionPixel: (joint: string) => pixels(motions.pixel(joint)),
+      effectPixel: (path: string) => pixels(pieces.effects.pixel(path)),
       /** Ask the session for the digest of its state's bits. */
       hash: async () => (await connection.control("hash")).text,
       /** Drop the line, as a network would. */

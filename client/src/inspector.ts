@@ -98,11 +98,15 @@ export class Inspector {
   }
 
   private draw(): void {
-    const { scene, pick } = this.stage.store;
+    const { store } = this.stage;
+    const { scene, pick } = store;
     if (!scene) return;
     this.lacksPose = false;
     const wanted = (pick && LIVE[pick.kind]) ?? [];
-    this.quantities = quantitiesOf(scene, pick).filter(({ title }) => wanted.some((name) => title.startsWith(name)));
+    const isSensor = pick?.kind === "element" && store.element(pick.name)?.kind === "sensor";
+    this.quantities = quantitiesOf(scene, pick).filter(
+      ({ title }) => isSensor || wanted.some((name) => title.startsWith(name)),
+    );
     const part = `${pick?.kind ?? "model"} ${pick?.name ?? ""}`;
     render(keyed(part, keyedList(this.pieces(scene))), this.box);
     if (part !== this.part) byId("inspector").scrollTop = 0;
@@ -487,6 +491,7 @@ export class Inspector {
     return [
       title(name, kind),
       about(Object.values(refers).join(" → ")),
+      ...(kind === "sensor" ? [this.now()] : []),
       ...(parameters.length ? [this.parameters("parameters", parameters)] : []),
       actions(this.remove(kind as keyof Options, name)),
     ];

@@ -5,6 +5,7 @@ import { makeGroup, removePicked, ungroup } from "./build/groups";
 import type { Mirrors } from "./build/mirrors";
 import { openDialog } from "./dialogs";
 import { h } from "./dom";
+import type { Effects } from "./effects";
 import type { Grab } from "./grab";
 import type { Loads } from "./loads";
 import type { Motions } from "./motions";
@@ -23,6 +24,7 @@ const TOOL_KEYS: Record<string, Tool> = {
   f: "force",
   t: "torque",
   m: "motion",
+  w: "effect",
   l: "link",
   b: "body",
   j: "joint",
@@ -40,6 +42,7 @@ const HELP: [string, string][] = [
   ["[ ]", "pick the previous, the next part"],
   ["G", "take the picked body; again: let go; without one: the grab tool"],
   ["F, T, M", "force, torque, motion; Enter puts it on the picked body or joint"],
+  ["W", "effects: gravity, water, wind; with nothing picked arrows pull gravity, of a picked fluid its current"],
   [
     "Arrows, Page Up, Page Down",
     "move the hand; pull the picked force's arrow, tilt the torque, turn the motion's sphere; else turn the view; Shift: further",
@@ -85,6 +88,7 @@ interface Keyed {
   grab: Grab;
   loads: Loads;
   motions: Motions;
+  effects: Effects;
   traces: Traces;
   parts: Parts;
   fit(): void;
@@ -101,6 +105,7 @@ export function keyboard({
   grab,
   loads,
   motions,
+  effects,
   traces,
   parts,
   fit,
@@ -130,7 +135,8 @@ export function keyboard({
     if (isTyping && event.key === "Escape" && !target.closest("dialog")) focus();
     if (isTyping || event.altKey || event.ctrlKey || event.metaKey) return;
     const takesArrows = target.closest("input, #tools, [role=listbox], .menu") !== null;
-    if (moveHand(grab, event) || turnHand(grab, event) || (!takesArrows && moveIcon(loads, motions, event))) return;
+    if (moveHand(grab, event) || turnHand(grab, event) || (!takesArrows && moveIcon(loads, motions, effects, event)))
+      return;
     if (!takesArrows && moveView(stage.view, event)) return;
     const onButton = target.closest("button, a, [role=listbox]") !== null;
     switch (event.key) {
@@ -182,7 +188,8 @@ export function keyboard({
           if (event.shiftKey) showMenu.showAll();
           else showMenu.hidePicked();
         } else if (key === "x") mirrors.open();
-        else if (tool && tool === store.tool) document.querySelector<HTMLElement>("#hint select")?.focus();
+        else if (tool && tool === store.tool)
+          document.querySelector<HTMLElement>("#hint select, #hint button")?.focus();
         else if (tool) store.setTool(tool);
         else return;
       }
@@ -253,13 +260,14 @@ function turnHand(grab: Grab, event: KeyboardEvent): boolean {
   return true;
 }
 
-/** Aim and scale the icon of the picked load or motor. */
-function moveIcon(loads: Loads, motions: Motions, event: KeyboardEvent): boolean {
+/** Aim and scale the icon of the picked load, motor or effect. */
+function moveIcon(loads: Loads, motions: Motions, effects: Effects, event: KeyboardEvent): boolean {
   const way = wayOf(event);
   const more = { "+": 1, "=": 1, "-": -1, "−": -1 }[event.key];
   const isDone = way
-    ? loads.nudge(...way) || motions.nudge(way[0] + way[1] + way[2])
-    : more !== undefined && (loads.scaleBy(SCALE ** more) || motions.nudge(more * STEP));
+    ? loads.nudge(...way) || motions.nudge(way[0] + way[1] + way[2]) || effects.nudge(...way)
+    : more !== undefined &&
+      (loads.scaleBy(SCALE ** more) || motions.nudge(more * STEP) || effects.scaleBy(SCALE ** more));
   if (isDone) event.preventDefault();
   return isDone;
 }

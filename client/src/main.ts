@@ -20,6 +20,7 @@ import { Planes } from "./build/planes";
 import { Contacts } from "./contacts";
 import { Cuts } from "./cuts";
 import { byId, h } from "./dom";
+import { Effects } from "./effects";
 import { Events } from "./events";
 import { Files } from "./files";
 import { Gestures, type Presser } from "./gestures";
@@ -37,6 +38,7 @@ import { Pads } from "./pads/entry";
 import { panels } from "./panels";
 import { Parts } from "./parts";
 import { Plots } from "./plots/plots";
+import { Sensing } from "./sensing";
 import { Shooting } from "./shooting";
 import { checkbox, ShowMenu } from "./showmenu";
 import { Sounds } from "./sounds";
@@ -65,13 +67,15 @@ const belts = new Belts(stage);
 const grab = new Grab(stage);
 const loads = new Loads(stage);
 const motions = new Motions(stage, loads);
+const effects = new Effects(stage);
 const drafting = new Drafting(stage);
 const adding = new Adding(stage, drafting);
 const links = new Links(stage, drafting, (text) => toolbar.say(text));
 const points = new PickPoints(stage, drafting, (text) => toolbar.say(text));
 const planes = new Planes(stage, drafting, points);
 const mirrors = new Mirrors(stage, drafting, points);
-const toolbar = new Toolbar(store, { grab, loads, motions, adding, drafting, planes, freedoms: new Freedoms(stage) });
+const freedoms = new Freedoms(stage);
+const toolbar = new Toolbar(store, { grab, loads, motions, effects, adding, drafting, planes, freedoms });
 
 const trace: Presser = {
   press({ x, y, isTouch }) {
@@ -93,12 +97,13 @@ const trace: Presser = {
 };
 new Gestures(
   stage,
-  { press: (press) => points.press(press) ?? loads.press(press) ?? motions.press(press) },
+  { press: (press) => points.press(press) ?? loads.press(press) ?? motions.press(press) ?? effects.press(press) },
   {
     grab,
     force: { press: (press) => loads.place("force", press) },
     torque: { press: (press) => loads.place("torque", press) },
     motion: { press: (press) => motions.place(press) },
+    effect: { press: () => null },
     link: links,
     body: adding.body,
     joint: adding.joint,
@@ -142,13 +147,14 @@ function follow(): void {
   const { pick } = store;
   const isOn = followButton.getAttribute("aria-pressed") === "true";
   const body = pick?.kind === "body" ? pick.name : pick?.kind === "joint" ? store.joint(pick.name)?.second : undefined;
-  if (!isOn && !body) {
-    tell("follow: pick a body or a joint first");
-    return;
-  }
-  view.follow = isOn || !body ? null : (): THREE.Vector3 | null => mechanism.point(body);
-  followButton.setAttribute("aria-pressed", String(!isOn));
+  if (!isOn && !body) tell("follow: pick a body or a joint first");
+  else followBody(isOn ? null : (body ?? null));
 }
+function followBody(body: string | null): void {
+  view.follow(body ? () => mechanism.point(body) : null);
+  followButton.setAttribute("aria-pressed", String(body !== null));
+}
+mechanism.onFollow = followBody;
 button("fit", "fit", "Fit the view (0)", fit);
 button("theme", "theme", "Light or dark", toggleTheme);
 button("help", "help", "Help (?)", showHelp);
@@ -169,6 +175,7 @@ const headset = new HeadsetEntry({ stage, grab, time: timeline, forces, sounds }
 const pads = new Pads(stage, grab, motions);
 const overlay = new Overlay(stage);
 const about = new About(stage);
+const sensing = new Sensing(stage);
 const turns = new Turns(stage);
 async function wholeTurn(): Promise<void> {
   const points = traces.points();
@@ -177,6 +184,7 @@ async function wholeTurn(): Promise<void> {
 }
 const showMenu = new ShowMenu(stage, traces, () => [
   checkbox("What it is about", about.shown, (on) => about.show(on)),
+  checkbox("What sensors see", sensing.shown, (on) => sensing.show(on)),
   h("button", { type: "button", onclick: () => void wholeTurn().catch(tellError) }, "Whole turn of the paths"),
   checkbox("Onion skin", ghosts.shown, (on) => ghosts.show(on)),
   checkbox("Sounds", sounds.isOn, () => sounds.toggle()),
@@ -217,11 +225,27 @@ store.on("opened", () => {
   forgetTold();
 });
 store.setTool("grab");
-keyboard({ stage, timeline, grab, loads, motions, traces, parts, fit, follow, showMenu, showForces, analyse, mirrors });
+keyboard({
+  stage,
+  timeline,
+  grab,
+  loads,
+  motions,
+  effects,
+  traces,
+  parts,
+  fit,
+  follow,
+  showMenu,
+  showForces,
+  analyse,
+  mirrors,
+});
 exposeState({
   stage,
   loads,
   motions,
+  effects,
   plots,
   books,
   summary,
@@ -230,6 +254,7 @@ exposeState({
   ghosts,
   analyse,
   about,
+  sensing,
   turns,
   belts,
   headset,

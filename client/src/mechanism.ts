@@ -2,6 +2,7 @@
 
 import * as THREE from "three";
 import { Fluids } from "./fluids";
+import { isThere, onCome } from "./geometries";
 import { Instances, type Look, type Piece, type Stretched } from "./instances";
 import { surface } from "./materials";
 import type { Joint, Scene } from "./messages";
@@ -53,6 +54,8 @@ export class Mechanism {
   private hoverers: ((part: PartRef | null) => void)[] = [];
   private pending: Scene | null = null; // to be built when its first frame has come
   private isFitted = true;
+  /** Whom the picture is to follow from now on; null: nobody. */
+  onFollow: (body: string | null) => void = () => undefined;
   private name = "";
   private isBegun = false; // time has jumped to the start
 
@@ -72,6 +75,7 @@ export class Mechanism {
     });
     store.on("scene", () => this.colourAll());
     store.on("shown", () => this.move());
+    onCome(() => this.move());
     store.on("sweep", () => {
       if (!view.isTouched && this.isFitted && !this.pending) this.frameSweep();
     });
@@ -79,11 +83,16 @@ export class Mechanism {
     onTheme(() => this.colourAll());
   }
 
-  /** Boxes of everything that is not far away from the rest, and the names of what is. */
+  /** Boxes of everything that is not far away from the rest, and the names of what is; of bodies where one is followed. */
   extent(): { points: THREE.Vector3[]; away: string[] } {
-    const boxes = [...this.instances.boxes().values()].map(({ part, box }) => ({ name: part.name, box }));
-    const { near, away } = nearBoxes(boxes, this.view.size);
-    return { points: [...near.flatMap(({ box }) => [box.min, box.max]), ...this.obstacles.extent()], away };
+    const { isFollowing } = this.view;
+    const shown = [...this.instances.boxes().values()].filter(({ part }) => !isFollowing || part.kind === "body");
+    const { near, away } = nearBoxes(
+      shown.map(({ part, box }) => ({ name: part.name, box })),
+      this.view.size,
+    );
+    const still = isFollowing ? [] : this.obstacles.extent();
+    return { points: [...near.flatMap(({ box }) => [box.min, box.max]), ...still], away };
   }
 
   show(what: keyof Shown, on: boolean): void {
@@ -250,6 +259,7 @@ export class Mechanism {
   private move(): void {
     const { scene, playout } = this.store;
     if (!scene || playout.poses.length !== 7 * scene.bodies.length) return;
+    if (this.pending && !isThere(this.pending)) return; // what is shown stays until all has come
     if (this.pending) this.build(this.pending);
     else this.place(scene);
     this.instances.move(this.carriers);
@@ -263,6 +273,7 @@ export class Mechanism {
     this.name = scene.name;
     if (isNew) this.hiddenParts.clear();
     if (!isNew) return;
+    this.onFollow(null);
     this.view.enter(scene, this.extent().points);
     this.frameSweep();
   }
@@ -279,7 +290,8 @@ export class Mechanism {
     const { sweep, scene } = this.store;
     if (!sweep || sweep.topology !== scene?.topology) return;
     const ends = [sweep.low, sweep.high].map((corner) => new THREE.Vector3().fromArray(corner));
-    this.view.fit([...this.extent().points, ...ends]);
+    this.onFollow(sweep.follow);
+    this.view.fit([...this.extent().points, ...(sweep.follow ? [] : ends)]);
     this.view.isTouched = false;
   }
 

@@ -25,6 +25,7 @@ export interface Shape {
   radius: number | null;
   length: number | null;
   points: number[][] | null;
+  digest: string | null;
   triangles: number[][] | null;
   heights: number[][] | null;
   material: string | null;
@@ -137,6 +138,7 @@ export interface Element {
   parts: string[];
   points: Point[];
   parameters: Parameter[];
+  channels: SensorChannel[];
 }
 
 /**
@@ -314,11 +316,14 @@ export interface Books {
 
 /**
  * What the scene will fill in its first seconds, found by a copy that runs ahead: for the first picture.
+ *
+ * `follow`: a body of a mechanism that leaves its place, which the picture had better follow.
  */
 export interface Sweep {
   topology: number;
   low: number[];
   high: number[];
+  follow: string | null;
   type: "sweep";
 }
 
@@ -484,6 +489,51 @@ export interface About {
 }
 
 /**
+ * One number that a sensor gives; the signal is sensor.SENSOR.NAME.value, without a name sensor.SENSOR.value.
+ */
+export interface SensorChannel {
+  name: string;
+  unit: string;
+}
+
+/**
+ * What a camera saw, row by row from the top, as bytes in base64: red, green and blue of each pixel, and one for
+ * its depth, 255 at `near`, 1 at `far` [m], 0 where there is nothing.
+ */
+export interface Picture {
+  width: number;
+  height: number;
+  colour: string;
+  depth: string;
+  near: number | null;
+  far: number | null;
+}
+
+/**
+ * The newest that has come of a sensor. `values` are of its first channels, null where there is no number.
+ */
+export interface Sensed {
+  name: string;
+  kind: string;
+  body: string | null;
+  time: number | null;
+  valid: boolean;
+  values: (number | null)[];
+  eye: number[] | null;
+  points: number[][];
+  picture: Picture | null;
+  said: string;
+}
+
+/**
+ * All sensors of the model, about four times a second; none where it has none.
+ */
+export interface Sensors {
+  sensors: Sensed[];
+  type: "sensors";
+}
+
+/**
  * An analysis of the world as it is now, made on a copy.
  *
  * motions, of `inverse`: the speed of each coordinate that is driven [rad/s, m/s], null: as it was recorded; none at
@@ -601,8 +651,7 @@ export interface Lens {
 }
 
 /**
- * Something real that hides what is behind it: a box of three sizes about its pose in R, or from it on a capsule's
- * length and radius along its z.
+ * Something real that hides what is behind it: about its pose in R a box of three sizes, or a capsule along z.
  */
 export interface Occluder {
   name: string;
@@ -637,7 +686,7 @@ export interface Seeing {
   type: "seeing";
 }
 
-export type ServerMessage = About | Scene | Patch | Live | Status | Books | Sweep | Events | Reply | Notice;
+export type ServerMessage = About | Scene | Patch | Live | Status | Books | Sweep | Events | Sensors | Reply | Notice;
 
 export type ClientMessage = EditMessage | Control | Subscribe;
 

@@ -26,6 +26,8 @@ const PATIENCE = 3000; // [ms]
 const SPEED = roundNumber(Math.PI, 5); // of a new motor [rad/s], a turn in 2 s; of a slide a tenth of the mechanism's size for each
 const SOFTLY = 1; // [s] in which what stands still is brought to its speed
 const STILL = 0.02; // of the usual speed
+const BELOW = 26; // pixels from a joint to what its motor needs
+const MOST_ASKED = 16; // motors whose torques are shown
 
 interface Icon {
   colours: IconColours;
@@ -58,10 +60,12 @@ export class Motions implements Presser {
     return this.all().filter(({ motor }) => motor.joint === joint);
   }
 
-  /** Put a motor into the joint that is pressed. */
+  /** Put a motor into the joint that is pressed, or into the one that a pressed wheel turns on. */
   place({ x, y, isTouch }: Press): Drag | null {
     const hit = this.stage.picking.hit(x, y, ["joint"], isTouch);
-    const joint = hit && this.stage.store.joint(hit.name);
+    const joint = hit
+      ? this.stage.store.joint(hit.name)
+      : this.carrier(this.stage.picking.hit(x, y, ["body"], isTouch));
     if (!joint) return null;
     return {
       move: () => {},
@@ -71,6 +75,13 @@ export class Motions implements Presser {
         void this.attach(joint, this.kind);
       },
     };
+  }
+
+  /** The joint that carries a body, of one freedom: what prescribes the body's motion prescribes that. */
+  private carrier(hit: { name: string } | null): Joint | undefined {
+    const joints = this.stage.store.scene?.joints.filter(({ groups }) => groups.length === 1) ?? [];
+    const held = joints.filter(({ first, second }) => hit && (first === hit.name || second === hit.name));
+    return held.find(({ second }) => second === hit?.name) ?? held[0];
   }
 
   /** Give a joint's first freedom a motor that keeps it going as it is; what stands still is brought to a speed. */
@@ -248,8 +259,18 @@ export class Motions implements Presser {
     return { joint, group: entry.name, quantity, value: motor.value, unit: motorUnit(entry, quantity), max_torque };
   }
 
+  /** Show at the joint what a motor that prescribes a motion gives for it now. */
+  private tellNeed(name: string, group: Group, at: THREE.Vector3): void {
+    const value = this.stage.signals.value(torqueOf(group));
+    const unit = group.kind === "slide" ? "N" : "N m";
+    if (Number.isNaN(value)) return;
+    const below = at.clone().add(this.stage.view.across(0, -BELOW, 0, at));
+    this.stage.labels.set(`need ${name}`, `needs ${show(value, 3)} ${unit}`, below, "torque");
+  }
+
   private draw(): void {
     const keep = new Set<string>();
+    const asked = new Map<string, string>(); // signals by label
     for (const { motor, on } of this.all()) {
       const joint = this.stage.store.joint(motor.joint);
       const group = joint?.groups.find((entry) => entry.name === motor.group);
@@ -273,6 +294,10 @@ export class Motions implements Presser {
         this.stage.labels.remove(`motion ${name}`);
         continue;
       }
+      if (on && motor.quantity !== "torque" && group.kind !== "ball" && asked.size < MOST_ASKED) {
+        asked.set(`need ${name}`, torqueOf(group));
+        this.tellNeed(name, group, F.p);
+      }
       const text =
         aimOf(motor.value) !== null
           ? `${show(value)} ${motor.unit}`
@@ -286,6 +311,8 @@ export class Motions implements Presser {
         on ? "motion" : "motion off",
       );
     }
+    this.stage.signals.want("torques", [...asked.values()]);
+    this.stage.labels.keepOnly("need ", new Set(asked.keys()));
     for (const [name, icon] of this.icons) {
       if (keep.has(name)) continue;
       this.stage.view.drop(icon.ball, icon.line);
@@ -305,6 +332,11 @@ export class Motions implements Presser {
     }
     return found;
   }
+}
+
+/** The signal of the torque, or force, of a motor. */
+function torqueOf(group: Group): string {
+  return `coordinate.${group.coordinates[0]}.motor_torque`;
 }
 
 function key(motor: Motor): string {

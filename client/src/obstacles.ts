@@ -1,6 +1,7 @@
 /** Shapes of the ground: they stand still, and are built anew where an edit made them others. */
 
 import * as THREE from "three";
+import { isThere, onCome } from "./geometries";
 import type { Obstacle, Scene, Shape } from "./messages";
 import { shapeObject } from "./shapes";
 import type { Store } from "./store";
@@ -24,6 +25,9 @@ export class Obstacles {
   ) {
     this.root.add(this.ground);
     store.on("scene", (scene) => this.take(scene));
+    onCome(() => {
+      if (store.scene) this.take(store.scene);
+    });
     store.on("pick", () => this.colourAll());
     onTheme(() => this.colourAll());
   }
@@ -39,6 +43,7 @@ export class Obstacles {
   }
 
   private take(scene: Scene): void {
+    if (!isThere(scene)) return;
     const isOther = this.size !== scene.size;
     this.size = scene.size;
     const told = new Map(scene.obstacles.map((obstacle) => [obstacle.name, obstacle]));

@@ -1,6 +1,7 @@
 /** Meshes of bodies and obstacles. */
 
 import * as THREE from "three";
+import { geometryBy } from "./geometries";
 import type { Joint, Shape, Spring } from "./messages";
 
 const ROUND = 24;
@@ -31,6 +32,7 @@ export function geometryOf(shape: Shape, patch: number): THREE.BufferGeometry {
       return fieldGeometry(shape.heights ?? [], shape.size ?? [1, 1]);
     case "mesh":
     case "hull": {
+      if (shape.digest) return geometryBy(shape) ?? new THREE.BoxGeometry(0, 0, 0);
       const corners = (shape.triangles ?? []).flat().flatMap((corner) => shape.points?.[corner] ?? []);
       const geometry = new THREE.BufferGeometry();
       geometry.setAttribute("position", new THREE.Float32BufferAttribute(corners, 3));
@@ -66,7 +68,7 @@ export function shapeObject(shape: Shape, material: THREE.Material, edges: THREE
   const mesh = new THREE.Mesh(geometry, material);
   mesh.position.fromArray(shape.offset);
   mesh.quaternion.fromArray(shape.orientation);
-  const isEdged = !SMOOTH.has(shape.kind) && (shape.triangles?.length ?? 0) < MOST_EDGED;
+  const isEdged = !SMOOTH.has(shape.kind) && !shape.digest && (shape.triangles?.length ?? 0) < MOST_EDGED;
   if (isEdged) mesh.add(new THREE.LineSegments(new THREE.EdgesGeometry(geometry, SHARP), edges));
   if (shape.kind === "plane" || shape.kind === "height-field") material.side = THREE.DoubleSide;
   if (shape.kind === "plane") mesh.add(new THREE.LineSegments(gridGeometry(PATCH * size), edges));

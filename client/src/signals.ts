@@ -2,6 +2,7 @@
 
 import type { Connection } from "./connection";
 import {
+  type Element,
   type Frame,
   type Live,
   LONGEST_SIGNAL,
@@ -63,8 +64,27 @@ export function quantitiesOf(scene: Scene, pick: Pick | null): Quantity[] {
   }
   const element = pick?.kind === "element" && scene.elements.find((entry) => entry.name === pick.name);
   const kind = element ? element.kind : pick?.kind;
-  if (pick && kind) found.push(...quantitiesOfPart(scene, kind, `${kind}.${pick.name}.`));
+  if (element && kind === "sensor") found.push(...quantitiesOfSensor(element));
+  else if (pick && kind) found.push(...quantitiesOfPart(scene, kind, `${kind}.${pick.name}.`));
   return found.length > 0 ? found : wholeQuantities(scene);
+}
+
+/** The channels of a sensor, those together that have a word and a unit in common: force.x, force.y, force.z. */
+function quantitiesOfSensor({ name, channels }: Element): Quantity[] {
+  const found = new Map<string, Quantity>();
+  for (const channel of channels) {
+    const cut = channel.name.lastIndexOf(".");
+    const title = cut < 0 ? channel.name || "value" : channel.name.slice(0, cut);
+    const quantity = found.get(title + channel.unit) ?? {
+      title,
+      unit: channel.unit === "1" ? "" : channel.unit,
+      signals: [],
+    };
+    const stem = channel.name ? `sensor.${name}.${channel.name}` : `sensor.${name}`;
+    quantity.signals.push({ label: channel.name.slice(cut + 1) || name, name: `${stem}.value` });
+    found.set(title + channel.unit, quantity);
+  }
+  return [...found.values()];
 }
 
 /** Quantities of the whole mechanism. */
@@ -104,6 +124,10 @@ export function allSignals(scene: Scene, live: Live | null): Map<string, string>
     ...named("spring", scene.springs),
     ...named("probe", scene.probes),
     ...named("load", live?.loads ?? []),
+    ...named(
+      "element",
+      scene.elements.filter(({ kind }) => kind === "sensor"),
+    ),
   ];
   const all = [...wholeQuantities(scene), ...parts.flatMap((part) => quantitiesOf(scene, part))];
   const found = new Map(all.flatMap(({ signals, unit }) => signals.map(({ name }) => [name, unit] as const)));

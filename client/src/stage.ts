@@ -44,6 +44,7 @@ function connect(store: Store): Connection {
       else if (message.type === "books") store.setBooks(message);
       else if (message.type === "sweep") store.setSweep(message);
       else if (message.type === "about") store.setAbout(message);
+      else if (message.type === "sensors") store.setSensors(message);
       else if (message.type === "events") store.setEvents(message);
       else tell(message.text, message.level);
     },

@@ -12,6 +12,7 @@ import type {
   Patch,
   Rows,
   Scene,
+  Sensors,
   Spring,
   Status,
   Sweep,
@@ -30,7 +31,19 @@ export interface Pick {
   at?: Vec3;
 }
 
-export const TOOLS = ["grab", "force", "torque", "motion", "link", "body", "joint", "spring", "cam", "trace"] as const;
+export const TOOLS = [
+  "grab",
+  "force",
+  "torque",
+  "motion",
+  "effect",
+  "link",
+  "body",
+  "joint",
+  "spring",
+  "cam",
+  "trace",
+] as const;
 export type Tool = (typeof TOOLS)[number];
 
 type Quaternion = [number, number, number, number]; // xyzw
@@ -44,6 +57,7 @@ interface Events {
   books: Books;
   sweep: Sweep;
   about: About;
+  sensors: Sensors; // what has come of them
   events: Watching; // what is watched, and what took place
   frame: Frame;
   rows: Rows; // what was read step by step since the frame before
@@ -83,6 +97,7 @@ export class Store {
   books: Books | null = null;
   sweep: Sweep | null = null;
   about: About | null = null;
+  sensors: Sensors | null = null;
   events: Watching = { type: "events", watched: [], found: [] };
   frame: Frame | null = null;
   pick: Pick | null = null;
@@ -169,6 +184,11 @@ export class Store {
   setAbout(about: About): void {
     this.about = about;
     this.emit("about", about);
+  }
+
+  setSensors(sensors: Sensors): void {
+    this.sensors = sensors;
+    this.emit("sensors", sensors);
   }
 
   setEvents(events: Watching): void {

@@ -5,6 +5,7 @@ import type { Drafting } from "./build/drafting";
 import type { Freedoms } from "./build/freedoms";
 import type { Planes } from "./build/planes";
 import { byId, h, setText } from "./dom";
+import type { Effects } from "./effects";
 import type { Grab } from "./grab";
 import { type IconName, icon } from "./icons";
 import type { Loads, Mode } from "./loads";
@@ -17,6 +18,7 @@ const TITLES: Record<Tool, { label: string; key: string; title: string }> = {
   force: { label: "Force", key: "F", title: "Put a force on a body" },
   torque: { label: "Torque", key: "T", title: "Put a torque on a body" },
   motion: { label: "Motion", key: "M", title: "Drive a joint" },
+  effect: { label: "Effects", key: "W", title: "Gravity, water and wind" },
   link: { label: "Link", key: "L", title: "Draw links" },
   body: { label: "Body", key: "B", title: "Add a body" },
   joint: { label: "Joint", key: "J", title: "Add a joint" },
@@ -35,6 +37,7 @@ export class Toolbar {
       grab: Grab;
       loads: Loads;
       motions: Motions;
+      effects: Effects;
       adding: Adding;
       drafting: Drafting;
       planes: Planes;
@@ -58,7 +61,7 @@ export class Toolbar {
       );
       return button;
     });
-    box.append(...buttons.slice(0, 1), h("hr"), ...buttons.slice(1, 4), h("hr"), ...buttons.slice(4));
+    box.append(...buttons.slice(0, 1), h("hr"), ...buttons.slice(1, 5), h("hr"), ...buttons.slice(5));
     box.addEventListener("keydown", (event) => {
       const step = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1 }[event.key];
       const place = buttons.indexOf(document.activeElement as HTMLButtonElement);
@@ -88,7 +91,10 @@ export class Toolbar {
     const state = `${tool} ${status?.paused} ${this.said} ${this.store.scene?.joint_kinds.length}`;
     if (state === this.shownFor) return;
     this.shownFor = state;
-    this.hint.replaceChildren(...this.content(tool, status?.paused ?? false));
+    const content = this.content(tool, status?.paused ?? false);
+    const words = content.map((one) => (typeof one === "string" ? h("span", { class: "words" }, one) : one));
+    this.hint.replaceChildren(...words);
+    this.hint.title = content.filter((one) => typeof one === "string").join(" ");
   }
 
   private content(tool: Tool, isPaused: boolean): (Node | string)[] {
@@ -117,9 +123,11 @@ export class Toolbar {
         ];
       case "motion":
         return [
-          "Click a joint, then turn or slide its sphere.",
+          "Click a joint, or a wheel on its shaft, then turn or slide its sphere.",
           choice("", ["speed", "position", "torque"], motions.kind, (value) => (motions.kind = value as MotorKind)),
         ];
+      case "effect":
+        return ["Pull the arrows of gravity and currents; the inspector has the rest.", this.options.effects.bar];
       case "link":
         return [
           "Click from end to end; a double click or Enter pins the last end to the ground.",

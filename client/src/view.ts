@@ -8,6 +8,7 @@ import { byId } from "./dom";
 import { Floor } from "./floor";
 import { pixelSize } from "./materials";
 import type { Scene } from "./messages";
+import { Rest } from "./rest";
 import type { Store } from "./store";
 import { onTheme, theme } from "./theme";
 import { type Basis, basisOf, direction, firstDirection, framing, type Named } from "./views";
@@ -52,7 +53,6 @@ export class View {
   size = 1; // of the mechanism [m]
   drawn = 0; // pictures drawn
   scripted = 0; // time that the page's own script took for the last of them [ms]
-  follow: (() => THREE.Vector3 | null) | null = null;
   controls: OrbitControls;
   isTouched = false; // somebody has turned, shifted or zoomed since the scene was entered
   readonly floor: Floor;
@@ -64,12 +64,14 @@ export class View {
   private aspect = 1;
   private renderer: THREE.WebGLRenderer;
   private dirty = true;
+  private readonly rest: Rest | null; // between pictures, where there is no graphics processor
   private isFilming = false; // pictures are of another size, and drawn when they are asked for
   private eye: Eye | null = null;
   private painter: Painter | null = null;
   private before: (() => void)[] = [];
   private ticking: ((now: number, frame?: XRFrame) => void)[] = [];
   private turned: (() => void)[] = [];
+  private whom: (() => THREE.Vector3 | null) | null = null;
   private followed: THREE.Vector3 | null = null;
 
   constructor(private readonly store: Store) {
@@ -82,6 +84,7 @@ export class View {
       antialias: this.isFine,
       preserveDrawingBuffer: true,
     });
+    this.rest = isSlow ? new Rest(this.renderer.getContext() as WebGL2RenderingContext) : null;
     this.renderer.setPixelRatio(this.isFine ? Math.min(devicePixelRatio, 2) : 1);
     this.renderer.localClippingEnabled = true;
     this.renderer.shadowMap.enabled = true;
@@ -328,7 +331,10 @@ export class View {
     this.store.advance(now / 1000);
     for (const action of this.ticking) action(now, frame);
     if (this.eye) this.dirty = true; // heads move always
-    if (this.draw()) this.scripted = performance.now() - began;
+    const rests = !this.eye && this.rest !== null && !this.rest.isOver(now); // what is to be drawn is, a little later
+    if (rests || !this.draw()) return;
+    this.scripted = performance.now() - began;
+    this.rest?.begin(now);
   }
 
   private light(): void {
@@ -429,8 +435,18 @@ export class View {
     };
   }
 
+  /** Go where a point goes, from where it is now; null: stay. */
+  follow(point: (() => THREE.Vector3 | null) | null): void {
+    this.whom = point;
+    this.followed = point?.() ?? null;
+  }
+
+  get isFollowing(): boolean {
+    return this.whom !== null;
+  }
+
   private draw(): boolean {
-    const place = this.follow?.() ?? null;
+    const place = this.whom?.() ?? null;
     if (place && this.followed) {
       const moved = place.clone().sub(this.followed);
       if (moved.lengthSq() > 0) {

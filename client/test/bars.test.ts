@@ -12,6 +12,7 @@ const rod = (length: number, radius: number): Shape => ({
   radius,
   length,
   points: null,
+  digest: null,
   triangles: null,
   heights: null,
   material: null,

@@ -101,6 +101,7 @@ test("a plate has its corners and the midpoints of its sides as marks", () => {
     size: null,
     radius: null,
     length: null,
+    digest: null,
     triangles: [],
     heights: null,
     material: null,

@@ -160,6 +160,7 @@ const shape = (kind: Shape["kind"], sizes: Partial<Shape>): Shape => ({
   radius: null,
   length: null,
   points: null,
+  digest: null,
   triangles: null,
   heights: null,
   material: null,

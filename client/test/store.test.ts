@@ -51,7 +51,9 @@ const scene = (...bodies: Body[]): Scene => ({
     },
   ],
   obstacles: [],
-  elements: [{ name: "damper 1", kind: "dashpot", refers: { first: "a" }, parts: [], points: [], parameters: [] }],
+  elements: [
+    { name: "damper 1", kind: "dashpot", refers: { first: "a" }, parts: [], points: [], parameters: [], channels: [] },
+  ],
   parameters: [],
   variables: [],
   expressions: {},

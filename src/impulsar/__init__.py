@@ -65,6 +65,7 @@ _MODULES = {
             "results",
             "scenes",
             "studio",
+            "tracks",
             "validate",
             "world",
         )

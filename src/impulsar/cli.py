@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 GOOD, FELL_SHORT, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
 ANALYSES = ("mobility", "assemble", "statics", "modes", "inverse", "clearance")
 SAMPLES = 500  # of a run, about, unless --every says otherwise
-EXPORTS = ("python", "html")
+EXPORTS = ("python", "html", "geojson", "kml")
 NETCDF = (".nc", ".nc4", ".netcdf", ".h5")
 
 
@@ -112,7 +112,9 @@ def build_parser() -> Parser:
     export_.add_argument("model", metavar="SCENE|FILE|JOURNAL", help="name of a scene, a scene file, or a journal")
     export_.add_argument("--set", metavar="KEY=VALUE", action="append", default=[], help="a parameter of the scene")
     export_.add_argument("--to", metavar="FORMAT", choices=EXPORTS, required=True, help=", ".join(EXPORTS))
-    export_.add_argument("--duration", metavar="T", type=_seconds, help="html: of the run [s]; default: the scene's")
+    export_.add_argument(
+        "--duration", metavar="T", type=_seconds, help="of the run, if there is one [s]; default: the scene's"
+    )
     export_.add_argument("--out", metavar="FILE", type=Path, help="where to; default: standard output")
     compare_ = command("compare", compare, "compare a result with measured data, channel by channel")
     compare_.add_argument("result", metavar="RESULT.nc", type=Path, help="what `impulsar run --out` wrote")
@@ -486,40 +488,19 @@ def analyse(args: argparse.Namespace) -> int:
 
 
 def export(args: argparse.Namespace) -> int:
-    """Write a model, or a session, as a program; or a run as a page that plays it."""
-    if args.to == "html" and args.out is None:
-        raise ModelError("export: say where to, as in --out motion.html")
+    """Write a model, or a session, as a program; or a run as a page that plays it, or as a track on the Earth."""
+    from .exports import NEED_FILE, text_of
+
+    if args.to in NEED_FILE and args.out is None:
+        raise ModelError(f"export: say where to, as in --out motion.{args.to}")
     _check_target(args.out)
-    text = _played(args) if args.to == "html" else _program(args)
+    text = text_of(args, lambda: _scene(args.model, _settings(args.set)))
     if args.out is None:
         print(text, end="")
     else:
         args.out.write_text(text, encoding="utf-8")
         print(f"wrote {args.out}")
     return GOOD
-
-
-def _program(args: argparse.Namespace) -> str:
-    """Python that gives the same bits."""
-    from .history.script import to_python
-
-    if Path(args.model).suffix != ".journal":
-        return to_python(_scene(args.model, _settings(args.set)))
-    from .history.replay import replay as carry_out
-
-    return to_python(carry_out(Path(args.model)).history)
-
-
-def _played(args: argparse.Namespace) -> str:
-    """A run as a page."""
-    from .studio.player import RATE, player_html
-    from .world.world import World
-
-    model = _scene(args.model, _settings(args.set))
-    world = World(model)
-    duration = args.duration or model.duration or 10.0
-    every = world.dt * max(1, round(1 / RATE / world.dt))
-    return player_html(world, world.run(duration, every))
 
 
 def compare(args: argparse.Namespace) -> int:

@@ -159,7 +159,8 @@ def test_pick_wants_a_still_tip(monkeypatch):
 def test_doctor_says_what_is_missing(monkeypatch):
     assert any(line.startswith("ar        OpenCV 5") for line in doctor_lines())
     monkeypatch.setattr(commands, "find_spec", lambda name: None)
-    assert [line.split(": ")[-1] for line in doctor_lines()] == ["pip install 'impulsar[ar]'"] * 2
+    cures = ["pip install 'impulsar[ar]'"] * 2 + ["pip install 'impulsar[spacemouse]'"]
+    assert [line.split(": ")[-1] for line in doctor_lines()] == cures
 
 
 def test_importing_impulsar_imports_no_opencv():

@@ -173,7 +173,7 @@ class Plugged:
         pass
 
 
-def until(condition, seconds=5.0):
+def until(condition, seconds=20.0):
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         if condition():

@@ -21,7 +21,17 @@ from impulsar.ar.synthetic import Renderer, SyntheticCamera, printed
 from impulsar.ar.trackers import TRACKERS, Collimated, Tip, open_tracker
 from impulsar.ar.trackers import arm as arms
 from impulsar.ar.trackers.arm import SILENCE, STEADY, Arm
-from impulsar.ar.trackers.kinematics import EXAMPLE, ArmTable, load_table, reach, stylus, tip_jacobian, tips
+from impulsar.ar.trackers.kinematics import (
+    EXAMPLE,
+    ArmTable,
+    bones,
+    link_poses,
+    load_table,
+    reach,
+    stylus,
+    tip_jacobian,
+    tips,
+)
 from impulsar.ar.trackers.lines import CLOCK, SEQUENCE, Identity, LineReader, Sample, write_identity, write_sample
 from impulsar.ar.trackers.osc import ADDRESS, Osc, read_messages, write_message
 from impulsar.ar.trackers.pushed import Pointer
@@ -44,6 +54,15 @@ def test_tip_of_the_example_in_closed_form():
         ((0.3, 0.4, 1, -0.5, 0.7), (0.548400, 0.211668, 0.325984)),
     ):
         np.testing.assert_allclose(tips(EXAMPLE.array, np.array(angles, float)), tip, atol=5e-7)
+
+
+def test_bones_lead_from_the_base_to_the_tip():
+    """Stretched: the shoulder above the base, then links of 0.26, 0.24 and 0.13 m in a line; one ends where the next
+    begins."""
+    ends = bones(link_poses(EXAMPLE.array, np.array([0, 0, math.pi / 2, 0, 0])))
+    knots = [(0, 0, 0), (0, 0, 0.21), (0, 0, 0.21), (0.26, 0, 0.21), (0.5, 0, 0.21), (0.5, 0, 0.21), (0.63, 0, 0.21)]
+    np.testing.assert_allclose(ends[:, 0], knots[:-1], atol=1e-15)
+    np.testing.assert_allclose(ends[:, 1], knots[1:], atol=1e-15)
 
 
 def test_rows_are_products_of_elementary_motions():
@@ -197,6 +216,20 @@ def test_arm_gives_stamped_tips():
     assert len(found) == 2 and bench.arm.status.is_ok
     np.testing.assert_allclose(found[-1].position, X[:3, 3], atol=1e-15)
     assert found[-1].time == pytest.approx(bench.now, abs=1e-5) and found[-1].buttons == (True, False)
+
+
+def test_arm_knows_its_links_while_it_is_trusted():
+    """Base, upper arm, forearm and stylus, which ends at the tip; none once it is silent."""
+    bench = Bench()
+    assert bench.arm.links() == []
+    tip = bench.settle()[-1]
+    links = bench.arm.links()
+    lengths = [float(np.linalg.norm(link.end - link.start)) for link in links]
+    assert lengths == pytest.approx([0.21, 0.26, 0.24, 0.13])
+    np.testing.assert_allclose(links[-1].end, tip.position, atol=1e-15)
+    bench.now += 1.0
+    bench.arm.poll()
+    assert bench.arm.links() == []
 
 
 def test_stamps_are_those_of_the_arms_clock():
@@ -359,6 +392,7 @@ def read_simulator(tmp_path, *options, seconds=1.2):
     return found, told
 
 
+@pytest.mark.timed  # stamps are of when a line is read
 def test_arm_on_a_pseudo_terminal(tmp_path):
     """Tips are those of the hand to the encoders' resolution, stamps those of the motion but for one delay."""
     pytest.importorskip("serial")

@@ -13,7 +13,15 @@ from typing import Any
 
 from playwright.sync_api import CDPSession, Locator, Page
 
-FLAGS = ["--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--hide-scrollbars"]
+from impulsar.studio.client import StudioClient
+
+FLAGS = [
+    "--no-sandbox",
+    "--use-angle=swiftshader",
+    "--enable-unsafe-swiftshader",
+    "--disable-gpu-compositing",  # by the processor: SwiftShader took 4 times as long to put a picture into its page
+    "--hide-scrollbars",
+]
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 PATIENCE = 30.0  # [s], on a loaded machine with two cores
 
@@ -68,6 +76,17 @@ class Server:
                 return
         raise AssertionError(f"{' '.join(command)} ended without a link:\n{''.join(lines)}")
 
+    def begin(self, scene: str = "ten-pendula", runs: bool = True) -> str:
+        """Open a built-in scene at its start, with time running as fast as the clock, or standing; the link."""
+        with StudioClient(self.link, timeout=PATIENCE) as client:
+            told = [
+                client.control("scene", name=scene, parameters={}),
+                client.control("speed", 1.0),
+                client.control("run" if runs else "pause"),
+            ]
+        assert all(reply["ok"] for reply in told), told
+        return self.link
+
     def stop(self) -> None:
         self.process.terminate()
         self.process.wait(timeout=20)
@@ -79,7 +98,7 @@ class Studio:
     def __init__(self, page: Page) -> None:
         self.page = page
         self.problems: list[str] = []
-        self._touch: CDPSession | None = None
+        self._line: CDPSession | None = None
         page.on("pageerror", lambda error: self.problems.append(f"error: {error}"))
         page.on("console", lambda line: self.problems.append(line.text) if line.type == "error" else None)
 
@@ -118,10 +137,7 @@ class Studio:
         return self.frame()["poses"][body][:3]
 
     def fresh(self, scene: str = "ten-pendula", keep_view: bool = True) -> "Studio":
-        """Open a built-in scene by the picker, with time running and nothing picked.
-
-        With `keep_view` pixels stay where they are: the view is not framed again when the sweep is known.
-        """
+        """Open a built-in scene by the picker, with time running and nothing picked."""
         before = self.get("scene")["topology"]
         self.page.click("#scene-button")
         asks = self.get("status")["changed"]
@@ -132,6 +148,13 @@ class Studio:
         self.until("() => document.querySelector('dialog') === null")
         if self.get("status")["paused"]:
             self.page.click("#play")
+        return self.ready(keep_view)
+
+    def ready(self, keep_view: bool = True) -> "Studio":
+        """Wait until the scene is shown and its time runs.
+
+        With `keep_view` pixels stay where they are: the view is not framed again when the sweep is known.
+        """
         self.until("() => !impulsar.status().paused && impulsar.frame().generation === impulsar.scene().generation")
         if keep_view:
             self.until("() => impulsar.keepView()")
@@ -145,9 +168,10 @@ class Studio:
         self.page.click(f"#tools button[data-tool={name}]")
 
     def pause(self) -> None:
+        """Stop time, and have the frame at which it stands."""
         if not self.get("status")["paused"]:
             self.page.click("#play")
-        self.until("() => impulsar.status().paused")
+        self.until("() => impulsar.status().paused && (impulsar.frame().flags & 1) === 1 && impulsar.settled()")
 
     def run(self) -> None:
         if self.get("status")["paused"]:
@@ -173,11 +197,27 @@ class Studio:
         if release:
             mouse.up()
 
-    def finger(self, kind: str, *points: dict[str, float]) -> None:
+    def finger(self, kind: str, *points: dict[str, float], **more: float) -> None:
         """A touch event: touchStart, touchMove or touchEnd, with the fingers that are down."""
-        if self._touch is None:
-            self._touch = self.page.context.new_cdp_session(self.page)
-        self._touch.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": list(points)})
+        self._send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": list(points), **more})
+
+    def twice(self, at: dict[str, float], touch: bool = False) -> None:
+        """A double click, 0.1 s long by the events' own stamps, however long a busy machine takes for them."""
+        began = time.time()
+        for stamp in (began, began + 0.1):
+            if touch:
+                self.finger("touchStart", at, timestamp=stamp)
+                self.finger("touchEnd", timestamp=stamp)
+                continue
+            for kind in ("mouseMoved", "mousePressed", "mouseReleased"):
+                button = {} if kind == "mouseMoved" else {"button": "left", "clickCount": 1}
+                self._send("Input.dispatchMouseEvent", {"type": kind, **at, **button, "timestamp": stamp})
+
+    def _send(self, event: str, parameters: dict[str, Any]) -> None:
+        """By the browser's own protocol, where Playwright has no word for it."""
+        if self._line is None:
+            self._line = self.page.context.new_cdp_session(self.page)
+        self._line.send(event, parameters)
 
     def slide(self, start: dict[str, float], end: dict[str, float], steps: int = 6) -> None:
         """Drag with a finger."""

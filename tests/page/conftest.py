@@ -25,6 +25,14 @@ def server() -> Iterator[Server]:
     server.stop()
 
 
+@pytest.fixture(scope="session")
+def nothing() -> Iterator[Server]:
+    """Another, which begins with the empty scene."""
+    server = Server("empty", "--paused")
+    yield server
+    server.stop()
+
+
 @pytest.fixture
 def open_page(browser: Browser) -> Iterator[Callable[..., Studio]]:
     """Opens links in contexts of their own; whatever the page complains of fails the test."""
@@ -50,6 +58,29 @@ def open_page(browser: Browser) -> Iterator[Callable[..., Studio]]:
 
 
 @pytest.fixture
-def studio(server: Server, open_page: Callable[..., Studio]) -> Studio:
-    """The page on the ten pendula, fresh."""
-    return open_page(server.link).fresh()
+def open_scene(server: Server, open_page: Callable[..., Studio]) -> Callable[..., Studio]:
+    """Opens a page on a built-in scene at its start; options are those of `open_page`."""
+
+    def open_scene(scene: str = "ten-pendula", keep_view: bool = True, **options: Any) -> Studio:
+        return open_page(server.begin(scene), **options).ready(keep_view)
+
+    return open_scene
+
+
+@pytest.fixture
+def open_empty(nothing: Server, open_page: Callable[..., Studio]) -> Callable[..., Studio]:
+    """Opens a page on the empty scene, which is stopped, with the tool in hand; options are those of `open_page`."""
+
+    def open_empty(**options: Any) -> Studio:
+        studio = open_page(nothing.begin("empty", runs=False), **options)
+        studio.until("() => impulsar.status().paused && impulsar.tool() === 'link' && impulsar.settled()")
+        return studio
+
+    return open_empty
+
+
+@pytest.fixture
+def studio(request: pytest.FixtureRequest, open_scene: Callable[..., Studio]) -> Studio:
+    """The page on the scene that the test is marked with, or on the ten pendula, fresh."""
+    mark = request.node.get_closest_marker("scene")
+    return open_scene(*mark.args, **mark.kwargs) if mark else open_scene()

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from .browser import Studio
 
@@ -12,8 +13,8 @@ def analysed(studio: Studio, kind: str) -> dict:
     return studio.until("(kind) => impulsar.analysis().kind === kind && impulsar.analysis().reply", kind)
 
 
+@pytest.mark.scene("four-bar")
 def test_freedoms_rest_and_modes(studio: Studio) -> None:
-    studio.fresh("four-bar")
     studio.wait_time(0.2)
     studio.pause()
     studio.settle()
@@ -43,8 +44,8 @@ def test_freedoms_rest_and_modes(studio: Studio) -> None:
     studio.page.click("#analyse")
 
 
+@pytest.mark.scene("four-bar")
 def test_motor_torques_and_a_sweep_that_can_be_cancelled(studio: Studio, tmp_path: Path) -> None:
-    studio.fresh("four-bar")
     studio.wait_time(0.3)
     studio.pause()
     studio.page.click("#analyse")

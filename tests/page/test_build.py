@@ -3,7 +3,7 @@ chord or a typed value is one action."""
 
 import json
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,19 +12,11 @@ import pytest
 from impulsar.analysis import mobility
 from impulsar.io import model_from_json as load
 
-from .browser import Server, Studio
+from .browser import Studio
 from .test_touch import PHONE
 
 CRANK, COUPLER, ROCKER, BASE = 0.1, 0.25, 0.2, 0.25
 CLOSE = 1e-12  # of a joint from where it should be [m]
-
-
-@pytest.fixture(scope="module")
-def nothing() -> Iterator[Server]:
-    """A studio that begins with the empty scene."""
-    server = Server("empty", "--paused")
-    yield server
-    server.stop()
 
 
 class Counted:
@@ -36,14 +28,15 @@ class Counted:
     def click(self, pixel: dict[str, float], times: int = 1) -> None:
         """On the picture, by the mouse or a finger; a double click is two actions."""
         self.actions += times
-        for _ in range(times):
-            if self.touch:
-                self.studio.finger("touchStart", pixel)
-                self.studio.finger("touchEnd")
-            else:
-                self.studio.page.mouse.move(pixel["x"], pixel["y"])
-                self.studio.page.mouse.down()
-                self.studio.page.mouse.up()
+        if times == 2:
+            self.studio.twice(pixel, self.touch)
+        elif self.touch:
+            self.studio.finger("touchStart", pixel)
+            self.studio.finger("touchEnd")
+        else:
+            self.studio.page.mouse.move(pixel["x"], pixel["y"])
+            self.studio.page.mouse.down()
+            self.studio.page.mouse.up()
 
     def press(self, selector: str) -> None:
         """A button of the page."""
@@ -83,18 +76,18 @@ def new_scene(studio: Studio) -> Studio:
 
 
 @pytest.fixture
-def page(nothing: Server, open_page: Callable[..., Studio]) -> Studio:
-    return new_scene(open_page(nothing.link))
+def page(open_empty: Callable[..., Studio]) -> Studio:
+    return open_empty()
 
 
 @pytest.fixture
-def phone(nothing: Server, open_page: Callable[..., Studio]) -> Studio:
-    return new_scene(open_page(nothing.link, **PHONE))
+def phone(open_empty: Callable[..., Studio]) -> Studio:
+    return open_empty(**PHONE)
 
 
 @pytest.fixture
-def tablet(nothing: Server, open_page: Callable[..., Studio]) -> Studio:
-    return new_scene(open_page(nothing.link, has_touch=True, is_mobile=True))
+def tablet(open_empty: Callable[..., Studio]) -> Studio:
+    return open_empty(has_touch=True, is_mobile=True)
 
 
 def saved(studio: Studio) -> dict[str, Any]:
@@ -157,11 +150,12 @@ def check_moving(studio: Studio) -> None:
     studio.until("() => Math.abs(impulsar.frame().time) > 0.5 && impulsar.live().motors.length === 1")
     (motor,) = studio.get("live")["motors"]
     assert motor["quantity"] == "speed" and motor["value"] != 0
-    assert studio.get("traceLength", "point 1 of link 2") > 3
+    studio.until("() => impulsar.traceLength('point 1 of link 2') > 3")
 
 
 def test_the_empty_scene_is_where_one_begins(page: Studio) -> None:
-    """It is stopped, can be run, and saved; the grid has numbers."""
+    """It is stopped, can be run, and saved; the grid has numbers. The menu leads there, too."""
+    new_scene(page)
     assert page.get("scene")["bodies"] == []
     assert page.get("label", "grid u0") == "0"
     page.run()

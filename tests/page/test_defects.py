@@ -14,6 +14,7 @@ import impulsar as im
 from .browser import Server, Studio
 
 Open = Callable[..., Studio]
+SLOW = "0.25"  # speed at which a busy machine, too, has the time to read every step
 
 
 def hands(studio: Studio) -> list:
@@ -53,9 +54,9 @@ def test_a_pull_that_a_crash_cut_short_is_let_go(open_page: Open, tmp_path: Path
         studio.problems.clear()
 
 
-def test_undo_brings_no_hand_back_that_nobody_holds(server: Server, open_page: Open) -> None:
+def test_undo_brings_no_hand_back_that_nobody_holds(server: Server, open_page: Open, open_scene: Open) -> None:
     """One page holds a body, another removes it, the first lets go: undo brings the body back, and no hand."""
-    one = open_page(server.link).fresh()
+    one = open_scene()
     other = open_page(server.link)
     start = one.get("pixel", "link10")
     one.drag(start, {"x": start["x"] + 80, "y": start["y"] - 40}, release=False)
@@ -75,9 +76,9 @@ def test_undo_brings_no_hand_back_that_nobody_holds(server: Server, open_page: O
 
 
 @pytest.fixture
-def four_bar(server: Server, open_page: Open) -> Studio:
+def four_bar(open_scene: Open) -> Studio:
     """The four-bar at its start, stopped, with steps of 1 ms."""
-    studio = open_page(server.link).fresh("four-bar")
+    studio = open_scene("four-bar")
     studio.page.keyboard.press("Escape")
     studio.type("step", "0.001")
     studio.until("() => impulsar.status().dt === 0.001")
@@ -94,8 +95,9 @@ def test_plots_and_tables_have_every_step(four_bar: Studio, tmp_path: Path) -> N
     studio = four_bar
     studio.pick("joint", "O")
     studio.page.select_option("select[aria-label='What to plot of the picked part']", "reaction force")
+    studio.page.select_option("#speed", SLOW)
     studio.run()
-    studio.wait_time(0.5)
+    studio.wait_time(0.3)
     studio.pause()
     studio.settle()
     end = studio.frame()["time"]
@@ -147,6 +149,7 @@ def test_plots_and_books_agree_while_a_body_is_dragged_with_time_stopped(four_ba
 def test_paths_are_of_every_step_and_of_points_beside_a_body(four_bar: Studio) -> None:
     """Chords of a path are as short as steps: of a coupler point off the rod, and of before it was asked for."""
     studio = four_bar
+    studio.page.select_option("#speed", SLOW)
     studio.run()
     studio.wait_time(0.2)
     studio.pause()
@@ -283,8 +286,8 @@ def test_the_inspector_names_the_model_that_is_there(studio: Studio) -> None:
         studio.until(title, studio.get("scene")["name"])
 
 
+@pytest.mark.scene("four-bar")
 def test_a_new_motors_label_is_at_its_joint(studio: Studio) -> None:
-    studio.fresh("four-bar")
     studio.pause()
     studio.pick("joint", "O")
     studio.page.click("#inspector-body button:text('By speed')")
@@ -301,9 +304,9 @@ def test_a_new_motors_label_is_at_its_joint(studio: Studio) -> None:
 # 8: reactions ------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.scene("four-bar")
 def test_only_components_that_are_open_are_marked(studio: Studio) -> None:
     """Of a planar loop: the force across its plane, and the torques about axes in it."""
-    studio.fresh("four-bar")
     studio.wait_time(0.1)
     studio.pick("joint", "A")
     marks = (
@@ -346,8 +349,8 @@ def test_a_hand_that_is_too_stiff_is_made_softer_and_says_so(studio: Studio) -> 
     studio.until("() => impulsar.live().hands.length === 0")
 
 
+@pytest.mark.scene("four-bar")
 def test_a_state_that_the_joints_do_not_allow_is_told(studio: Studio) -> None:
-    studio.fresh("four-bar")
     studio.pause()
     studio.pick("body", "coupler")
     for k, text in enumerate(("0.1", "0.2", "0.3")):
@@ -357,6 +360,7 @@ def test_a_state_that_the_joints_do_not_allow_is_told(studio: Studio) -> None:
         "() => [...document.querySelectorAll('.toast')].some((toast) => /joints leave/.test(toast.textContent))"
     )
     told = next(text for text in toasts(studio) if "joints leave" in text)
+    studio.settle()
     x, y, _ = studio.position("coupler")
     assert f"({x:.4g}, {y:.4g}, " in told
     assert "off by 0.3" in told
@@ -382,9 +386,9 @@ def test_errors_of_a_scene_go_with_it_and_stand_over_dialogs(studio: Studio) -> 
     studio.until("() => document.querySelector('.toast.error') === null")
 
 
+@pytest.mark.scene("four-bar")
 def test_rounding_is_not_shown_as_data(studio: Studio) -> None:
     """z of a planar mechanism is 0, a mass of 0.25 is 0.25, and the unit of an expression is there at once."""
-    studio.fresh("four-bar")
     studio.wait_time(0.3)
     studio.pick("body", "coupler")
     texts = "(row) => [...document.querySelectorAll(`#inspector-body [data-row='${row}'] output span`)]"

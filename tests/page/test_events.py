@@ -6,7 +6,7 @@ import pytest
 
 import impulsar as im
 
-from .browser import Server, Studio
+from .browser import Studio
 
 SIGNAL, LEVEL = "joint.O.position", -0.3
 
@@ -16,8 +16,8 @@ def first_crossing() -> float:
     return im.World(im.scene("four-bar")).run(1.0, events=[event], progress=False).event_time.values[0].item()
 
 
-def test_time_stops_at_what_is_watched(server: Server, open_page: Callable[..., Studio]) -> None:
-    studio = open_page(server.link).fresh("four-bar")
+def test_time_stops_at_what_is_watched(open_scene: Callable[..., Studio]) -> None:
+    studio = open_scene("four-bar")
     studio.pause()
     studio.page.click("#reset")
     studio.until("() => impulsar.frame().time === 0 && impulsar.settled()")

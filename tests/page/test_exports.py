@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from .browser import Server, Studio
+from .browser import Studio
 
 
-def test_what_is_shown_is_copied_as_python(server: Server, open_page: Callable[..., Studio]) -> None:
+def test_what_is_shown_is_copied_as_python(open_scene: Callable[..., Studio]) -> None:
     """The script, carried out, ends where the page stands, with the edits made in it."""
-    studio = open_page(server.link, permissions=["clipboard-read", "clipboard-write"]).fresh("four-bar")
+    studio = open_scene("four-bar", permissions=["clipboard-read", "clipboard-write"])
     studio.wait_time(0.05)
     studio.pause()
     studio.pick("body", "crank")

@@ -3,6 +3,8 @@
 import math
 from collections.abc import Callable
 
+import pytest
+
 from .browser import Server, Studio
 
 
@@ -92,9 +94,9 @@ def stiffness(studio: Studio) -> list[float]:
     return [entry["value"] for spring in springs for entry in spring["parameters"] if entry["name"] == "stiffness"]
 
 
+@pytest.mark.scene("cross-lift")
 def test_stiffness_of_a_spring(studio: Studio) -> None:
     """The cross-lift sinks on softer springs; one undo for each change brings the stiffness back."""
-    studio.fresh("cross-lift")
     springs = [spring["name"] for spring in studio.get("scene")["springs"]]
     before = stiffness(studio)
     plate = max(studio.get("scene")["bodies"], key=lambda body: studio.position(body["name"])[2])["name"]
@@ -105,8 +107,7 @@ def test_stiffness_of_a_spring(studio: Studio) -> None:
         studio.type("stiffness", "400")
         studio.settle()
     assert stiffness(studio) == [400.0] * len(springs)
-    studio.wait_time(0.3)
-    assert studio.position(plate)[2] < high - 0.01
+    studio.until("([plate, low]) => impulsar.frame().poses[plate][2] < low", [plate, high - 0.01])
 
     assert studio.get("books")["indeterminate"]  # and the redundant reactions are marked
     assert "≈" in studio.page.locator("#books [data-book='reactions']").inner_text()
@@ -151,9 +152,11 @@ def test_bodies_joints_and_springs_are_added_with_the_mouse(studio: Studio) -> N
     assert studio.get("percent") < 1.0
 
 
-def test_a_field_being_typed_in_is_left_alone(server: Server, open_page: Callable[..., Studio]) -> None:
+def test_a_field_being_typed_in_is_left_alone(
+    server: Server, open_page: Callable[..., Studio], open_scene: Callable[..., Studio]
+) -> None:
     """Another page sets the value: the field, its half of a number and the caret stay; Escape shows what is set."""
-    one, two = open_page(server.link).fresh(), open_page(server.link)
+    one, two = open_scene(), open_page(server.link)
     one.pick("body", "link3")
     field = one.field("mass")
     field.evaluate("(input) => { window.input = input; }")

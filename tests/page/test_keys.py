@@ -180,8 +180,9 @@ def test_joint_type_friction_and_undo(keys: Studio) -> None:
     assert keys.get("hash") == before
 
 
+@pytest.mark.scene("cross-lift")
 def test_stiffness_of_a_spring(studio: Studio) -> None:
-    studio.fresh("cross-lift").pause()
+    studio.pause()
     studio.page.locator("#canvas").focus()
     before = stiffness(studio)
     walk_to(studio, "spring", studio.get("scene")["springs"][0]["name"])

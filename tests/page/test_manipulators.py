@@ -43,6 +43,11 @@ def settled(studio: Studio, name: str, row: str) -> dict[str, Any]:
     return found
 
 
+def labelled(studio: Studio, key: str, text: str) -> None:
+    """Wait for a label of the picture, which comes with the next one."""
+    studio.until("([key, text]) => impulsar.label(key) === text", [key, text])
+
+
 @pytest.fixture(params=["push", "drag"])
 def force(request: pytest.FixtureRequest, studio: Studio) -> tuple[Studio, str]:
     """A force placed with the mouse, its head or its tail on the body."""
@@ -63,7 +68,7 @@ def test_force_arrow(force: tuple[Studio, str]) -> None:
     assert first["body"] == BODY
     assert first["force"] == shown(studio, "force")
     np.testing.assert_array_equal(np.float32(first["force"]), np.float32(first["values"][:3]))
-    assert studio.get("label", f"load {name} f") == f"{math.hypot(*first['force']):.4g} N"
+    labelled(studio, f"load {name} f", f"{math.hypot(*first['force']):.4g} N")
 
     handle, foot = studio.get("handles", name)["force"], studio.get("pixel", BODY, first["at"])
     arm = np.array([handle["x"] - foot["x"], handle["y"] - foot["y"]])
@@ -121,7 +126,7 @@ def test_torque_arc(studio: Studio) -> None:
     assert np.count_nonzero(first["torque"]) == 1  # about the world axis that faces the viewer
     assert first["force"] == [0, 0, 0]
     np.testing.assert_array_equal(np.float32(first["torque"]), np.float32(first["values"][3:]))
-    assert studio.get("label", f"load {name} t") == f"{math.hypot(*first['torque']):.4g} N m"
+    labelled(studio, f"load {name} t", f"{math.hypot(*first['torque']):.4g} N m")
 
     rim, foot = studio.get("handles", name)["rim"], studio.get("pixel", BODY, first["at"])
     studio.drag(rim, {"x": 2 * rim["x"] - foot["x"], "y": 2 * rim["y"] - foot["y"]})
@@ -164,10 +169,7 @@ def test_motion_sphere_drives_a_joint(studio: Studio) -> None:
     studio.settle()
     motor = next(entry for entry in studio.get("live")["motors"] if entry["joint"] == joint)
     assert motor["quantity"] == "speed"
-    studio.until(
-        "([key, text]) => impulsar.label(key) === text",
-        [f"motion {joint} angle", f"{motor['value']:.4g} rad/s".replace("-", "−")],
-    )
+    labelled(studio, f"motion {joint} angle", f"{motor['value']:.4g} rad/s".replace("-", "−"))
     assert float(studio.field("value").input_value()) == motor["value"]
     studio.until(
         "([name, value]) => Math.abs(impulsar.signal(`coordinate.${name}.velocity`) - value) < 1e-3 * Math.abs(value)",

@@ -1,11 +1,14 @@
 """The mechanism over a camera's picture: by the pose of that very picture, through the calibrated lens."""
 
+import base64
+import io
 import time as wall
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
+from PIL import Image
 from playwright.sync_api import Browser
 
 import impulsar as im
@@ -14,18 +17,23 @@ from impulsar.ar.eye import Eye
 from impulsar.ar.markers import single
 from impulsar.ar.optics import Intrinsics
 from impulsar.ar.patterns import Marker
+from impulsar.ar.run import motion_for
 from impulsar.ar.show import PageCamera, Place, Show
 from impulsar.ar.synthetic import Renderer, SyntheticCamera, printed
+from impulsar.author.errors import ModelError
 from impulsar.history import History
+from impulsar.studio.ar_messages import Occluder
 from impulsar.studio.server import Place as Address
 from impulsar.studio.server import Studio as Server
 from impulsar.studio.session import Session
 
 from .browser import FLAGS, Studio, find_chromium
+from .test_video import DECODE
 
 LENS = Intrinsics(640, 480, 800.0, 795.0, 330.0, 236.0, (-0.25, 0.06, 0.0, 0.0, 0.0))
 MARKER = Marker(7, size=0.08)
 RATE = 8.0  # pictures a second
+GREY, COLOURED = 6, 12  # levels between the channels of what the camera sees, at most, and of bodies, at least
 PLACE = Place(np.array([0.0, 0.0, 0.30]))  # the pendula hang above the marker
 
 
@@ -46,10 +54,11 @@ def path(t: float) -> np.ndarray:
 class Seen:
     """A studio with an eye, and what the eye saw."""
 
-    def __init__(self, camera: Camera) -> None:
+    def __init__(self, camera: Camera, start: str = "30deg", motion: dict | None = None) -> None:
         self.eye = Eye(camera, single(MARKER))
-        self.show = Show(self.eye, PLACE)
-        world = im.World(im.scene("ten-pendula", start="30deg"))
+        self.in_room: list[Occluder] = []
+        self.show = Show(self.eye, PLACE, lambda: self.in_room, motion=motion)
+        world = im.World(im.scene("ten-pendula", start=start))
         session = Session(History(world), im.World, History, "ten-pendula")
         address = Address(lends_camera=isinstance(camera, PageCamera))
         self.server = Server(session, address, more=self.show.routes())
@@ -119,9 +128,121 @@ def test_bodies_lie_where_the_marker_is_in_the_picture_that_is_shown(seen: Seen,
     assert worst < 0.5, f"{worst:.3f} px"
     seen.take_away()
     page.until("() => impulsar.overlay().told.marker.state === 'lost'")  # and then nothing is drawn at a wrong place
-    assert "not in the picture" in page.page.inner_text("#ar-words")
+    page.until("() => document.querySelector('#ar-words').innerText.includes('not in the picture')")
     page.page.click("#ar")
     page.until("() => !impulsar.overlay().on && impulsar.overlay().shown === null")
+
+
+@pytest.fixture
+def still() -> Iterator[Seen]:
+    """Hanging pendula before a camera that stands still."""
+    seen = Seen(SyntheticCamera(Renderer(LENS), [printed(MARKER)], lambda t: path(0.0), rate=RATE), "hanging")
+    seen.start()
+    yield seen
+    seen.stop()
+
+
+def on_canvas(page: Studio, body: str) -> tuple[float, float]:
+    """Where a body's middle is on the canvas, as shares of its width and height."""
+    x, y = page.ask(
+        """(body) => {
+            const box = document.querySelector("#canvas").getBoundingClientRect();
+            const { x, y } = impulsar.pixel(body);
+            return [(x - box.left) / box.width, (y - box.top) / box.height];
+        }""",
+        body,
+    )
+    return x, y
+
+
+def colourfulness(picture: np.ndarray, at: tuple[float, float]) -> float:
+    """How far from grey a picture is about a place: the camera sees grey only, bodies have colours."""
+    height, width, _ = picture.shape
+    x, y = round(at[0] * width), round(at[1] * height)
+    near = picture[y - 1 : y + 2, x - 1 : x + 2, :3].reshape(-1, 3)
+    return float((near.max(axis=1) - near.min(axis=1)).mean())
+
+
+def canvas(page: Studio) -> np.ndarray:
+    text = page.ask("() => document.getElementById('canvas').toDataURL()")
+    return np.asarray(Image.open(io.BytesIO(base64.b64decode(text.split(",")[1]))).convert("RGB"), float)
+
+
+def shows_another(page: Studio) -> None:
+    """Let a picture come that was made after all that is known."""
+    before = page.get("overlay")["shown"]["number"]
+    page.until("(before) => impulsar.overlay().shown.number > before + 1", before)
+    drawn = page.get("drawn")
+    page.until("(drawn) => impulsar.drawn() > drawn", drawn)
+
+
+def test_what_is_real_hides_what_is_behind_it(still: Seen, open_page: Callable) -> None:
+    """A capsule around a link, as of a tracker's arm, leaves the camera's grey there; once it has gone aside, and when
+    it is behind, the link is seen."""
+    page: Studio = open_page(still.server.url)
+    page.until("() => impulsar.overlay().shown")
+    at = on_canvas(page, "link5")
+    shows_another(page)
+    assert colourfulness(canvas(page), at) > COLOURED
+    p_R = PLACE.position + page.position("link5")
+    for shift, is_hidden in (((0.0, 0.0, 0.0), True), ((0.2, 0.0, 0.0), False), ((0.0, 0.1, 0.0), False)):
+        pose = [*(p_R + shift).tolist(), 0.0, 0.0, 0.0, 1.0]
+        still.in_room = [Occluder(name="arm", kind="capsule", size=[0.03, 0.05], pose=pose)]
+        page.until("(pose) => String(impulsar.overlay().told.occluders[0]?.pose) === String(pose)", pose)
+        shows_another(page)
+        found = colourfulness(canvas(page), at)
+        assert (found < GREY) if is_hidden else (found > COLOURED), (shift, found)
+
+
+def test_what_is_seen_is_recorded(still: Seen, open_page: Callable) -> None:
+    """The recorder's video has the mechanism over the camera's picture: the marker is black on white paper there, and
+    the link coloured, each at its place."""
+    page: Studio = open_page(still.server.url)
+    page.until("() => impulsar.overlay().shown")
+    page.page.click("#video")
+    for _ in range(4):
+        shows_another(page)
+    with page.page.expect_download() as saved:
+        page.page.click("#video")
+    page.ask(DECODE, [base64.b64encode(Path(saved.value.path()).read_bytes()).decode(), [0.2]])
+    told = page.until("() => window.seen")
+    assert "error" not in told, told
+    data = base64.b64decode(told["pictures"][0])
+    picture = np.asarray(Image.open(io.BytesIO(data)).convert("RGB"), float)
+    assert colourfulness(picture, on_canvas(page, "link5")) > COLOURED
+    seen = canvas(page)
+    assert picture.shape == seen.shape
+    assert np.abs(picture - seen).mean() < 10  # grey levels, of a codec's loss
+    assert np.ptp(picture.mean(axis=2)) > 120  # black marker, white paper
+
+
+def test_a_result_is_played_over_the_picture(open_page: Callable) -> None:
+    """What was computed before is shown in the room while pictures come: stopped and sought, bodies are where the
+    result has them, to a float's digits; then the session is shown again."""
+    model = im.scene("ten-pendula", start="30deg")
+    result = im.World(model).run(1.0, every=0.02, progress=False)
+    with pytest.raises(ModelError, match="has no body 'crank'"):
+        motion_for(im.scene("four-bar"), result, Path("r.nc"))
+    camera = SyntheticCamera(Renderer(LENS), [printed(MARKER)], path, rate=RATE)
+    seen = Seen(camera, "hanging", motion_for(model, result, Path("r.nc")))
+    seen.start()
+    try:
+        page: Studio = open_page(seen.server.url)
+        page.until("() => impulsar.overlay().shown && impulsar.overlay().replay?.running")
+        page.page.click("#replay-play")
+        page.until("() => !impulsar.overlay().replay.running")
+        seek = page.page.get_by_label("Seek in the result")
+        for time in (0.8, 0.4):
+            seek.evaluate("(e, time) => { e.value = time; e.dispatchEvent(new Event('input')); }", time)
+            shows_another(page)
+            frame = page.frame()
+            assert frame["time"] == pytest.approx(time)
+            truth = result["position"].sel(body="link10").sel(time=time, method="nearest").values
+            np.testing.assert_allclose(frame["poses"]["link10"][:3], truth, atol=1e-6)
+        page.page.click("#replay-live")
+        page.until("() => !impulsar.overlay().replay.shown && Math.abs(impulsar.frame().poses.link10[1]) < 0.01")
+    finally:
+        seen.stop()
 
 
 def y4m(path: Path, image: np.ndarray, frames: int = 10) -> None:

@@ -1,12 +1,13 @@
 """Paths by speed, whole turns, and what a scene is about."""
 
 import numpy as np
+import pytest
 
 from .browser import Studio
 
 
+@pytest.mark.scene("peaucellier")
 def test_peaucelliers_line_is_drawn_and_its_deviation_told(studio: Studio) -> None:
-    studio.fresh("peaucellier")
     studio.until("() => impulsar.about().text.includes('nm') && impulsar.about().drawn === 1")
     text = studio.get("about")["text"]
     assert "x = 0.2625 m" in text and "off by" in text

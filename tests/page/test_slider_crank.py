@@ -22,7 +22,7 @@ from exudyn.itemInterface import (
     SensorNode,
 )
 
-from .browser import Server, Studio
+from .browser import Studio
 
 SWITCH, END = 10.0, 11.5  # [s]
 CRANK, ROD, ANGLE = 0.15, 0.3, math.radians(60.0)
@@ -82,9 +82,9 @@ def exudyn_angles(torque: float, h: float, times: list[float]) -> np.ndarray:
 
 
 @pytest.mark.slow
-def test_torque_at_ten_seconds_beside_exudyn(server: Server, open_page: Callable[..., Studio]) -> None:
+def test_torque_at_ten_seconds_beside_exudyn(open_scene: Callable[..., Studio]) -> None:
     """The crank's angle after the torque came agrees with Exudyn's within Exudyn's own error."""
-    studio = open_page(server.link).fresh("slider-crank")
+    studio = open_scene("slider-crank")
     studio.page.select_option("#speed", "10")
     studio.until("(end) => impulsar.frame().time > end", SWITCH, patience=60)
     studio.pause()

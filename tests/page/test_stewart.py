@@ -3,7 +3,7 @@ saved, reopened to the same bits, and copied as Python that rebuilds it."""
 
 import json
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -11,24 +11,17 @@ import pytest
 from impulsar.analysis import mobility
 from impulsar.io import model_from_json, model_to_json
 
-from .browser import Server, Studio
-from .test_build import choose, joint_places, new_scene, reopened, saved
+from .browser import Studio
+from .test_build import choose, joint_places, reopened, saved
 
 FEET, HEADS = (-10, 10, 110, 130, 230, 250), (-50, 50, 70, 170, 190, 290)  # [°], leg by leg
 BASE, PLATE, HEIGHT = 0.5, 0.3, 0.45  # [m]
 HALF = 0.28  # of a leg, which is 0.559 m [m]
 
 
-@pytest.fixture(scope="module")
-def nothing() -> Iterator[Server]:
-    server = Server("empty", "--paused")
-    yield server
-    server.stop()
-
-
 @pytest.fixture
-def page(nothing: Server, open_page: Callable[..., Studio]) -> Studio:
-    return new_scene(open_page(nothing.link, viewport={"width": 1300, "height": 900}))
+def page(open_empty: Callable[..., Studio]) -> Studio:
+    return open_empty(viewport={"width": 1300, "height": 900})
 
 
 def corner(radius: float, degrees: float, height: float) -> np.ndarray:

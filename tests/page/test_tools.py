@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -13,27 +13,20 @@ from impulsar.author.cams import Lift
 from impulsar.io import model_from_json as load
 from impulsar.io import model_to_json
 
-from .browser import Server, Studio
-from .test_build import CLOSE, Counted, draw_four_bar, joint_places, new_scene, saved
+from .browser import Studio
+from .test_build import CLOSE, Counted, draw_four_bar, joint_places, saved
 
 BAR = ("link 1", "link 2", "link 3")
 
 
-@pytest.fixture(scope="module")
-def nothing() -> Iterator[Server]:
-    server = Server("empty", "--paused")
-    yield server
-    server.stop()
+@pytest.fixture
+def page(open_empty: Callable[..., Studio]) -> Studio:
+    return open_empty()
 
 
 @pytest.fixture
-def page(nothing: Server, open_page: Callable[..., Studio]) -> Studio:
-    return new_scene(open_page(nothing.link))
-
-
-@pytest.fixture
-def tablet(nothing: Server, open_page: Callable[..., Studio]) -> Studio:
-    return new_scene(open_page(nothing.link, has_touch=True, is_mobile=True))
+def tablet(open_empty: Callable[..., Studio]) -> Studio:
+    return open_empty(has_touch=True, is_mobile=True)
 
 
 def pick_all(studio: Studio, names: tuple[str, ...]) -> None:
@@ -388,3 +381,30 @@ def test_a_cam_by_keyboard(page: Studio) -> None:
     page.until("() => impulsar.scene().bodies.length === 3 && !document.querySelector('dialog')")
     shaft = load(saved(page)).joints["shaft of cam 1"]
     np.testing.assert_allclose(shaft.p_PF, (0.1, 0, 0.05), atol=CLOSE)
+
+
+def test_the_hint_has_one_line_beside_wide_pictures(server: Server, open_page: Callable[..., Studio]) -> None:
+    """At 1200 px it is as high as one field, whatever the tool, and nothing of it is outside."""
+    studio = open_page(server.link, viewport={"width": 1200, "height": 760})
+    for tool in ("grab", "force", "link", "body", "joint", "spring"):
+        studio.tool(tool)
+        box, fields = studio.ask(
+            """() => {
+                const hint = document.getElementById("hint");
+                const ends = [...hint.querySelectorAll("input, select")].map((e) => e.getBoundingClientRect());
+                const { left, right, height } = hint.getBoundingClientRect();
+                return [[left, right, height], ends.map((e) => [e.left, e.right, e.height])];
+            }"""
+        )
+        assert box[2] < 2 * max(height for _, _, height in fields), tool
+        assert all(box[0] < left and right < box[1] for left, right, _ in fields), tool
+
+
+def test_phones_choose_kinds_of_joints(server: Server, open_page: Callable[..., Studio]) -> None:
+    size = {"width": 390, "height": 800}
+    studio = open_page(server.link, viewport=size, has_touch=True, is_mobile=True)
+    studio.tool("joint")
+    kinds = studio.page.locator("#hint select[aria-label*=revolute]")
+    assert kinds.is_visible()
+    kinds.select_option("prismatic")
+    assert kinds.input_value() == "prismatic"

@@ -6,17 +6,17 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from .browser import Server, Studio
+from .browser import Studio
 from .test_inspector import feature, joint, stiffness
-from .test_manipulators import BODY, load, settled, shown
+from .test_manipulators import BODY, labelled, load, settled, shown
 
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
 
 
 @pytest.fixture
-def phone(server: Server, open_page: Callable[..., Studio]) -> Studio:
+def phone(open_scene: Callable[..., Studio]) -> Studio:
     """A phone that shows the ten pendula with time stopped."""
-    studio = open_page(server.link, **PHONE).fresh()
+    studio = open_scene(**PHONE)
     studio.page.tap("#play")
     studio.until("() => impulsar.status().paused")
     return studio
@@ -54,7 +54,7 @@ def test_force_arrow(phone: Studio) -> None:
     assert first["body"] == BODY
     assert first["force"] == shown(phone, "force")
     np.testing.assert_array_equal(np.float32(first["force"]), np.float32(first["values"][:3]))
-    assert phone.get("label", f"load {name} f") == f"{math.hypot(*first['force']):.4g} N"
+    labelled(phone, f"load {name} f", f"{math.hypot(*first['force']):.4g} N")
 
     handle, foot = phone.get("handles", name)["force"], phone.get("pixel", BODY, first["at"])
     phone.slide(handle, {axis: 2 * handle[axis] - foot[axis] for axis in ("x", "y")})
@@ -71,6 +71,7 @@ def test_force_arrow(phone: Studio) -> None:
     phone.page.tap("#inspector-body button:has-text('Switch off')")
     phone.until("() => impulsar.live().loads.length === 0")
     phone.page.tap("#inspector-body button:has-text('Switch on')")
+    phone.settle()
     assert load(phone, name)["force"] == [0.1234567, -0.25, 0.001]
 
 

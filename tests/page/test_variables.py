@@ -1,5 +1,7 @@
 """Parameters of the model in the page: added, typed, slid while time runs and stands, and followed by values."""
 
+import pytest
+
 from .browser import Studio
 
 LENGTH = "() => impulsar.scene().bodies.find((body) => body.name === 'crank').shapes[0].length"
@@ -14,10 +16,10 @@ def typed(studio: Studio, row: str, text: str) -> None:
     studio.settle()
 
 
+@pytest.mark.scene("four-bar")
 def test_a_crank_follows_a_slider(studio: Studio) -> None:
     """A parameter is added, named, given a range; the crank's length is bound to it and follows, while time runs and
     while it stands; undo takes all of a slide back; a number typed in its place ends it."""
-    studio.fresh("four-bar")
     studio.pause()
     studio.page.click("#add-variable")
     studio.until("() => impulsar.scene().variables.length === 1 && impulsar.settled()")

@@ -90,15 +90,12 @@ def parsed(data: bytes) -> dict[str, Any]:
 
 
 @pytest.fixture
-def stopped(open_page: Callable[..., Studio]) -> Iterator[Studio]:
+def stopped(open_scene: Callable[..., Studio]) -> Studio:
     """A four-bar that has run for a second or so and stands still, with a view that stays."""
-    server = Server("four-bar")
-    studio = open_page(server.link)
-    studio.until("() => impulsar.keepView()")
-    studio.wait_time(0.8)
+    studio = open_scene("four-bar")
+    studio.until("() => impulsar.frame().time >= 0.8")
     studio.pause()
-    yield studio
-    server.stop()
+    return studio
 
 
 def make(studio: Studio, first: float, last: float, plots: str = "none", size: str = "1920 × 1080") -> bytes:

@@ -49,8 +49,26 @@ def test_the_whole_sweep_is_in_the_first_picture(studio: Studio) -> None:
         assert box["y"] < tip["y"] < box["y"] + box["height"]
 
 
+def test_a_car_is_followed_until_another_scene_comes(studio: Studio) -> None:
+    """It drives 8 m and stays in the middle of the picture; the button tells it."""
+    studio.fresh("bicycle-model", keep_view=False)
+    studio.until("() => impulsar.sweep()?.topology === impulsar.scene().topology")
+    button = studio.page.locator("#follow")
+    assert studio.get("sweep")["follow"] == "chassis" and button.get_attribute("aria-pressed") == "true"
+    studio.until("() => impulsar.frame().poses.chassis[0] > 8")
+    studio.pause()
+    box = studio.page.locator("#canvas").bounding_box()
+    assert box is not None
+    middle = [box["x"] + box["width"] / 2, box["y"] + box["height"] / 2, 0.25 * box["height"]]
+    near = "([x, y, most]) => { const p = impulsar.pixel('chassis'); return Math.hypot(p.x - x, p.y - y) < most; }"
+    studio.until(near, middle)  # when it is drawn where it stopped
+    studio.fresh("four-bar", keep_view=False)
+    studio.until("() => impulsar.sweep()?.topology === impulsar.scene().topology")
+    assert button.get_attribute("aria-pressed") == "false"
+
+
+@pytest.mark.scene("four-bar")
 def test_forces_are_drawn_as_the_session_has_them(studio: Studio) -> None:
-    studio.fresh("four-bar")
     studio.wait_time(0.2)
     studio.pause()
     studio.page.click("#forces")
@@ -74,14 +92,14 @@ def test_forces_are_drawn_as_the_session_has_them(studio: Studio) -> None:
     studio.until("() => impulsar.arrows('reactions').length === 0")
 
 
+@pytest.mark.scene("slider-crank")
 def test_onion_skin_and_hidden_parts(studio: Studio) -> None:
-    studio.fresh("slider-crank")
     studio.page.click("#show-button")
     studio.page.click("text=Onion skin")
     studio.page.click("text=Names")
     studio.page.keyboard.press("Escape")
     studio.until("() => impulsar.ghosts() > 3")
-    assert studio.get("label", "name body rod") == "rod"
+    studio.until("() => impulsar.label('name body rod') === 'rod'")
     studio.pause()
     studio.pick("body", "rod")
     studio.page.focus("#canvas")

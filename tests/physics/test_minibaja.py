@@ -62,21 +62,19 @@ def test_steady_circle_of_the_bicycle_model(V, largest):
     assert all(abs(a / b) > 3.6 for a, b in pairwise(errors))
 
 
-def linear_response(p: dict[str, float], V: float, delta, times: np.ndarray) -> np.ndarray:
+def linear_response(p: dict[str, float], V: float, delta, times: np.ndarray, I_z: float, own=None) -> np.ndarray:
     """Yaw rate of the linear model with relaxation: each axle's deflection ẋ = V_sy - V x / σ, F = -C x / σ.
 
-    The wheel that is steered takes I δ̈.
+    own: torque that the wheels that are steered take over time.
     """
     from scipy.integrate import solve_ivp
-
-    I_z = INERTIA[2] + SPIN  # wheels, half of their spin inertia each
 
     def rate(t: float, y: np.ndarray) -> list[float]:
         v, r, front, rear = y
         F_f, F_r = -p["Cf"] * front / p["sf"], -p["Cr"] * rear / p["sr"]
         slide_f, slide_r = v + A * r - V * delta(t), v - B * r
         turn = (A - p["tf"]) * F_f - (B + p["tr"]) * F_r
-        accelerations = [(F_f + F_r) / MASS - V * r, (turn - SPIN / 2 * delta.acceleration(t)) / I_z]
+        accelerations = [(F_f + F_r) / MASS - V * r, (turn - (own(t) if own else 0.0)) / I_z]
         return [*accelerations, slide_f - V * front / p["sf"], slide_r - V * rear / p["sr"]]
 
     return solve_ivp(rate, (0, times[-1]), np.zeros(4), "LSODA", times, rtol=1e-10, atol=1e-13).y[1]
@@ -91,7 +89,9 @@ def test_step_steer_of_the_bicycle_model():
         run = im.World(model).run(1.0, every=0.02)
         rate = run["angular_velocity"].sel(body="chassis").values[:, 2]
         times = run["time"].values
-        linear = linear_response(axles(model, "front tyre", "rear tyre", 1), V, delta, times)
+        p = axles(model, "front tyre", "rear tyre", 1)
+        I_z = INERTIA[2] + SPIN  # wheels, half of their spin inertia each
+        linear = linear_response(p, V, delta, times, I_z, lambda t, delta=delta: SPIN / 2 * delta.acceleration(t))
         errors.append(np.abs(rate - linear).max() / np.abs(linear).max())
     assert errors[1] < 3e-3
     assert errors[0] / errors[1] == pytest.approx(4, rel=0.2)
@@ -133,6 +133,29 @@ def test_steady_circle_of_the_stiff_minibaja():
         assert world.constraint_error() < 1e-9
     assert abs(errors[1]) < 2e-3
     assert errors[0] / errors[1] == pytest.approx(4, rel=0.15)
+
+
+@pytest.mark.slow
+def test_step_steer_of_the_stiff_minibaja():
+    """Its transient goes to a linear one as δ²: that of the bicycle model with relaxation and trails, but for the 6e-3
+    by which contact points shift as wheels turn about leaning kingpins and knuckles are accelerated."""
+    from scipy.interpolate import CubicSpline
+
+    errors = []
+    for rack in (0.002, 0.001, 0.0005):
+        world = im.World(stiff_car(speed=10.0, steer=rack))
+        rows = [(0.0, 0.0, 0.0)]
+        for _ in range(125):
+            world.step()
+            rate, V = heading(world)
+            rows.append((world.time, rate, mean_steer(world)))
+        times, rates, steer = np.array(rows).T
+        p = axles(world.model, "tyre fl", "tyre rl", 2)
+        linear = linear_response(p, V, CubicSpline(times, steer), times, INERTIA[2])
+        errors.append((rates - linear) / np.abs(linear).max())
+    assert np.abs(errors[2]).max() < 7e-3
+    first, second = (np.abs(a - b).max() for a, b in pairwise(errors))
+    assert first / second == pytest.approx(4, rel=0.2)
 
 
 def test_stopping_distance_is_that_of_constant_friction():

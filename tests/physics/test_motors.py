@@ -5,7 +5,7 @@ of friction `direct` takes impulsive sub-steps, without it smooth ones: the laws
 """
 
 import math
-from itertools import pairwise
+from itertools import pairwise, product
 
 import numpy as np
 import pytest
@@ -244,6 +244,72 @@ def polygon(places: list[tuple[float, float]], where: str | None = None, motor: 
         features = {"motor": motor} if where == f"pin {k}" else {}
         model.joint(f"pin {k}", "revolute", ends[k], ends[k + 1], at=at, axis=(0, 1, 0), **features)
     return model
+
+
+def arm(motors: list[im.Motor]) -> im.Model:
+    """Rods of 0.3 m and 1 kg that hang on each other, at angles of their own, with a motor in each hinge."""
+    model = im.Model("arm", gravity=(0, 0, 0))
+    below, at = model.ground, np.zeros(3)
+    for k, motor in enumerate(motors):
+        end = at + 0.3 * np.array([math.cos(0.4 * k), 0, math.sin(0.4 * k)])
+        rod = model.body(f"rod {k}", mass=1, inertia=(0.01,) * 3, position=(at + end) / 2)
+        model.joint(f"hinge {k}", "revolute", below, rod, at=at, axis=(0, 1, 0), motor=motor)
+        below, at = rod, end
+    return model
+
+
+def speeds(motors: list[im.Motor], method: str, coordinates: str, dt: float) -> np.ndarray:
+    """Rates of the hinges after one step from rest [rad/s]."""
+    world = im.World(arm(motors), method, coordinates, dt=dt)
+    world.step(1)
+    return np.array([float(world.joint(f"hinge {k}").velocity) for k in range(len(motors))])
+
+
+@pytest.mark.parametrize(("method", "coordinates"), DIRECT)
+def test_which_motors_are_too_weak_beside_others(method, coordinates):
+    """One hinge is to start at once, the others are to stay. Each motor holds with a torque inside its bound, or gives
+    its bound and accelerates less than it should: of the 3⁴ ways that one is taken where all of them do.
+
+    Beside a motor that were strong enough to start at once all others are too weak; beside the one there is they are
+    not. Accelerations are B τ, with B found from single torques.
+    """
+    dt, count = 1e-6, 4
+    unit = np.eye(count)
+    B = np.array([speeds([im.Motor(torque=t) for t in row], method, coordinates, dt) / dt for row in unit]).T
+    random = np.random.default_rng(5)
+    kinds = set()
+    for _ in range(12):
+        starts = int(random.integers(count))
+        bounds = 10.0 ** random.uniform(-1, 1.5, count)
+        wanted = np.where(np.arange(count) == starts, 3000.0, 0.0)  # 0.3 rad/s off, at a rate of 10⁴/s [rad/s²]
+        ways = []
+        for signs in product((-1, 0, 1), repeat=count):
+            weak = np.array(signs) != 0
+            torque = np.array(signs) * bounds
+            torque[~weak] = np.linalg.solve(B[np.ix_(~weak, ~weak)], (wanted - B @ torque)[~weak])
+            lack = wanted - B @ torque
+            if (abs(torque[~weak]) <= bounds[~weak]).all() and (lack * signs >= 0)[weak].all():
+                ways.append((signs, B @ torque))
+        ((signs, expected),) = ways
+        kinds.add(tuple(abs(np.array(signs))))
+        motors = [im.Motor(speed=0.3 * (k == starts), max_torque=bound) for k, bound in enumerate(bounds)]
+        got = speeds(motors, method, coordinates, dt) / dt
+        np.testing.assert_allclose(got, expected, rtol=1e-3, atol=1e-3 * abs(expected).max())
+    assert len(kinds) > 3
+
+
+def test_a_jump_of_one_motor_does_not_send_others_off():
+    """The shoulder of the manipulator is to turn at once, and back: the other servos stay near their targets."""
+    world = im.World(im.scene("manipulator"))
+    world.step(300)
+    others = [name for name, joint in world.model.joints.items() if joint.type == "revolute" and name != "shoulder"]
+    before = {name: float(np.ravel(world.joint(name).velocity)[0]) for name in others}
+    world.apply(edits.SetMotor("shoulder", im.Motor(speed=0.3, max_torque=200)))
+    world.step(20)
+    world.apply(edits.Drive("shoulder", -0.6))
+    world.step(20)
+    for name, speed in before.items():
+        assert abs(float(np.ravel(world.joint(name).velocity)[0]) - speed) < 2.0, name
 
 
 TRIANGLE = [(0.0, 0.0), (0.4, 0.7), (1.0, 0.0)]

@@ -266,6 +266,34 @@ def test_edits_keep_deflections_and_files_keep_tyres(tmp_path: Path):
     assert world.tyre("t").patch[2] == pytest.approx(load, rel=1e-9)
 
 
+@pytest.mark.parametrize("method", ["simgc", "simmc", "baumgarte", im.Direct(substeps=1)], ids=str)
+def test_steps_too_long_for_a_tyre_are_divided(method):
+    """At rest this tyre's damping has γ = 313 / s: 10 ms are beyond 4 = ω² h² + 2 γ h. What creeps gains no energy; a
+    tyre made stiffer on the way has shorter steps still, one made softer again those of before."""
+    world = wheel(method, speed=0.05, turns=0.0)
+    begin = world.energy().kinetic
+    parts = world.runner.substeps
+    assert 0.01 / parts < 0.0057
+    for _ in range(20):
+        world.step(5)
+        assert world.energy().kinetic <= begin
+    world.set("t.stiffness", 1e4 * K)
+    assert world.runner.substeps > 2 * parts
+    world.set("t.stiffness", K)
+    assert world.runner.substeps == parts
+
+
+@pytest.mark.parametrize("method", ["simgc", "simmc"])
+def test_a_rolling_tyre_is_stable_by_impulses(method):
+    """Deflections and forces take turns: a wheel that spins faster than it rolls comes to roll as by `direct`."""
+    ends = []
+    for law in (method, "direct"):
+        world = wheel(law, speed=5.0, turns=25.0)
+        world.step(100)
+        ends.append([world.body("wheel").velocity[0], world.body("wheel").angular_velocity[1] * (R - MASS * G / K)])
+    assert ends[0] == pytest.approx(ends[1], abs=0.01)  # of order 1: h times what is exchanged
+
+
 @pytest.mark.parametrize("method", ["generalized_alpha", "linear_implicit", "variational"])
 def test_methods_without_a_law_refuse_by_name(method):
     with pytest.raises(im.ModelError, match=f"tyre 't'.*{method}"):

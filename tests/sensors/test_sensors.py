@@ -66,6 +66,40 @@ def test_force_and_torque_at_a_joint():
     assert world.sensor("own").value == pytest.approx([0, weight, 0, 0, 0, weight * 0.5], abs=1e-9)
 
 
+def test_force_and_torque_at_a_point():
+    """The torque about Q is that about the joint and p_QM × f; a point that moves the torque by half the weight."""
+    model = im.Model("beam")
+    half = math.sqrt(0.5)
+    model.body("beam", mass=2.0, inertia=(0.1, 0.1, 0.1), position=(0.5, 0, 0), orientation=(half, 0, 0, half))
+    model.joint("weld", "fixed", "ground", "beam", at=(0, 0, 0))
+    for frame in ("body", "world"):
+        model.sensor(frame, S.ForceTorque("weld", at=(0.5, 0, 0), frame=frame))
+    world = im.World(model_from_json(json.loads(json.dumps(model_to_json(model)))))
+    world.step(2)
+    weight = 2.0 * 9.81
+    assert world.sensor("world").value == pytest.approx([0, 0, weight, 0, weight * 0.5, 0], abs=1e-9)
+    assert world.sensor("body").value == pytest.approx([0, weight, 0, 0, 0, -weight * 0.5], abs=1e-9)
+
+
+def test_a_cut_through_a_beam_transmits_shear_and_moment():
+    """A level beam of length L and weight w by length, cut at x by a fixed joint: w (L - x) and w (L - x)² / 2."""
+    model, length, w = im.Model("cut"), 1.2, 30.0
+    cuts = (0.0, 0.3, 0.8)
+    before = "ground"
+    for x, end in zip(cuts, (*cuts[1:], length), strict=True):
+        mass, long = w * (end - x) / 9.81, end - x
+        inertia = (1e-4, mass * long**2 / 12, mass * long**2 / 12)
+        model.body(f"piece {x}", mass=mass, inertia=inertia, position=((x + end) / 2, 0, 0))
+        model.joint(f"cut {x}", "fixed", before, f"piece {x}", at=(x, 0, 0))
+        model.sensor(f"cell {x}", S.ForceTorque(f"cut {x}"))
+        before = f"piece {x}"
+    world = im.World(model)
+    world.step(2)
+    for x in cuts:
+        expected = [0, 0, w * (length - x), 0, -w * (length - x) ** 2 / 2, 0]
+        assert world.sensor(f"cell {x}").value == pytest.approx(expected, abs=1e-9)
+
+
 def test_switches():
     """A ball falls on the floor: a ray from it is cut before it touches."""
     model = im.Model("ball")

@@ -222,6 +222,7 @@ def test_a_log_takes_so_many_lines() -> None:
 # messages ---------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.timed
 def test_refusals_are_short_and_soon_whatever_the_names(make_studio) -> None:
     studio = make_studio("chain", n=2)
     with StudioClient(studio.url, timeout=60.0) as client:

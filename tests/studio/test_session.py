@@ -482,8 +482,7 @@ def test_a_motion_that_runs_away_stands_still_and_can_be_undone(page: StudioClie
     told = [notice["text"] for notice in page.notices if notice["level"] == "error"]
     assert any("run away" in text and "link" in text and "undo" in text for text in told), told
     assert page.control("undo")["ok"]
-    page.drain(0.2)
-    assert page.newest["status"]["dt"] == im.scene("five-link").dt
+    page.wait("status", lambda status: status["dt"] == im.scene("five-link").dt)
     assert page.control("run")["ok"]
     after = page.frame(lambda later: later.time > frame.time + 0.1)
     assert not after.has("broken")

@@ -405,6 +405,7 @@ GOOD_EDITS: dict[str, dict[str, Any]] = {
         **{"hand": "h", "body": "arm", "at": (0, 0, 0), "stiffness": 10.0, "damping": 1.0},
         **{"angular_stiffness": 1.0, "angular_damping": 0.1},
     },
+    "Push": {"hand": "p", "at": (0, 0, 9), "radius": 0.01, "force": 5.0, "mass": 0.1},
     "Move": {"hand": "held", "target": (1, 0, 0)},
     "Grip": {"hand": "held", "stiffness": 20.0, "damping": 1.0, "angular_stiffness": 1.0, "angular_damping": 0.1},
     "Release": {"hand": "held"},

@@ -2,6 +2,7 @@
 
 import * as THREE from "three";
 import { byId, setText } from "../dom";
+import { ask } from "../exports";
 import { icon } from "../icons";
 import { type Device, decodeSight, type Lens, type Occluder, type Seeing, type Sight } from "../messages";
 import type { Stage } from "../stage";
@@ -28,6 +29,7 @@ function matrixOf({ position, turn }: Pose, scale = 1): THREE.Matrix4 {
 }
 
 export class Overlay {
+  replay: { state: unknown } | null = null; // of a result, where there is one
   shown: { number: number; latency: number } | null = null; // the picture that is seen, and how late it is [ms]
   private readonly button = byId<HTMLButtonElement>("ar");
   private readonly words = byId("ar-words");
@@ -37,6 +39,7 @@ export class Overlay {
   private backdrop: Backdrop | null = null;
   private own: OwnCamera | null = null;
   private room: THREE.Group | null = null; // of what is real: the table, what hides
+  private hiders: THREE.Mesh[] = [];
   private wanted = false;
   private lineEnded = false;
 
@@ -45,7 +48,7 @@ export class Overlay {
     this.button.title = "Over the camera's picture";
     this.button.setAttribute("aria-label", this.button.title);
     this.button.addEventListener("click", () => this.toggle());
-    void this.offer();
+    void this.offer().catch(tellError);
   }
 
   get isOn(): boolean {
@@ -67,9 +70,12 @@ export class Overlay {
   /** Show the button where the studio has eyes; at once the picture, if it was started for that. */
   private async offer(): Promise<void> {
     const answer = await fetch("api/ar");
-    const { eyes } = (await answer.json()) as { eyes: boolean };
+    const { eyes, result } = (await answer.json()) as { eyes: boolean; result?: boolean };
     this.button.hidden = !eyes;
     if (eyes && !this.wanted) this.toggle();
+    if (!result) return;
+    const { Replay } = await import("./replay");
+    this.replay = new Replay(this.stage, await (await ask("api/ar/result")).json());
   }
 
   private connect(): void {
@@ -106,10 +112,15 @@ export class Overlay {
   /** Something about camera, marker, tracker or place has changed. */
   private hear(seeing: Seeing): void {
     const isNew = JSON.stringify(seeing.lens) !== JSON.stringify(this.seeing?.lens);
-    const moved = JSON.stringify(seeing.occluders) !== JSON.stringify(this.seeing?.occluders);
+    const isOther = JSON.stringify(shapesOf(seeing)) !== JSON.stringify(this.seeing && shapesOf(this.seeing));
     this.seeing = seeing;
     if (isNew) this.enterRoom(seeing.lens);
-    if (isNew || moved) this.furnish(seeing);
+    if (isNew || isOther) this.furnish(seeing);
+    seeing.occluders.forEach(({ pose }, k) => {
+      const { position, turn } = poseOf(pose);
+      this.hiders[k]?.position.copy(position);
+      this.hiders[k]?.quaternion.copy(turn);
+    });
     if (seeing.own && !this.own && this.socket) {
       this.own = new OwnCamera(this.socket, seeing.lens, (why) => this.tell(why));
     }
@@ -147,7 +158,8 @@ export class Overlay {
     shade.receiveShadow = true;
     shade.renderOrder = -998;
     shade.raycast = () => {};
-    room.add(shade, ...seeing.occluders.map(hider));
+    this.hiders = seeing.occluders.map(hider);
+    room.add(shade, ...this.hiders);
   }
 
   /** A picture came, or of the page's own one the pose in it. */
@@ -186,14 +198,16 @@ export class Overlay {
   }
 }
 
-/** Something that is not drawn and hides what is behind it. */
-function hider({ kind, size, pose }: Occluder): THREE.Mesh {
+/** What stands in the room and where the mechanism does, without where things have moved to. */
+function shapesOf({ occluders, pose, scale }: Seeing): unknown {
+  return [occluders.map(({ name, kind, size }) => [name, kind, size]), pose, scale];
+}
+
+/** Something that is not drawn and hides what is behind it, at the room's origin. */
+function hider({ kind, size }: Occluder): THREE.Mesh {
   const [a = 0, b = 0, c = 0] = size;
   const shape = kind === "box" ? new THREE.BoxGeometry(a, b, c) : new THREE.CapsuleGeometry(a, b).rotateX(Math.PI / 2);
   const mesh = new THREE.Mesh(shape, new THREE.MeshBasicMaterial({ colorWrite: false }));
-  const { position, turn } = poseOf(pose);
-  mesh.position.copy(position);
-  mesh.quaternion.copy(turn);
   mesh.renderOrder = -999;
   mesh.raycast = () => {};
   return mesh;

@@ -32,6 +32,7 @@ export class Links implements Presser {
   private band = path(this.colours);
   private dots = new THREE.Points(new THREE.BufferGeometry(), new THREE.PointsMaterial({ size: 9 }));
   private aim: Aim | null = null; // where the pointer was last
+  private pressed = -Infinity; // time of the last press [ms]
   private placed = { time: -Infinity, x: 0, y: 0 }; // the last click that placed an end
   private scene = ""; // the one that is open
   private waiting: string | null = null; // a link whose first pin is picked when it has come
@@ -69,8 +70,9 @@ export class Links implements Presser {
     addEventListener("keydown", (event) => this.anywhere(event), { capture: true });
   }
 
-  press({ x, y, isTouch }: Press): Drag | null {
+  press({ x, y, isTouch, time }: Press): Drag | null {
     if (!this.sketch) this.drafting.face();
+    this.pressed = time;
     const first: Aim = { x, y, isTouch };
     this.aim = first;
     this.show();
@@ -82,8 +84,7 @@ export class Links implements Presser {
       },
       end: (moved) => {
         const { placed } = this;
-        const isTwice =
-          !moved && performance.now() - placed.time < TWICE && Math.hypot(placed.x - x, placed.y - y) < TWICE_AWAY;
+        const isTwice = !moved && time - placed.time < TWICE && Math.hypot(placed.x - x, placed.y - y) < TWICE_AWAY;
         if (isTwice && (this.sketch?.points.length ?? 0) > 1) this.endHere(first);
         else if (this.aim) this.take(this.aim, false);
       },
@@ -144,7 +145,7 @@ export class Links implements Presser {
       if ((isFirst && !next.end.body) || ground || isPoint) next.end.ground = true;
       this.sketch?.add(next);
       this.field.value = "";
-      if (aim) this.placed = { time: performance.now(), x: aim.x, y: aim.y };
+      if (aim) this.placed = { time: this.pressed, x: aim.x, y: aim.y };
       if (!isFirst && (next.end.body || next.end.ground)) this.finish();
     } catch (error) {
       tellError(error);
@@ -228,6 +229,7 @@ export class Links implements Presser {
   /** Keys of the field. */
   private key(event: KeyboardEvent): void {
     if (event.key === "Enter") {
+      if (!this.sketch) this.drafting.face();
       if (this.field.value.trim() === "") this.enter();
       else this.take(null, false);
     } else if (event.key === "Escape") {

@@ -1,12 +1,13 @@
 /** Bodies that controllers hold: hands of the session, as those of the page's pointer are, that go where they go. */
 
 import * as THREE from "three";
-import type { Grab, Hold } from "../grab";
+import { type Grab, HAND, type Hold } from "../grab";
 import type { Hit } from "../picking";
 import type { Stage } from "../stage";
 import type { Pointer } from "./pointers";
 
 const STILL = 1e-4; // way in the room under which a hand stays where it is [m]
+const STEADY = 1e-3; // turn under which it keeps its own [rad]
 const STRONG = 20; // force of half the strongest shaking [N]
 const PULSE = 40; // [ms]
 
@@ -43,7 +44,8 @@ export class Holding {
     const X_WB = new THREE.Matrix4().compose(pose.p, pose.q, new THREE.Vector3(1, 1, 1));
     const X_CB = this.inWorld(pointer[by]).invert().multiply(X_WB);
     this.stage.store.setPick({ kind: "body", name: hit.name, at: hit.at });
-    this.held.set(pointer, { hold: this.grab.take(hit.name, hit.at), by, X_CB });
+    const turning = pointer.source.targetRayMode === "tracked-pointer"; // fingers on a screen, and looks, turn nothing
+    this.held.set(pointer, { hold: this.grab.take(hit.name, hit.at, turning), by, X_CB });
   }
 
   release(pointer: Pointer): void {
@@ -54,10 +56,11 @@ export class Holding {
   /** Send every hand to where its controller has gone. */
   follow(scale: number): void {
     for (const [pointer, { hold, by, X_CB }] of this.held) {
-      // where the body would be if it were rigid with the controller: the one place to take an orientation from, too
-      const X_WB = this.inWorld(pointer[by]).multiply(X_CB);
+      const X_WB = this.inWorld(pointer[by]).multiply(X_CB); // if the body were rigid with the controller
       const target = new THREE.Vector3().fromArray(hold.grip.at).applyMatrix4(X_WB);
-      if (target.distanceTo(hold.target) * scale > STILL) hold.to(target);
+      const q_WB = new THREE.Quaternion();
+      X_WB.decompose(new THREE.Vector3(), q_WB, new THREE.Vector3());
+      if (target.distanceTo(hold.target) * scale > STILL || hold.angleTo(q_WB) > STEADY) hold.carry(target, q_WB);
     }
   }
 
@@ -80,7 +83,7 @@ export class Holding {
     const { live, frame } = this.stage.store;
     if (hand === null || !live || !frame || live.revision !== frame.revision) return null;
     const k = live.hands.findIndex(({ name }) => name === hand);
-    return k < 0 ? null : Math.hypot(...frame.hands.subarray(9 * k + 6, 9 * k + 9));
+    return k < 0 ? null : Math.hypot(...frame.hands.subarray(HAND * k + 6, HAND * k + 9));
   }
 
   private inWorld(X_RC: THREE.Matrix4): THREE.Matrix4 {

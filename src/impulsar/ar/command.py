@@ -55,6 +55,15 @@ def add_arguments(parser: argparse.ArgumentParser, seconds: Callable[[str], floa
     tracker.add_argument("--tracker", metavar="KIND:WHERE", required=True, help="such as arm:/dev/ttyUSB0")
     tracker.add_argument("--cube", metavar="MM", type=float, default=80.0, help="side of the cube; default 80")
     tracker.add_argument("--check", action="store_true", help="touch the cube's first corner: does FILE still hold?")
+    tracker.add_argument("--self", action="store_true", dest="itself", help="find an arm's own parameters: FILE of it")
+    tracker.add_argument("--places", metavar="N", type=int, default=6, help="of the cube, for --self; default 6")
+    touch = kinds.add_parser("touch-obstacle", help="enter a real table or box by touching it with the tracker")
+    touch.add_argument("--out", metavar="FILE.json", type=Path, required=True, help="where to; one that is there grows")
+    touch.add_argument("--tracker", metavar="KIND:WHERE", required=True, help="such as arm:/dev/ttyUSB0")
+    touch.add_argument("--collimation", metavar="FILE", type=Path, required=True, help="of calibrate-tracker")
+    touch.add_argument("--shape", choices=("plane", "box"), default="plane", help="a plane by points, or a box")
+    touch.add_argument("--points", metavar="N", type=int, default=4, help="of a plane; default 4")
+    touch.add_argument("--name", metavar="NAME", help="default: table, box")
 
 
 def _add_sight(parser: argparse.ArgumentParser) -> None:
@@ -67,8 +76,16 @@ def _add_sight(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--dictionary", metavar="D", default="4x4_50", help="of the marker; default 4x4_50")
     parser.add_argument("--at", metavar="X,Y,Z", default="0,0,0", help="the mechanism's origin from the marker's [m]")
     parser.add_argument("--scale", metavar="X", type=float, default=1.0, help="times the mechanism's size")
+    parser.add_argument(
+        "--cube", metavar="X,Y,Z", help="where a cube stands that hides what is behind it: its foot [m]"
+    )
+    parser.add_argument("--result", metavar="FILE.nc", type=Path, help="a result of the scene, played over the picture")
+    parser.add_argument("--cube-size", metavar="MM", type=float, default=80.0, help="its edge; default 80")
     parser.add_argument("--tracker", metavar="KIND:WHERE", help="such as arm:/dev/ttyUSB0; default: none")
     parser.add_argument("--collimation", metavar="FILE", type=Path, help="of `impulsar ar calibrate-tracker`")
+    parser.add_argument("--obstacles", metavar="FILE", type=Path, help="of `impulsar ar touch-obstacle`")
+    parser.add_argument("--material", metavar="M", default="wood", help="of the obstacles; default wood")
+    parser.add_argument("--push", metavar="MM", type=float, help="push with a sphere of this radius; default: clip")
 
 
 def _add_board(parser: argparse.ArgumentParser) -> None:
@@ -88,6 +105,7 @@ def command(args: argparse.Namespace, make_model: Callable[[], Model]) -> int:
         "print-marker": print_marker,
         "calibrate-camera": calibrate_camera,
         "calibrate-tracker": calibrate_tracker,
+        "touch-obstacle": touch_obstacle,
     }
     return kinds[args.kind](args)
 
@@ -156,31 +174,42 @@ def _take_views(args: argparse.Namespace, board: "Charuco") -> list[np.ndarray]:
     camera: Webcam | VideoFile = Webcam(int(args.camera)) if is_webcam else VideoFile(args.camera)
     finder, last = CharucoFinder(None, board), -np.inf
     views: list[np.ndarray] = []
-    end = wall.monotonic() + PATIENCE
+    clock = Clock(PATIENCE)
     print(f"hold the board before the camera, near, far, and tilted to all sides: {args.views} views", flush=True)
     try:
         while len(views) < args.views and camera.status.state != "ended":
             frame = camera.read()
             if frame is None:
-                _wait_for(camera.status.why if camera.status.state == "lost" else "", end)
+                clock.wait(camera.status.why if camera.status.state == "lost" else "")
                 continue
             if frame.time - last >= BETWEEN and len(finder.corners(frame.grey)[0]) >= LEAST_CORNERS:
                 views.append(frame.grey)
-                last, end = frame.time, wall.monotonic() + PATIENCE
+                last, clock = frame.time, Clock(PATIENCE)
                 print(f"view {len(views)} of {args.views}", flush=True)
     finally:
         camera.close()
     return views
 
 
-def _wait_for(why: str, end: float) -> None:
-    if wall.monotonic() > end:
-        raise ModelError(f"calibration: waited {PATIENCE:g} s{': ' + why if why else ''}")
-    wall.sleep(0.01)
+class Clock:
+    """How long a person is waited for."""
+
+    def __init__(self, patience: float):
+        self._end, self._patience = wall.monotonic() + patience, patience
+
+    def wait(self, why: str) -> None:
+        """A little; raises when it was too long."""
+        if wall.monotonic() > self._end:
+            raise ModelError(f"calibration: waited {self._patience:g} s{': ' + why if why else ''}")
+        wall.sleep(0.01)
 
 
 def calibrate_tracker(args: argparse.Namespace) -> int:
-    """Pick the cube's corners, and write the collimation; or check one."""
+    """Pick the cube's corners, and write the collimation, or the arm's own parameters; or check one."""
+    if args.itself:
+        from .self_touches import calibrate
+
+        return calibrate(args)
     from .calibration import collimate, cube_corners, load_collimation
     from .trackers import open_tracker
 
@@ -205,10 +234,38 @@ def calibrate_tracker(args: argparse.Namespace) -> int:
     return 0
 
 
+def touch_obstacle(args: argparse.Namespace) -> int:
+    """Pick points of a table or corners of a box, and add them to a file of obstacles."""
+    from .calibration import load_collimation
+    from .obstacles import box_by_corners, load_obstacles, plane_through, save_obstacles
+    from .trackers import open_tracker
+
+    name = args.name or ("table" if args.shape == "plane" else "box")
+    known = load_obstacles(args.out) if args.out.exists() else []
+    if any(each.name == name for each in known):
+        raise ModelError(f"--name {name}: {args.out} has an obstacle of that name; give another")
+    collimation, tracker = load_collimation(args.collimation), open_tracker(args.tracker)
+    corners = ("bottom, left, front", "bottom, right, front", "bottom, left, back", "top, left, front")
+    asked = (
+        [f"point {k + 1} of {args.points} of the top of '{name}'" for k in range(args.points)]
+        if args.shape == "plane"
+        else [f"corner {k + 1} of 4 of '{name}': {where}" for k, where in enumerate(corners)]
+    )
+    try:
+        picks = collimation.to_world(np.array([pick(tracker, where) for where in asked]))
+    finally:
+        tracker.close()
+    found = plane_through(name, picks) if args.shape == "plane" else box_by_corners(name, picks)
+    save_obstacles(args.out, [*known, found])
+    size = " x ".join(f"{1e3 * value:.0f}" for value in found.size[: 2 if args.shape == "plane" else 3])
+    print(f"wrote {args.out}: {args.shape} '{name}', {size} mm, picks {found.rms * 1e3:.2f} mm rms off")
+    return 0
+
+
 def pick(tracker: "Tracker", where: str, tell: Callable[[str], None] | None = None) -> np.ndarray:
     """The tip's mean position while its button is down and it stands still; waits for the button to be up before."""
     (tell or (lambda line: print(line, flush=True)))(f"touch {where}, and hold the button")
-    end, was_up = wall.monotonic() + PATIENCE, False
+    clock, was_up = Clock(PATIENCE), False
     held: list[Tip] = []
     while True:
         found: list[Tip] = tracker.poll()
@@ -217,7 +274,7 @@ def pick(tracker: "Tracker", where: str, tell: Callable[[str], None] | None = No
                 held = []
             if tracker.status.state == "ended":
                 raise ModelError(f"calibration: the tracker ended: {tracker.status.why}")
-            _wait_for(tracker.status.why, end)
+            clock.wait(tracker.status.why)
         for tip in found:
             is_down = any(tip.buttons)
             was_up = was_up or not is_down
@@ -243,4 +300,12 @@ def doctor_lines() -> list[str]:
 
         seen = ", ".join(ports()) or "no serial port found: plug the arm in, or run its simulator"
         lines.append(f"trackers  {seen}")
+    if find_spec("hid") is None:
+        lines.append("trackers  hidapi is missing, so no SpaceMouse: pip install 'impulsar[spacemouse]'")
+    else:
+        from .status import need
+        from .trackers.spacemouse import found
+
+        mice = [str(each["product_string"]) for each in found(need("hid", "hidapi", "doctor", "spacemouse"))]
+        lines.append(f"trackers  {', '.join(mice) or 'no SpaceMouse found'}")
     return lines

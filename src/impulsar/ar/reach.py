@@ -3,9 +3,12 @@
 A press of the tracker's button clips the point of a body that is nearest to the tip, if one is in reach; the hand then
 goes where the tip goes, and lets go with the button (Mariti 2012 eq. 10: a spring and a damper). The tip comes from
 the tracker and never from a picture, so it is as exact as the tracker is. A tracker that is lost lets go.
+
+With a radius in its grip it pushes instead: while its tips come a sphere of that size is where the tip is.
 """
 
 import itertools
+import json
 import threading
 import time as wall
 from dataclasses import dataclass
@@ -15,18 +18,18 @@ import numpy as np
 from .. import edits
 from ..analysis.gaps import Gaps, Pair
 from ..author.model import Model
-from ..author.rotations import rotation_matrix
+from ..author.rotations import quaternion, rotation_matrix
 from ..author.shapes import Sphere
 from ..io.codec import edit_to_json
 from ..render import Pose, pose_now
-from ..studio.ar_messages import Device
+from ..studio.ar_messages import Device, Occluder
 from ..studio.mailbox import Mailbox
 from ..studio.messages import EditMessage
 from ..studio.publisher import Client
 from ..studio.session import Session
 from .show import Place
 from .status import Status
-from .trackers import Tip, Tracker
+from .trackers import Link, Linked, Tip, Tracker
 
 PAUSE = 0.002  # between two looks for a new tip [s]
 SILENT = 0.3  # without a tip before the hand lets go [s]
@@ -36,11 +39,13 @@ TIP = "tip of the tracker"
 
 @dataclass(frozen=True)
 class Grip:
-    """How a tracker's hand holds: spring and damper, and how far from a surface its tip still takes it [m]."""
+    """How a tracker's hand holds: spring and damper, and how far from a surface its tip still takes it [m]; or of which
+    radius the sphere is that it pushes with, None: it holds [m]."""
 
     stiffness: float = 1000.0
     damping: float = 1.0
     reach: float = 0.02
+    radius: float | None = None
 
 
 class Surfaces:
@@ -88,6 +93,10 @@ class Reach:
         self.session, self.tracker, self.X_RT, self.place = session, tracker, X_RT, place
         self.name, self.grip = name, grip or Grip()
         self.holds: str | None = None
+        self.pushes = False
+        self._refused = False  # pushing, since the tracker was lost last
+        self._lost = ""  # why the tracker was lost, not yet seen to
+        tracker.watch = self._note
         self.tip_W: np.ndarray | None = None  # where the tip is in the mechanism's world [m]
         self._at = np.zeros(3)  # where it holds, in the body
         self.told = ""  # why the last press took nothing
@@ -135,6 +144,11 @@ class Reach:
         body = self.holds
         return None if body is None else pose.place(body, self._at)
 
+    def occluders(self) -> list[Occluder]:
+        """The tracker's own links in the room, where it knows them."""
+        links = self.tracker.links() if isinstance(self.tracker, Linked) else []
+        return [capsule(f"link {k + 1} of the tracker", link, self.X_RT) for k, link in enumerate(links)]
+
     def in_world(self, tip: Tip) -> np.ndarray:
         """A tip's place in the mechanism's world [m]."""
         p_R = self.X_RT[:3, :3] @ tip.position + self.X_RT[:3, 3]
@@ -142,28 +156,63 @@ class Reach:
 
     def _run(self) -> None:
         while not self._stop.is_set():
-            self._client.mailbox.take()  # what the session tells its clients is not for us
-            for tip in self.tracker.poll():
+            self._hear(self._client.mailbox.take())
+            tips = self.tracker.poll()
+            if self._lost:  # and perhaps back already, within one poll
+                self._lose(self._lost)
+            for tip in tips:
                 self.take(tip)
-            if self.holds is not None and not self.status.is_ok:
-                self._let_go()
-                self._pressed = True  # until the button was up, it takes nothing again
+            if not (status := self.status).is_ok:
+                self._lose(status.why)
             self._stop.wait(PAUSE)
+
+    def _note(self, status: Status) -> None:
+        """Called by the tracker at each change, in our thread: a loss may end before the poll does."""
+        if status.state == "lost":
+            self._lost = status.why
+
+    def _lose(self, why: str) -> None:
+        """Let go, and say why; until the button was up, it takes nothing again."""
+        self._lost, self._refused = "", False
+        if self.holds is not None or self.pushes:
+            self._let_go()
+            self.told, self._pressed = f"let go: {why}", True
 
     def take(self, tip: Tip) -> None:
         """One tip."""
         now = wall.monotonic()
-        self._last_tip = now
         self.tip_W = self.in_world(tip)
+        if self.grip.radius is not None:
+            self._push(self.tip_W, self.grip.radius, now)
+            return
         pressed = any(tip.buttons)
         if pressed and not self._pressed:
             self._clip(self.tip_W)
         elif not pressed and self.holds is not None:
             self._let_go()
-        elif self.holds is not None and now - self._last_move >= BEAT:
-            self._last_move = now
-            self._send(edits.Move(self.name, tuple(self.tip_W.tolist())))
+        elif self.holds is not None:
+            self._move(self.tip_W, now)
         self._pressed = pressed
+        self._last_tip = wall.monotonic()  # what was waited for the session is no silence of the tracker
+
+    def _move(self, tip_W: np.ndarray, now: float) -> None:
+        if now - self._last_move >= BEAT:
+            self._last_move = now
+            self._send(edits.Move(self.name, tuple(tip_W.tolist())))
+
+    def _push(self, tip_W: np.ndarray, radius: float, now: float) -> None:
+        """Be there, or go there; what was refused is told, and asked for again after the tracker was lost."""
+        if self.pushes:
+            self._move(tip_W, now)
+        elif not self._refused:
+            self.pushes, self.told = True, ""
+            self._send(edits.Push(self.name, tuple(tip_W.tolist()), radius / self.place.scale))
+
+    def _hear(self, messages: list[str | bytes]) -> None:
+        """Of what the session tells its clients only refusals are for us."""
+        for text in messages:
+            if self.pushes and isinstance(text, str) and '"type":"reply"' in text and '"ok":false' in text:
+                self.pushes, self._refused, self.told = False, True, json.loads(text)["text"]
 
     def _clip(self, tip_W: np.ndarray) -> None:
         """Take hold of what is in reach."""
@@ -192,9 +241,21 @@ class Reach:
         return self._surfaces[1].nearest(tip_W, pose, quaternions)
 
     def _let_go(self) -> None:
-        self.holds = None
+        self.holds, self.pushes = None, False
         self._send(edits.Release(self.name))
 
     def _send(self, edit: edits.Edit) -> None:
         message = EditMessage(id=next(self._ids), edit=edit_to_json(edit))
         self.session.submit(self._client, message)
+
+
+def capsule(name: str, link: Link, X_RT: np.ndarray) -> Occluder:
+    """A link of a tracker as it hides what is behind it, in the room."""
+    way = X_RT[:3, :3] @ (link.end - link.start)
+    length = float(np.linalg.norm(way))
+    z = way / length
+    x = np.cross(z, np.eye(3)[np.argmin(np.abs(z))])
+    x /= np.linalg.norm(x)
+    middle = X_RT[:3, :3] @ ((link.start + link.end) / 2) + X_RT[:3, 3]
+    turn = quaternion(np.column_stack([x, np.cross(z, x), z]))
+    return Occluder(name=name, kind="capsule", size=[link.radius, length], pose=[*middle.tolist(), *map(float, turn)])

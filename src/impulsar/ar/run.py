@@ -1,15 +1,20 @@
 """`impulsar ar run`: a scene of the studio with a camera that sees for it and a tracker that reaches into it."""
 
 import argparse
-from collections.abc import Callable
+import logging
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..author.errors import ModelError
+from ..author.materials import material_of
 from ..author.model import Model
+from ..results import check_result, load
 from ..studio import command as studio
-from ..studio.ar_messages import Device
+from ..studio.ar_messages import Device, Occluder
+from ..studio.player import motion_of
 from ..studio.session import Session
 from . import demo
 from .calibration import load_collimation
@@ -17,6 +22,7 @@ from .camera import Camera, VideoFile, Webcam
 from .command import CAMERAS
 from .eye import Eye
 from .markers import single
+from .obstacles import Touched, edits_for, load_obstacles
 from .optics import load_intrinsics
 from .patterns import Marker
 from .reach import Grip, Reach
@@ -24,15 +30,21 @@ from .show import PageCamera, Place, Show
 from .synthetic import Renderer, SyntheticCamera, printed
 from .trackers import Tracker, open_tracker
 
+if TYPE_CHECKING:
+    import xarray as xr
+
+log = logging.getLogger(__name__)
 WEBCAM_GAMMA = 2.2  # of the pictures of nearly all cameras
 
 
 class Gear:
     """Camera, marker and tracker of a session."""
 
-    def __init__(self, session: Session, eye: Eye, place: Place, reach: Reach | None):
-        self._eye, self._reach = eye, reach
-        self._show = Show(eye, place, tracked=self._tracked)
+    def __init__(
+        self, eye: Eye, place: Place, reach: Reach | None, furniture: Sequence[Occluder], motion: Mapping | None
+    ):
+        self._eye, self._reach, self._furniture = eye, reach, furniture
+        self._show = Show(eye, place, self._occluders, self._tracked, motion)
         self.routes = self._show.routes()
         self.lends_camera = isinstance(eye.camera, PageCamera)
 
@@ -49,6 +61,9 @@ class Gear:
             self._reach.stop()
         self._eye.stop()
 
+    def _occluders(self) -> list[Occluder]:
+        return [*self._furniture, *(self._reach.occluders() if self._reach is not None else ())]
+
     def _tracked(self) -> tuple[Device | None, str | None, list[float]]:
         reach = self._reach
         if reach is None:
@@ -58,27 +73,61 @@ class Gear:
 
 def serve(args: argparse.Namespace, make_model: Callable[[], Model]) -> int:
     """The studio over a camera's picture, until Ctrl-C."""
-    place = Place(_point(args.at), scale=_positive("--scale", args.scale))
+    place = Place(_point("--at", args.at), scale=_positive("--scale", args.scale))
     marker = Marker(args.marker, 1e-3 * args.marker_size, args.dictionary)
     tracker = None if args.tracker is None else open_tracker(args.tracker)
-    if tracker is not None and args.collimation is None:
+    in_room = getattr(tracker, "is_in_room", False)
+    if tracker is not None and args.collimation is None and not in_room:
         raise ModelError("--tracker: where does it stand? Add --collimation FILE of `impulsar ar calibrate-tracker`")
-    X_RT = None if args.collimation is None else load_collimation(args.collimation).X_WT
+    X_RT = load_collimation(args.collimation).X_WT if args.collimation is not None else np.eye(4) if in_room else None
+    grip = Grip(radius=None if args.push is None else 1e-3 * _positive("--push", args.push))
+    result = None if args.result is None else load(args.result)
     is_computed = args.camera == "synthetic"
     gamma = args.gamma if args.gamma is not None else 1.0 if is_computed else WEBCAM_GAMMA
     camera = open_camera(args.camera, args.lens, marker)
     eye = Eye(camera, single(marker), args.dictionary, _positive("--gamma", gamma))
 
+    things = [] if args.obstacles is None else load_obstacles(args.obstacles)
+    cubes = [] if args.cube is None else [_cube(_point("--cube", args.cube), 1e-3 * args.cube_size)]
+    furniture = [*cubes, *(each.occluder() for each in things)]
+
     def equip(session: Session) -> Gear:
-        return Gear(session, eye, place, _reach(session, tracker, X_RT, place))
+        furnish(session, things, place, args.material)
+        motion = None if result is None else motion_for(session.world.model, result, args.result)
+        return Gear(eye, place, _reach(session, tracker, X_RT, place, grip), furniture, motion)
 
     return studio.serve(args, make_model, equip)
 
 
-def _reach(session: Session, tracker: Tracker | None, X_RT: np.ndarray | None, place: Place) -> Reach | None:
+def motion_for(model: Model, result: "xr.Dataset", file: Path) -> dict[str, object]:
+    """A result's motion of a model's bodies."""
+    check_result(result)
+    for what in ("position", "orientation", "velocity", "angular_velocity"):
+        if what not in result:
+            raise ModelError(f"--result '{file}': has no {what}; keep it when the scene is run")
+    missing = [name for name in model.bodies if name not in result["body"].values]
+    if missing:
+        raise ModelError(f"--result '{file}': has no body '{missing[0]}' of '{model.name}'; name the scene it is of")
+    names = list(model.bodies)
+    return {"bodies": names, **motion_of(result, names)}
+
+
+def furnish(session: Session, things: Sequence[Touched], place: Place, material: str) -> None:
+    """Put what was touched into a session's world, before it runs; what a journal has already stays as it is."""
+    known = session.world.model.obstacles
+    for edit in edits_for([each for each in things if each.name not in known], place, material):
+        session.history.apply(edit)
+    bodies = session.world.model.bodies.values()
+    if things and not any(material_of(shape, body) is not None for body in bodies for shape in body.shapes):
+        log.warning("no body of the scene has a material, so none meets the obstacles; give them one in the studio")
+
+
+def _reach(
+    session: Session, tracker: Tracker | None, X_RT: np.ndarray | None, place: Place, grip: Grip
+) -> Reach | None:
     if tracker is None or X_RT is None:
         return None
-    return Reach(session, tracker, X_RT, place, grip=Grip())
+    return Reach(session, tracker, X_RT, place, grip=grip)
 
 
 def open_camera(text: str, lens_file: Path | None, marker: Marker) -> Camera:
@@ -100,13 +149,19 @@ def open_camera(text: str, lens_file: Path | None, marker: Marker) -> Camera:
     return Webcam(int(where or 0), lens)
 
 
-def _point(text: str) -> np.ndarray:
+def _cube(foot: np.ndarray, edge: float) -> Occluder:
+    """A cube that stands in the room, by the middle of its bottom [m]."""
+    edge = _positive("--cube-size", edge)
+    return Occluder(name="cube", kind="box", size=[edge] * 3, pose=[*foot[:2], foot[2] + edge / 2, 0.0, 0.0, 0.0, 1.0])
+
+
+def _point(name: str, text: str) -> np.ndarray:
     try:
         point = np.array([float(part) for part in text.split(",")])
     except ValueError:
         point = np.zeros(0)
     if point.shape != (3,) or not np.isfinite(point).all():
-        raise ModelError(f"--at '{text}': expected three numbers, such as 0,0,0.3")
+        raise ModelError(f"{name} '{text}': expected three numbers, such as 0,0,0.3")
     return point
 
 

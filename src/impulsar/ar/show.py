@@ -1,6 +1,7 @@
 """Render: the camera's pictures on the studio's pages, each with the pose that was found in it; docs/ar.md.
 
-    GET /api/ar      {"eyes": true}
+    GET /api/ar      {"eyes": true, "result": whether there is one}
+    GET /api/ar/result    a result's motion, to be shown instead of the session; studio/player.py
     WebSocket /ar    Seeing as JSON and sights as binary messages; from a page that lends its camera, pictures
 
 The messages are in studio/ar_messages.py. A page that reads slowly misses pictures and holds nobody up.
@@ -11,7 +12,7 @@ import contextlib
 import struct
 import threading
 import time as wall
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -111,17 +112,20 @@ class Show:
         self,
         eye: Eye,
         place: Place,
-        occluders: Sequence[Occluder] = (),
+        occluders: Callable[[], Sequence[Occluder]] = lambda: (),
         tracked: Callable[[], tuple[Device | None, str | None, Sequence[float]]] = lambda: (None, None, ()),
+        motion: Mapping[str, object] | None = None,
     ):
-        self.eye, self.place, self.occluders, self._tracked = eye, place, list(occluders), tracked
+        self.eye, self.place, self._occluders, self._tracked = eye, place, occluders, tracked
+        self._motion = motion
         self._pages: set[_Page] = set()
         self._lock = threading.Lock()
         eye.watch(self._pass_on)
 
     def routes(self) -> list[BaseRoute]:
         """For the studio's server."""
-        return [Route("/api/ar", self._offer), WebSocketRoute("/ar", self._serve)]
+        pages = [Route("/api/ar", self._offer), Route("/api/ar/result", self._result)]
+        return [*pages, WebSocketRoute("/ar", self._serve)]
 
     def seeing(self) -> Seeing:
         """All but the pictures."""
@@ -141,11 +145,16 @@ class Show:
             tracker=tracker,
             holds=holds,
             tip=list(tip),
-            occluders=self.occluders,
+            occluders=list(self._occluders()),
         )  # fmt: skip
 
     async def _offer(self, request: Request) -> Response:
-        return JSONResponse({"eyes": True})
+        return JSONResponse({"eyes": True, "result": self._motion is not None})
+
+    async def _result(self, request: Request) -> Response:
+        if self._motion is None:
+            return JSONResponse({"ok": False, "text": "no result is shown; start with --result FILE.nc"}, 422)
+        return JSONResponse(self._motion)
 
     def _pass_on(self, sight: Sight) -> None:
         """In the eye's thread: the newest to every page."""

@@ -40,12 +40,13 @@ class Told:
             self.watch(self.status)
 
 
-def need(module: str, package: str, what: str) -> Any:
-    """A module of the extra `ar`, or an error that says how to get it."""
+def need(module: str, package: str, what: str, extra: str = "ar") -> Any:
+    """A module of an extra, or an error that says how to get it."""
     try:
         return importlib.import_module(module)
     except ImportError as error:
-        raise ModelError(f"{what}: needs {package}, which is not installed; run: pip install 'impulsar[ar]'") from error
+        cure = f"pip install 'impulsar[{extra}]'"
+        raise ModelError(f"{what}: needs {package}, which is not installed; run: {cure}") from error
 
 
 def opencv(what: str) -> Any:

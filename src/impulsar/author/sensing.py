@@ -48,7 +48,7 @@ class SensorKind(PartKind):
         return not lost.isdisjoint(part.on.items())
 
 
-PARTS["sensor"] = SensorKind(Mounted, "sensors", drawn=False)
+PARTS["sensor"] = SensorKind(Mounted, "sensors")
 
 
 class Sensing:

@@ -151,10 +151,14 @@ class Imu(OnBody):
 
 @dataclass(eq=False)
 class ForceTorque(Sensor):
-    """What a joint transmits to its second body, force [N] and torque [N m] at the joint, along that body's axes, or
-    with frame="world" those of the world; mean over the last step."""
+    """What a joint transmits to its second body, force [N] and torque [N m] at the joint, or at a point of that body
+    [m], along its axes, or with frame="world" those of the world; mean over the last step.
+
+    A rigid body has no forces inside: what goes through a cut of one is what a fixed joint there transmits.
+    """
 
     joint: str = ""
+    at: Triple | None = field(default=None, kw_only=True)
     frame: str = field(default="body", kw_only=True)
 
     def channels(self) -> list[Channel]:
@@ -165,6 +169,8 @@ class ForceTorque(Sensor):
     def check(self, owner: str) -> None:
         """Raise `ModelError` at the first wrong field."""
         super().check(owner)
+        if self.at is not None:
+            self.at = tuple(vector(owner, "at", self.at, "m").tolist())
         if self.frame not in ("body", "world"):
             raise ModelError(f"{owner}: frame is {show(self.frame)}, expected 'body' or 'world'")
 
@@ -218,6 +224,54 @@ class Lidar(OnBody):
         """Unit vectors in the sensor's frame [ray, 3]."""
         el, az = (x.ravel() for x in np.meshgrid(self.elevations, self.azimuths, indexing="ij"))
         return np.stack([np.cos(el) * np.cos(az), np.cos(el) * np.sin(az), np.sin(el)], axis=1)
+
+
+@dataclass(eq=False)
+class Camera(OnBody):
+    """Depth [m] and colour of a small picture by a pinhole that looks along the sensor's x axis, y to its left and z
+    up. fov: the angle that the width spans [rad]; pixels are square, row by row from the top left.
+
+    Depth is along x; what lies beyond `reach` [m] or nowhere is infinitely deep. Errors are those of the depth. The
+    shapes of its own body are not seen. A colour is 65536 r + 256 g + b; `world.sensor(name)` gives both as pictures.
+    """
+
+    width: int = field(default=64, kw_only=True)
+    height: int = field(default=48, kw_only=True)
+    fov: float = field(default=1.2, kw_only=True)
+    reach: float = field(default=100.0, kw_only=True)
+    rate: float = field(default=10.0, kw_only=True)
+
+    @property
+    def pixels(self) -> int:
+        """How many there are."""
+        return self.width * self.height
+
+    @property
+    def half_width(self) -> float:
+        """Of the picture at a distance of 1."""
+        return math.tan(self.fov / 2)
+
+    def channels(self) -> list[Channel]:
+        """Depths, then colours."""
+        depths = [Channel(f"depth.{k}", "m") for k in range(self.pixels)]
+        return depths + [Channel(f"colour.{k}", "1") for k in range(self.pixels)]
+
+    def check(self, owner: str) -> None:
+        """Raise `ModelError` at the first wrong field."""
+        for name in ("width", "height"):
+            setattr(self, name, whole(owner, name, getattr(self, name), 1, MOST_CHANNELS // 2))
+        if 2 * self.pixels > MOST_CHANNELS:
+            told = f"width and height are {self.width} and {self.height}"
+            raise ModelError(f"{owner}: {told}, expected at most {MOST_CHANNELS // 2} pixels")
+        super().check(owner)
+        self.fov = number(owner, "fov", self.fov, "an angle between 0 and pi [rad]", lambda x: 0 < x < math.pi)
+        self.reach = positive(owner, "reach", self.reach, "m")
+
+    def each(self, owner: str, name: str) -> np.ndarray:
+        """An error for each channel; colours have none."""
+        found = super().each(owner, name)
+        found[self.pixels :] = NO_LIMIT if name == "limit" else 0.0
+        return found
 
 
 @dataclass(eq=False)
@@ -301,6 +355,7 @@ SENSORS: Registry[type[Sensor]] = Registry(
         "force-torque": ForceTorque,
         "touch": Touch,
         "lidar": Lidar,
+        "camera": Camera,
         "proximity": Proximity,
         "gps": Gps,
     },

@@ -10,6 +10,7 @@ from ..validate.case import print_table
 SUITES: dict[str, str] = {
     "chain": "time per step of a chain of hinged links, beside MuJoCo",
     "loops": "closed loops at fixed steps, beside MuJoCo's Newton solver",
+    "compiled": "steps compiled for one mechanism, beside MuJoCo: one world, and a batch on one core",
     "contact": "a stack, a pit of balls and a grasp, beside MuJoCo and PyBullet: time, overlap and creep",
     "modes": "closed forms of contact: evaluations per second and errors, by modes and by impulses",
     "drag": "ten pendula dragged and released by `direct`",
@@ -18,6 +19,7 @@ SUITES: dict[str, str] = {
     "batch": "world-steps per second of many copies of one mechanism",
     "markers": "time to find a marker and its pose in a picture, beside OpenCV's own corners",
     "host": "what a person waits for: import, first steps, edits, drags",
+    "control": "a step with a controller in the loop, called by Python and inside the launch",
     "session": "the studio on loopback: from a pointer event to the frame that contains its effect",
 }
 

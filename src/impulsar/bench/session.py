@@ -35,7 +35,8 @@ def run() -> list[dict[str, Any]]:
                 start = client.frame()
                 first = wall.perf_counter() - began
                 client.edit(Grab("pointer", body))
-                latencies = _drag(client, start.poses[list(model.bodies).index(body), :3].astype(float))
+                place = start.poses[list(model.bodies).index(body), :3].astype(float)
+                latencies = [late for _, late in drag(client, place, EVENTS)]
                 client.edit(Release("pointer"))
                 factor = client.frame().books["real_time_factor"]
         finally:
@@ -55,26 +56,29 @@ def run() -> list[dict[str, Any]]:
     return found
 
 
-def _drag(client: Any, start: np.ndarray) -> list[float]:
-    """Move the hand in a small circle; wall times from sending a Move to reading a frame that contains it [s]."""
+def drag(client: Any, start: np.ndarray, events: int) -> list[tuple[float, float]]:
+    """Move the hand in a small circle: when each Move was sent, and how long till a frame with it was read [s].
+
+    Times are of the monotonic clock.
+    """
     sent: dict[int, float] = {}
-    latencies: list[float] = []
+    latencies: list[tuple[float, float]] = []
     due = wall.monotonic()
-    for k in range(EVENTS):
+    for k in range(events):
         due += POINTER
         angle = 2 * np.pi * k / 60
         target = start + 0.005 * np.array([0.0, np.sin(angle), 1 - np.cos(angle)])
         sent[client.send_edit(Move("pointer", tuple(target.tolist())))] = wall.monotonic()
-        while wall.monotonic() < due or (k == EVENTS - 1 and sent):
+        while wall.monotonic() < due or (k == events - 1 and sent):
             client.drain(min(0.002, max(due - wall.monotonic(), 0.001)))
             latencies += _arrived(client, sent)
     return latencies
 
 
-def _arrived(client: Any, sent: dict[int, float]) -> list[float]:
-    """Latencies of the events that the newest frame contains, which are taken off the list."""
+def _arrived(client: Any, sent: dict[int, float]) -> list[tuple[float, float]]:
+    """Times and latencies of the events that the newest frame contains, which are taken off the list."""
     frame = client.newest_frame
     if frame is None:
         return []
     seen = [id for id in sent if id <= frame.header["applied"]]
-    return [frame.arrived - sent.pop(id) for id in seen]
+    return [(at, frame.arrived - at) for at in map(sent.pop, seen)]

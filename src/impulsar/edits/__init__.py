@@ -13,6 +13,7 @@ from . import (  # noqa: F401  they register handlers
     parameters,
     parts,
     states,
+    tips,
     topology,
 )
 from .data import (
@@ -37,6 +38,7 @@ from .data import (
     Move,
     Pause,
     Plate,
+    Push,
     Release,
     Remove,
     RemoveLoad,
@@ -88,6 +90,7 @@ __all__ = [
     "Pause",
     "Plan",
     "Plate",
+    "Push",
     "Release",
     "Remove",
     "RemoveLoad",

@@ -67,6 +67,20 @@ class Release(Edit):
 
 
 @dataclass(frozen=True)
+class Push(Edit):
+    """Put a sphere into the world that pushes what it meets and never sticks: a hand that holds nothing.
+
+    Move sends it somewhere, Release takes it away.
+    """
+
+    hand: str
+    at: tuple[float, float, float] = (0.0, 0.0, 0.0)  # in the world [m]
+    radius: float = 0.01  # [m]
+    force: float = 50.0  # the most along each axis of the world [N]
+    mass: float | None = None  # its own [kg]; None: a tenth of that of the lightest body that it can push
+
+
+@dataclass(frozen=True)
 class ApplyLoad(Edit):
     """Put a load on a body, or change the one of that name."""
 
@@ -354,9 +368,10 @@ class Plate(Edit):
 @dataclass(frozen=True)
 class Attach(Edit):
     """Let a controller act at a rate [Hz], from now on: a callable of the time [s] and what it reads, as an array, that
-    returns what it writes; one of that name is exchanged.
+    returns what it writes, or a Warp function, which a launch calls; one of that name is exchanged.
 
-    hold: what stays of a call that fails, "last" or "zero"; budget: wall time that a call may take [s], None: any.
+    hold: what stays of a call that fails, "last" or "zero"; budget: wall time that a call may take [s], None: any;
+    memory: how many numbers a Warp function keeps from call to call.
     """
 
     name: str
@@ -366,6 +381,7 @@ class Attach(Edit):
     writes: tuple[str, ...] = ()  # "hinge.torque", "push.force.x", "arm.mass"
     hold: str = "last"
     budget: float | None = None
+    memory: int = 0
 
 
 @dataclass(frozen=True)

@@ -6,15 +6,16 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..author.checks import show, vector
-from ..author.profiles import Passage
+from ..author.checks import vector
 from ..author.rotations import conjugate, multiply_all, quaternions, rotate, rotation_vectors
 from ..engine.system import EMPTY, System
 from ..observe.bench import Bench
 from .data import Grab, Grip, Move, Release
-from .inputs import claim, look_again, profiles_of, write_ints
+from .inputs import claim, look_again, write_ints
 from .refusal import EditError, known
-from .registry import Answer, Desk, More, carries_out
+from .registry import Answer, Desk, More, Plan, carries_out
+from .targets import target_items
+from .tips import drive_of, move_tip, take_away, tips
 
 UNITS = {
     "stiffness": "N/m",
@@ -94,6 +95,8 @@ def take_grip(edit: Grip, desk: Desk) -> Answer | More:
 @carries_out(Move, tells="", subject=lambda edit: (edit.hand, edit.target is None, edit.turn is None))
 def move(edit: Move, desk: Desk) -> Answer:
     """Send a hand somewhere, and turn it."""
+    if (joint := drive_of(desk.model, edit.hand)) is not None:
+        return move_tip(edit, desk, joint)
     bench, system = desk.bench, desk.bench.system
     hand = held(system, edit.hand)
     owner = f"hand '{edit.hand}'"
@@ -114,23 +117,11 @@ def move(edit: Move, desk: Desk) -> Answer:
     return Answer(f"{owner} moves", any(replaced), inverse=inverse)
 
 
-def target_items(owner: str, name: str, value: object, now: np.ndarray) -> list:
-    """What the three channels of a target are to follow; `now` is where it is [3, world]."""
-    what = {"hand_target": "target", "hand_turn": "turn"}[name]
-    if isinstance(value, Passage):
-        if value.size != 3:
-            raise EditError(f"{owner}: {what}: {type(value).__name__} has {value.size} component(s), expected 3")
-        value = value.with_start((float(now[0, 0]), float(now[1, 0]), float(now[2, 0])))
-    if isinstance(value, np.ndarray) and value.shape == (now.shape[1], 3):
-        if not np.isfinite(value).all():
-            raise EditError(f"{owner}: {what} is {show(value)}, expected finite numbers")
-        return [column.copy() for column in value.astype(float).T]
-    return profiles_of(owner, what, value, 3)
-
-
 @carries_out(Release, books=False)
-def release(edit: Release, desk: Desk) -> Answer:
-    """Let go, and book what is left in the spring to the hand."""
+def release(edit: Release, desk: Desk) -> Answer | Plan:
+    """Let go, and book what is left in the spring to the hand; or take a tip away."""
+    if (joint := drive_of(desk.model, edit.hand)) is not None:
+        return take_away(edit, desk, joint)
     bench, system, state = desk.bench, desk.bench.system, desk.bench.state
     hand = held(system, edit.hand)
     slots = slots_of(system, hand)
@@ -168,6 +159,11 @@ def grip(system: System, hand: int) -> Grab:
     slots = [system.hand_slots(hand).start, *([system.turn_slots(hand).start] if system.counts.turns else [])]
     springs = [float(system.parameter(name)[slot, 0]) for slot in slots for name in ("slot_a", "slot_b")]
     return Grab(str(system.hand_names[hand]), system.tree.bodies[body], tuple(map(float, at)), *springs)  # type: ignore[arg-type]
+
+
+def hands_of(system: System) -> list[str]:
+    """Names of all hands, those that hold and those that push."""
+    return [*filter(None, system.hand_names), *tips(system.model)]
 
 
 def held(system: System, name: object) -> int:

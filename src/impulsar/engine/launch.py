@@ -3,6 +3,7 @@
 import ctypes
 from collections.abc import Callable, Sequence
 
+import numpy as np
 import warp as wp
 
 from .device import announce_compilation
@@ -24,6 +25,8 @@ def record_launch(kernel: wp.Kernel, worlds: int, inputs: Sequence[object], devi
         forward(*references)
 
     launch.keep = command, inputs, packed  # type: ignore[attr-defined]  # the module and the arrays stay alive
+    function = ctypes.cast(forward, ctypes.c_void_p).value
+    launch.call = function, ctypes.addressof(command.params[0]), ctypes.addressof(packed)  # type: ignore[attr-defined]
     return launch
 
 
@@ -47,6 +50,32 @@ def record_reading(kernel: wp.Kernel, worlds: int, inputs: Sequence[object], dev
     def launch() -> None:
         for place, given, size in copies:
             ctypes.memmove(place, given, size)
+        forward(*references)
+
+    launch.keep = command, inputs, packed  # type: ignore[attr-defined]
+    return launch
+
+
+def one_world(kernel: wp.Kernel, inputs: Sequence[object], shared: set[str]) -> Callable[[int], None]:
+    """A function that launches the kernel for one of many worlds, on the CPU; record again as above.
+
+    The kernel takes it for the first: arrays of two dimensions begin there, but those that are `shared`, by name.
+    """
+    command = wp.launch(kernel, 1, inputs=list(inputs), device="cpu", record_cmd=True)
+    packed, forward, references = _packed(kernel, command)
+    places, pitches = [], []
+    for (name, kind), given in zip(type(packed)._fields_, inputs, strict=True):
+        start = getattr(type(packed), name).offset
+        for field, _ in kind._fields_:
+            array = getattr(given, field)
+            if isinstance(array, wp.array) and array.ndim == 2 and field not in shared:
+                places.append((start + getattr(kind, field).offset) // 8)  # its pointer comes first
+                pitches.append(array.strides[1])
+    words = np.frombuffer(packed, np.uint64, ctypes.sizeof(packed) // 8)
+    first, pitch = words[places].copy(), np.array(pitches, np.uint64)
+
+    def launch(world: int) -> None:
+        words[places] = first + np.uint64(world) * pitch
         forward(*references)
 
     launch.keep = command, inputs, packed  # type: ignore[attr-defined]

@@ -97,6 +97,7 @@ class WorkArrays:
     wet_volume: wp.array2d(dtype=f64)  # [piece] below the surface at rest [m³]
     wet_moment: wp.array2d(dtype=vec3)  # [piece] its first moment about the centre of mass, world axes [m⁴]
     wet_slope: wp.array2d(dtype=vec6)  # [piece] its rate is this times the twist [m³, m²]
+    wet_under: wp.array2d(dtype=wp.int32)  # [piece, and piece in waves] see engine/integrate/surfaces.py
     r: wp.array2d(dtype=vec3)  # from the parent's centre of mass to this one [m]
     S: wp.array2d(dtype=vec6)  # [dof] twist of the body per unit of joint velocity
     bias: wp.array2d(dtype=vec6)  # acceleration of the body at zero joint and parent acceleration
@@ -210,7 +211,7 @@ class WorkArrays:
     lock_share: wp.array2d(dtype=f64)  # [locked · bilaterals + bilateral] what the bilateral rows give for a unit of it
     lock_column: wp.array2d(dtype=f64)  # [bilateral]
     at_rest: wp.array2d(dtype=wp.int32)  # [row] 1: it may lock or let go at this instant; 2: a limit that is struck
-    watch_start: wp.array2d(dtype=f64)  # [row] how far from a change of mode, at the near end of a search
+    watch_start: wp.array2d(dtype=f64)  # [row, then of wet_under] how far from a change, at the near end of a search
     watch_end: wp.array2d(dtype=f64)  # [row] and at its far end
     crossing: wp.array2d(dtype=wp.int32)  # [row] 1: it changes its mode somewhere in the search
     watch_try: wp.array2d(dtype=f64)  # [row] and in between
@@ -369,11 +370,8 @@ def work_shapes(n: Counts) -> dict[str, int]:
         "push",
         "solved",
         "at_rest",
-        "watch_start",
-        "watch_end",
-        "watch_try",
-        "crossing",
     )
+    watched = ("watch_start", "watch_end", "watch_try", "crossing")
     return (
         dict.fromkeys((*per_body, *kept), n.bodies)
         | dict.fromkeys(("IA_ww", "IA_wv", "IA_vv", "I_inv", "p_from", "q_from"), n.bodies)
@@ -382,6 +380,8 @@ def work_shapes(n: Counts) -> dict[str, int]:
         | dict.fromkeys(("wet_volume", "wet_moment", "wet_slope"), n.pieces)
         | dict.fromkeys(per_dof, n.dofs)
         | dict.fromkeys(per_row, n.rows)
+        | dict.fromkeys(watched, n.rows + 2 * n.pieces)
+        | {"wet_under": 2 * n.pieces}
         | dict.fromkeys(("pair_first", "pair_second", "pair_turn", "pair_slide", "pair_point"), n.rows - n.slots)
         | {"row_count": 1, "listed": 1, "rows_missing": 1, "row_trees": 4 * n.rows, "row_start": n.rows + 1}
         | {"carried": 2 * n.bodies, "spun": n.bodies, "J": n.row_entries, "Y": n.row_entries}

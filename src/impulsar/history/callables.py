@@ -37,6 +37,14 @@ class Recorded:
         self.last = samples[t]
         return self.last
 
+    def knows(self, t: float) -> bool:
+        """Whether there is a record of what was written at time t [s]."""
+        return t in self.values.get(self.recorder.step, {})
+
+    def keep(self, t: float, values: list[float]) -> None:
+        """Note what was written at time t [s]."""
+        self.values.setdefault(self.recorder.step, {})[t] = self.last = values
+
     def __call__(self, t: float, *inputs: Any) -> Any:
         """Value at time t [s]; behind the end of a record the last one. What is no number is not kept."""
         if inputs:  # of a controller, in the record of a session that went on from another

@@ -13,7 +13,7 @@ VERSION = 2
 KINDS = ("body", "joint", "spring", "load", "coupling", "probe", "hand")  # the first of a name keeps it
 NAMED_BY = {  # fields of edits that name a part of a kind
     "joint": ("ChangeJoint", "Drive", "SetMotor"),
-    "hand": ("Grab", "Grip", "Move", "Release"),
+    "hand": ("Grab", "Push", "Grip", "Move", "Release"),
     "name": ("ApplyLoad", "RemoveLoad"),  # of a load
 }
 Names = Mapping[tuple[str, str], str]  # kind and name -> new name, of all kinds that share one
@@ -139,7 +139,7 @@ def _fields(edit: dict[str, Any]) -> Iterator[tuple[str, str]]:
 
 def _named(edit: dict[str, Any]) -> Iterator[tuple[str, Any]]:
     """Kinds and names that an edit brings: of parts that are added, loads and hands."""
-    if edit.get("edit") in ("Add", "ApplyLoad", "Grab"):
+    if edit.get("edit") in ("Add", "ApplyLoad", "Grab", "Push"):
         for what, kind in _fields(edit):
             yield kind, edit.get(what)
 

@@ -16,6 +16,7 @@ from .readout import Readout
 from .tyres import Treads
 
 if TYPE_CHECKING:
+    from .rays import Rays
     from .sensing import Sensors
 
 
@@ -82,6 +83,13 @@ class Bench:
         from .sensing import Sensors  # which reads quantities of a bench
 
         return Sensors(self)
+
+    @cached_property
+    def rays(self) -> "Rays":
+        """Casts rays against the shapes."""
+        from .rays import Rays  # whose kernels are compiled where something looks
+
+        return Rays(self)
 
     @property
     def has_rows(self) -> bool:

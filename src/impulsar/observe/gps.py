@@ -21,7 +21,6 @@ from ..author.rotations import rotate_all
 from ..author.sensors import SATELLITES, Gps
 from .moment import Moment
 from .noise import Noise
-from .rays import Rays
 
 if TYPE_CHECKING:
     from .bench import Bench
@@ -79,6 +78,13 @@ def geographic(place: np.ndarray) -> tuple[float, float, float]:
     return latitude, math.atan2(y, x), p * cos + z * sin - N * (1 - E2 * sin**2)
 
 
+def axes_of(sensor: Gps) -> tuple[np.ndarray, np.ndarray]:
+    """Where a receiver's world is: its origin in Earth-fixed axes [m], and rows: its x, y and z."""
+    origin, enu = geodetic(math.radians(sensor.latitude), math.radians(sensor.longitude), sensor.height)
+    cos, sin = math.cos(sensor.heading), math.sin(sensor.heading)
+    return origin, np.array([[cos, sin, 0.0], [-sin, cos, 0.0], [0.0, 0.0, 1.0]]) @ enu
+
+
 @dataclass(frozen=True)
 class Fix:
     """A place and the receiver's clock, by least squares."""
@@ -115,11 +121,8 @@ class Receiver:
         self._bench, self._sensor = bench, sensor
         self._body = bench.system.body_index.get(sensor.body, -1)
         self._noise = Noise(sensor.seed, name, bench.system.counts.worlds)
-        place = math.radians(sensor.latitude), math.radians(sensor.longitude)
-        self.origin, enu = geodetic(*place, sensor.height)
-        cos, sin = math.cos(sensor.heading), math.sin(sensor.heading)
-        self.axes = np.array([[cos, sin, 0.0], [-sin, cos, 0.0], [0.0, 0.0, 1.0]]) @ enu  # rows: the world's x, y, z
-        self._rays = Rays(bench)
+        self.origin, self.axes = axes_of(sensor)
+        self._rays = bench.rays
         self._walls = self._rays.walls() if sensor.multipath > 0.0 else np.zeros((0, 3))
         self._sigma = float(np.ravel(sensor.noise)[0])
 

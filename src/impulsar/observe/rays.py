@@ -1,12 +1,13 @@
 """Rays against shapes: the nearest point at which each strikes, and the normal there, by closed forms in float64.
 
 In a shape's frame a ray is p + s d. Boxes are cut by slabs; balls, tubes and cones by quadratic equations; hulls,
-meshes and height fields triangle by triangle (Möller, Trumbore 1997); a plane is z = 0. A shape that a ray begins in is
-left from inside: the point where it comes out counts.
+meshes and height fields triangle by triangle (Möller, Trumbore 1997) of the boxes of a tree that it passes (`trees`); a
+plane is z = 0. A shape that a ray begins in is left from inside: the point where it comes out counts.
 """
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import warp as wp
@@ -14,12 +15,14 @@ import warp as wp
 from ..author.rotations import multiply_all, rotate_all
 from ..author.shapes import Box, Capsule, Cone, ConvexHull, Cylinder, HeightField, Mesh, Plane, Shape, Sphere
 from ..engine.spatial import ONE, ZERO, f64, quat, vec3
+from .trees import Tree, tree_of
 
 if TYPE_CHECKING:
     from .bench import Bench
 
 BOX, SPHERE, CYLINDER, CAPSULE, CONE, PLANE, TRIANGLES = range(7)
 CODES: dict[type, int] = {Box: BOX, Sphere: SPHERE, Cylinder: CYLINDER, Capsule: CAPSULE, Cone: CONE, Plane: PLANE}
+_TREES: WeakKeyDictionary[Shape, Tree] = WeakKeyDictionary()
 FAR = 1e300  # where a ray strikes nothing
 FAR_ = wp.constant(wp.float64(1e300))
 HALF = wp.constant(wp.float64(0.5))
@@ -32,6 +35,24 @@ class Hit:
 
     s: f64
     n: vec3
+    shape: wp.int32  # -1: nothing
+
+
+@wp.struct
+class Shapes:
+    """All shapes of a bench, as rays see them."""
+
+    code: wp.array(dtype=wp.int32)
+    owner: wp.array(dtype=wp.int32)  # body, -1: the ground
+    size: wp.array(dtype=vec3)
+    node: wp.array2d(dtype=wp.int32)  # [shape, first and end] of the tree
+    low: wp.array(dtype=vec3)  # [node] its box in the shape's frame [m]
+    high: wp.array(dtype=vec3)
+    skip: wp.array(dtype=wp.int32)  # [node] the next one of those outside it
+    corners: wp.array2d(dtype=wp.int32)  # [node, first and end] triangles, none of an inner one
+    corner: wp.array2d(dtype=vec3)  # [triangle, 3] in the shape's frame
+    p_WS: wp.array2d(dtype=vec3)  # [shape, world]
+    q_WS: wp.array2d(dtype=quat)
 
 
 @wp.func
@@ -159,39 +180,54 @@ def hit_triangle(h: Hit, p: vec3, d: vec3, a: vec3, b: vec3, c: vec3) -> Hit:
     return keep(h, wp.dot(f, other) / det, wp.normalize(wp.cross(e, f)))
 
 
-@wp.kernel(enable_backward=False)
-def cast_kernel(
-    # shapes
-    code: wp.array(dtype=wp.int32),
-    owner: wp.array(dtype=wp.int32),  # body, -1: the ground
-    size: wp.array(dtype=vec3),
-    triangle: wp.array2d(dtype=wp.int32),  # [shape, first and end]
-    corner: wp.array2d(dtype=vec3),  # [triangle, 3] in the shape's frame
-    p_WS: wp.array2d(dtype=vec3),  # [shape, world]
-    q_WS: wp.array2d(dtype=quat),
-    # rays, in the world
-    own: wp.int32,  # body that is not seen, -1: all are
-    p: wp.array2d(dtype=vec3),  # [ray, world]
-    d: wp.array2d(dtype=vec3),
-    # out
-    distance: wp.array2d(dtype=f64),
-    normal: wp.array2d(dtype=vec3),  # in the world, towards where the ray comes from
-):
-    """The nearest hit of each ray."""
-    i, w = wp.tid()
-    best = FAR_
-    n = vec3(ZERO, ZERO, ZERO)
-    for k in range(code.shape[0]):
-        if own >= 0 and owner[k] == own:
+@wp.func
+def passes(p: vec3, d: vec3, low: vec3, high: vec3, best: f64) -> bool:
+    """Whether a ray comes into a box before it has gone so far."""
+    enter = ZERO
+    leave = best
+    for k in range(3):
+        if wp.abs(d[k]) < OUT:
+            if p[k] < low[k] or p[k] > high[k]:
+                return False
+        else:
+            a = (low[k] - p[k]) / d[k]
+            b = (high[k] - p[k]) / d[k]
+            enter = wp.max(enter, wp.min(a, b))
+            leave = wp.min(leave, wp.max(a, b))
+    return enter <= leave
+
+
+@wp.func
+def hit_triangles(h: Hit, g: Shapes, p: vec3, d: vec3, k: int) -> Hit:
+    """Depth first through the tree of a shape, past what the ray does not come into."""
+    r = h
+    i = g.node[k, 0]
+    while i < g.node[k, 1]:
+        if passes(p, d, g.low[i], g.high[i], r.s):
+            for t in range(g.corners[i, 0], g.corners[i, 1]):
+                r = hit_triangle(r, p, d, g.corner[t, 0], g.corner[t, 1], g.corner[t, 2])
+            i += 1
+        else:
+            i = g.skip[i]
+    return r
+
+
+@wp.func
+def strike(g: Shapes, own: int, p: vec3, d: vec3, w: int) -> Hit:
+    """The nearest hit of a ray; n is in the world, towards where the ray comes from. own: a body that is not seen."""
+    best = Hit()
+    best.s = FAR_
+    best.n = vec3(ZERO, ZERO, ZERO)
+    best.shape = int(-1)
+    for k in range(g.code.shape[0]):
+        if own >= 0 and g.owner[k] == own:
             continue
-        q = q_WS[k, w]
-        ps = wp.quat_rotate_inv(q, p[i, w] - p_WS[k, w])
-        ds = wp.quat_rotate_inv(q, d[i, w])
-        h = Hit()
-        h.s = best
-        h.n = vec3(ZERO, ZERO, ZERO)
-        kind = code[k]
-        a = size[k]
+        q = g.q_WS[k, w]
+        ps = wp.quat_rotate_inv(q, p - g.p_WS[k, w])
+        ds = wp.quat_rotate_inv(q, d)
+        h = best
+        kind = g.code[k]
+        a = g.size[k]
         if kind == BOX:
             h = hit_box(h, ps, ds, a)
         elif kind == SPHERE:
@@ -210,15 +246,33 @@ def cast_kernel(
             if wp.abs(ds[2]) > OUT:
                 h = keep(h, -ps[2] / ds[2], vec3(ZERO, ZERO, ONE))
         else:
-            for t in range(triangle[k, 0], triangle[k, 1]):
-                h = hit_triangle(h, ps, ds, corner[t, 0], corner[t, 1], corner[t, 2])
-        if h.s < best:
-            best = h.s
-            n = wp.quat_rotate(q, h.n)
-    if wp.dot(n, d[i, w]) > ZERO:
-        n = -n
-    distance[i, w] = best
-    normal[i, w] = n
+            h = hit_triangles(h, g, ps, ds, k)
+        if h.s < best.s:
+            best.s = h.s
+            best.n = wp.quat_rotate(q, h.n)
+            best.shape = k
+    if wp.dot(best.n, d) > ZERO:
+        best.n = -best.n
+    return best
+
+
+@wp.kernel(enable_backward=False)
+def cast_kernel(
+    # model
+    g: Shapes,
+    own: wp.int32,  # body that is not seen, -1: all are
+    # rays, in the world
+    p: wp.array2d(dtype=vec3),  # [ray, world]
+    d: wp.array2d(dtype=vec3),
+    # out
+    distance: wp.array2d(dtype=f64),
+    normal: wp.array2d(dtype=vec3),  # in the world, towards where the ray comes from
+):
+    """The nearest hit of each ray."""
+    i, w = wp.tid()
+    h = strike(g, own, p[i, w], d[i, w], w)
+    distance[i, w] = h.s
+    normal[i, w] = h.n
 
 
 def triangles_of(shape: Shape) -> np.ndarray:
@@ -237,6 +291,13 @@ def triangles_of(shape: Shape) -> np.ndarray:
         return both.reshape(-1, 3, 3)
     assert isinstance(shape, Mesh)
     return np.asarray(shape.vertices, float)[np.asarray(shape.triangles, int)]
+
+
+def _tree(shape: Shape) -> Tree:
+    """The tree of a shape's triangles, made once: systems are built anew by edits, shapes are not."""
+    if shape not in _TREES:
+        _TREES[shape] = tree_of(triangles_of(shape))
+    return _TREES[shape]
 
 
 def size_of(shape: Shape) -> tuple[float, float, float]:
@@ -262,27 +323,37 @@ class Rays:
             for shape in body.shapes
         ]
         self.shapes = [shape for _, shape, _, _ in found]
-        self._owners = np.array([owner for owner, *_ in found], np.int32)
+        self.owners = np.array([owner for owner, *_ in found], np.int32)
         self._p = np.array([p + rotate_all(q, np.asarray(s.offset, float)) for _, s, p, q in found]).reshape(-1, 3)
         turns = [multiply_all(q, np.asarray(s.orientation, float)) for _, s, _, q in found]
         self._q = np.array(turns).reshape(-1, 4)
-        corners: list[np.ndarray] = []
-        ends = []
-        for shape in self.shapes:
-            start = sum(map(len, corners))
-            if type(shape) not in CODES:
-                corners.append(triangles_of(shape))
-            ends.append((start, sum(map(len, corners))))
-        device = self._device = system.device
-        codes = [CODES.get(type(shape), TRIANGLES) for shape in self.shapes]
-        every = np.concatenate(corners) if corners else np.zeros((0, 3, 3))
-        self._fixed = [
-            wp.array(np.array(codes, np.int32), dtype=wp.int32, device=device),
-            wp.array(self._owners, dtype=wp.int32, device=device),
-            wp.array(np.array([self._size(s) for s in self.shapes]).reshape(-1, 3), dtype=vec3, device=device),
-            wp.array(np.array(ends, np.int32).reshape(-1, 2), dtype=wp.int32, device=device),
-            wp.array(every.reshape(-1, 3, 3), dtype=vec3, device=device),
-        ]
+        self._device = system.device
+        self._fixed = self._arrays()
+
+    def _arrays(self) -> Shapes:
+        """What of the shapes stays."""
+        trees = [_tree(shape) if type(shape) not in CODES else Tree.empty() for shape in self.shapes]
+        nodes, corners = (
+            np.cumsum([0, *counts]) for counts in ([len(t.skip) for t in trees], [len(t.corner) for t in trees])
+        )
+        made = {
+            "code": np.array([CODES.get(type(shape), TRIANGLES) for shape in self.shapes], np.int32),
+            "owner": self.owners,
+            "size": np.array([self._size(shape) for shape in self.shapes]).reshape(-1, 3),
+            "node": np.stack([nodes[:-1], nodes[1:]], axis=1).astype(np.int32),
+            "low": np.concatenate([np.zeros((0, 3)), *(tree.low for tree in trees)]),
+            "high": np.concatenate([np.zeros((0, 3)), *(tree.high for tree in trees)]),
+            "skip": np.concatenate([[], *(t.skip + n for t, n in zip(trees, nodes, strict=False))]).astype(np.int32),
+            "corners": np.concatenate(
+                [np.zeros((0, 2)), *(t.span + n for t, n in zip(trees, corners, strict=False))]
+            ).astype(np.int32),
+            "corner": np.concatenate([np.zeros((0, 3, 3)), *(tree.corner for tree in trees)]),
+        }
+        found = Shapes()
+        for name, values in made.items():
+            dtype = wp.int32 if values.dtype == np.int32 else vec3
+            setattr(found, name, wp.array(np.ascontiguousarray(values), dtype=dtype, device=self._device))
+        return found
 
     @staticmethod
     def _size(shape: Shape) -> tuple[float, float, float]:
@@ -292,9 +363,9 @@ class Rays:
         """Where the shapes are [shape, world, ...]."""
         worlds = self._bench.system.counts.worlds
         p, q = (np.repeat(x[:, None], worlds, axis=1) for x in (self._p, self._q))
-        on = self._owners >= 0
+        on = self.owners >= 0
         if on.any():
-            bodies = self._owners[on]
+            bodies = self.owners[on]
             p_WB, q_WB = self._bench.read("p_WB")[bodies], self._bench.read("q_WB")[bodies]
             p[on] = p_WB + rotate_all(q_WB, p[on])
             q[on] = multiply_all(q_WB, q[on])
@@ -306,21 +377,25 @@ class Rays:
         if not self.shapes or not p.size:
             return np.full(shape, np.inf), np.zeros((*shape, 3))
         device = self._device
-        poses = [wp.array(np.ascontiguousarray(x), dtype=t, device=device)
-                 for x, t in zip(self._poses(), (vec3, quat), strict=True)]  # fmt: skip
         rays = [wp.array(np.ascontiguousarray(x, float), dtype=vec3, device=device) for x in (p, d)]
         out = [wp.zeros(shape, dtype=f64, device=device), wp.zeros(shape, dtype=vec3, device=device)]
-        wp.launch(cast_kernel, shape, inputs=[*self._fixed, *poses, own, *rays], outputs=out, device=device)
+        wp.launch(cast_kernel, shape, inputs=[self.now(), own, *rays], outputs=out, device=device)
         distance = out[0].numpy().copy()
         distance[distance >= FAR] = np.inf
         return distance, out[1].numpy().copy()
+
+    def now(self) -> Shapes:
+        """The shapes where they are."""
+        for name, x, dtype in zip(("p_WS", "q_WS"), self._poses(), (vec3, quat), strict=True):
+            setattr(self._fixed, name, wp.array(np.ascontiguousarray(x), dtype=dtype, device=self._device))
+        return self._fixed
 
     def walls(self, most: int = 64) -> np.ndarray:
         """Normals of the flat faces of boxes that stand on the ground or are of it, each once [face, 3]."""
         found: Iterable[np.ndarray] = (
             rotate_all(q, sign * axis)
             for k, shape in enumerate(self.shapes)
-            if isinstance(shape, Box) and self._owners[k] < 0
+            if isinstance(shape, Box) and self.owners[k] < 0
             for q in (self._q[k],)
             for axis in np.eye(3)
             for sign in (1.0, -1.0)

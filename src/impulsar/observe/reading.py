@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import warp as wp
 
-from ..engine.launch import record_reading
+from ..engine.launch import record_launch, record_reading
 
 
 class Reading:
@@ -24,6 +24,10 @@ class Reading:
     @cached_property
     def _views(self) -> list[np.ndarray] | None:
         return [array.numpy() for array in self.out] if self._device.is_cpu else None
+
+    def recorded(self) -> Callable[[], None]:
+        """Its launch for a relay; it is of use until an array is replaced."""
+        return record_launch(self._kernel, self._worlds, [*self._inputs, *self.out], str(self._device))
 
     def read(self) -> list[np.ndarray]:
         """Launch; on the CPU views, which the next reading overwrites, elsewhere copies."""

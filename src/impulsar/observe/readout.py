@@ -223,6 +223,11 @@ class Readout:
         return position, velocity
 
     @property
+    def freedom_reading(self) -> Reading:
+        """What reads them, for who goes on with them on the device."""
+        return self._freedoms
+
+    @property
     def lock_array(self) -> wp.array:
         """Where `lock_errors` leaves them, on the device."""
         return self._locks.out[0]

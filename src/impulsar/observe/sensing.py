@@ -14,12 +14,12 @@ import numpy as np
 from ..author.errors import StepError
 from ..author.rotations import conjugate, multiply_all, rotate_all
 from ..author.sensing import Mounted
-from ..author.sensors import Channel, Encoder, ForceTorque, Gps, Imu, Lidar, OnBody, Proximity, Sensor, Touch
+from ..author.sensors import Camera, Channel, Encoder, ForceTorque, Gps, Imu, Lidar, OnBody, Proximity, Sensor, Touch
 from ..engine.system.sensing import sensor_rows
 from .gps import Receiver
 from .moment import Moment
 from .noise import Noise
-from .rays import Rays
+from .pictures import Film
 
 if TYPE_CHECKING:
     from .bench import Bench
@@ -111,8 +111,9 @@ class Device:
             values = np.where(self._quantum > 0.0, step * np.round(values / step), values)
         if not np.isinf(self._limit).all():
             values = np.clip(values, -self._limit, self._limit)
-        if isinstance(self.sensor, Lidar):
-            values = np.where(values <= self.sensor.reach, values, np.inf)
+        if isinstance(self.sensor, Lidar | Camera):
+            far = values[: getattr(self.sensor, "pixels", self._n)]
+            far[far > self.sensor.reach] = np.inf
         return values
 
     def _difference(self, values: np.ndarray, memory: np.ndarray) -> None:
@@ -232,15 +233,19 @@ def _imu(bench: "Bench", sensor: Imu) -> Reader:
 
 
 def _force_torque(bench: "Bench", sensor: ForceTorque) -> Reader:
+    joint = bench.system.model.joints[sensor.joint]
     row = list(bench.system.model.joints).index(sensor.joint)
-    body = bench.system.body_index.get(bench.system.model.joints[sensor.joint].second, -1)
+    body = bench.system.body_index.get(joint.second, -1)
+    still = np.tile([0.0, 0.0, 0.0, 1.0], (bench.system.counts.worlds, 1))
 
     def read(now: Moment) -> np.ndarray:
-        wrench = now.reactions[0][row]
-        if sensor.frame == "world" or body < 0:
-            return np.concatenate([wrench[:, 3:].T, wrench[:, :3].T])
-        back = conjugate(bench.read("q_WB")[body])
-        return np.concatenate([rotate_all(back, wrench[:, 3:]).T, rotate_all(back, wrench[:, :3]).T])
+        torque, force = now.reactions[0][row][:, :3], now.reactions[0][row][:, 3:]
+        q = still if body < 0 else bench.read("q_WB")[body]
+        if sensor.at is not None:  # τ_Q = τ_M + p_QM × f
+            torque = torque + np.cross(rotate_all(q, np.asarray(joint.p_CM, float) - sensor.at), force)
+        if sensor.frame == "body":
+            force, torque = (rotate_all(conjugate(q), x) for x in (force, torque))
+        return np.concatenate([force.T, torque.T])
 
     return read
 
@@ -253,7 +258,7 @@ def _touch(bench: "Bench", sensor: Touch) -> Reader:
 def _rays_of(bench: "Bench", sensor: OnBody, rays: np.ndarray) -> Callable[[], np.ndarray]:
     """Distances along rays of the sensor's frame [ray, world]."""
     body, pose = _pose(bench, sensor)
-    caster, worlds = Rays(bench), bench.system.counts.worlds
+    caster, worlds = bench.rays, bench.system.counts.worlds
 
     def cast() -> np.ndarray:
         p, q, _ = pose()
@@ -275,11 +280,18 @@ def _proximity(bench: "Bench", sensor: Proximity) -> Reader:
     return lambda now: (cast() < sensor.distance).astype(float)
 
 
+def _camera(bench: "Bench", sensor: Camera) -> Reader:
+    body, pose = _pose(bench, sensor)
+    film = Film(bench, sensor)
+    return lambda now: film.expose(body, *pose()[:2])
+
+
 READERS: dict[type, Callable[[Any, Any], Reader]] = {
     Encoder: _encoder,
     Imu: _imu,
     ForceTorque: _force_torque,
     Touch: _touch,
     Lidar: _lidar,
+    Camera: _camera,
     Proximity: _proximity,
 }

@@ -8,6 +8,7 @@ from ..author.profiles import Harmonic
 from ..author.shapes import Box, Cylinder
 
 TRAVEL = 0.3  # from the road to the wheel, from the wheel to the car [m]
+ACROSS = (math.sqrt(0.5), 0.0, 0.0, math.sqrt(0.5))  # an axle along y
 
 
 def build(
@@ -27,7 +28,8 @@ def build(
     """
     model = Model("quarter-car", gravity=(0.0, 0.0, -9.81))
     road = model.body("road", mass=1000.0, position=(0, 0, 0), shape=Box((0.4, 0.4, 0.02)))
-    wheel = model.body("wheel", mass=unsprung, position=(0, 0, TRAVEL), shape=Cylinder(radius=0.2, length=0.15))
+    disc = Cylinder(radius=0.2, length=0.15, orientation=ACROSS)
+    wheel = model.body("wheel", mass=unsprung, position=(0, 0, TRAVEL), shape=disc)
     car = model.body("car", mass=sprung, position=(0, 0, 2 * TRAVEL), shape=Box((0.5, 0.4, 0.2)))
     omega = 2 * math.pi * speed / wave
     profile = Harmonic(bump / 2, omega, -math.pi / 2, bump / 2)

@@ -38,21 +38,25 @@ def look_ahead(
 
     def run() -> None:
         try:
-            corners = sweep(make_world(model), wall.monotonic() + MOST_WALL)
+            corners, leaves = sweep(make_world(model), wall.monotonic() + MOST_WALL)
         except (ModelError, StepError):  # it will be told where it matters: in the session's own world
             return
-        if corners is not None:
-            call(lambda: publisher.sweep(topology, corners))
+        follow = max(model.bodies.values(), key=lambda body: body.mass).name if leaves else None
+        call(lambda: publisher.sweep(topology, corners, follow))
 
     threading.Thread(target=run, name="impulsar ahead", daemon=True).start()
 
 
-def sweep(world: World, until: float) -> np.ndarray | None:
-    """Lowest and highest corner of the bodies over the first seconds [2, axis], as far as it gets by a wall time."""
+def sweep(world: World, until: float) -> tuple[np.ndarray, bool]:
+    """Lowest and highest corner of the bodies over the first seconds [2, axis], as far as it gets by a wall time.
+
+    And whether all of it leaves its place sideways, as a vehicle does: then the corners are those of the start.
+    """
     reaches = _reaches(world.model)
-    low, high = _corners(world, reaches)
+    first = low, high = _corners(world, reaches)
     start = (low + high) / 2
     size = float((high - low).max())
+    upright = np.abs(world.model.gravity) > 0
     steps = max(1, round(SAMPLE / world.dt))
     horizon = min(HORIZON, world.model.duration or HORIZON)
     for _ in range(round(horizon / (steps * world.dt))):
@@ -67,8 +71,10 @@ def sweep(world: World, until: float) -> np.ndarray | None:
         if not np.isfinite([now_low, now_high]).all():
             break
         low, high = np.minimum(low, now_low), np.maximum(high, now_high)
+        if ((now_low > first[1]) | (now_high < first[0]))[~upright].any():
+            return np.array(first), True
         wall.sleep(wall.monotonic() - began)  # half of the time is the session's
-    return np.clip(np.array([low, high]), start - FARTHEST * size, start + FARTHEST * size)
+    return np.clip(np.array([low, high]), start - FARTHEST * size, start + FARTHEST * size), False
 
 
 def _reaches(model: Model) -> list[tuple[np.ndarray, np.ndarray]]:

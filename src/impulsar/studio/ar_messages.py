@@ -35,12 +35,11 @@ class Lens:
 
 @dataclass(frozen=True, kw_only=True)
 class Occluder:
-    """Something real that hides what is behind it: a box of three sizes about its pose in R, or from it on a capsule's
-    length and radius along its z."""
+    """Something real that hides what is behind it: about its pose in R a box of three sizes, or a capsule along z."""
 
     name: str
     kind: Literal["box", "capsule"]
-    size: Vector  # box: along x, y, z; capsule: radius and length [m]
+    size: Vector  # box: along x, y, z; capsule: radius, and length between its balls [m]
     pose: Vector  # p_R and q_R
 
 

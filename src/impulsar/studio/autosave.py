@@ -15,7 +15,7 @@ from ..history.journal import Journal, Reader
 
 KEPT = 5  # journals that were left
 LARGEST = 128 * 2**20  # bytes of one that is looked into
-PASSING = ("Grab", "Grip", "Move", "Release", "DragTo", "Pause", "Reset")  # edits that are no work
+PASSING = ("Grab", "Push", "Grip", "Move", "Release", "DragTo", "Pause", "Reset")  # edits that are no work
 
 
 @dataclass(frozen=True)

@@ -33,6 +33,8 @@ from ..observe.readout import coordinate_name
 from ..scenes import SCENES
 from ..world.world import World
 from . import messages as ms
+from . import sensing
+from .geometry import digest_of
 
 THUMBNAILS = Path(__file__).parent / "thumbnails"  # strips of poses of scenes (tools/thumbnails.py)
 MOST_HULLS = 1024  # kept, some 30 kB each
@@ -175,8 +177,11 @@ def shape(item: ModelShape) -> ms.Shape:
     if isinstance(item, ConvexHull):
         corners, faces = hull(np.asarray(item.points))
         points, triangles = corners.tolist(), faces.tolist()
+    digest = digest_of(item) if isinstance(item, Mesh) else None
     if isinstance(item, Mesh):
-        points, triangles = np.asarray(item.vertices).tolist(), np.asarray(item.triangles).tolist()
+        vertices = np.asarray(item.vertices)
+        points = [vertices.min(axis=0).tolist(), vertices.max(axis=0).tolist()] if digest else vertices.tolist()
+        triangles = None if digest else np.asarray(item.triangles).tolist()
     return ms.Shape(
         kind=KINDS[type(item)],  # type: ignore[arg-type]
         offset=_list(item.offset),
@@ -185,6 +190,7 @@ def shape(item: ModelShape) -> ms.Shape:
         radius=getattr(item, "radius", None),
         length=getattr(item, "length", None),
         points=points,
+        digest=digest,
         triangles=triangles,
         heights=np.asarray(item.heights).tolist() if isinstance(item, HeightField) else None,
         material=item.material,
@@ -310,6 +316,8 @@ def _element(world: World, name: str) -> ms.Element:
     """A part as the table of part kinds has it."""
     model = world.system.model
     kind, item = str(model.kind_of(name)), model.part(name)
+    if kind == "sensor":
+        return sensing.element(world, name)
     entry = model_parts.PARTS[kind]
     return ms.Element(
         name=name,

@@ -14,13 +14,14 @@ from ..author.checks import vector
 from ..author.parts import Body
 from ..author.profiles import Ramp
 from ..author.rotations import nearest_vector
+from ..edits.hands import hands_of
 from ..world.world import World
 from .clock import Clock
 
 POINTER = (1 / 60, 0.05)  # least and most wall time between a hand's moves that its target takes to follow one [s]
 MOST_STARTS = 10_000  # of gestures that are kept
 SMOOTH = (  # edits after which bodies go on from where they were, unless they say that they moved some
-    edits.Grab, edits.Grip, edits.Move, edits.Release, edits.ApplyLoad, edits.RemoveLoad,
+    edits.Grab, edits.Push, edits.Grip, edits.Move, edits.Release, edits.ApplyLoad, edits.RemoveLoad,
     edits.SetMotor, edits.SetParameter, edits.SetMaterial, edits.SetStep, edits.SetMethod, edits.Pause,
 )  # fmt: skip
 TOGETHER = 0.7  # wall time between edits of one thing that make one gesture [s]
@@ -73,11 +74,11 @@ def carried(grab: Any, body: Body, dt: float) -> tuple[Any, str]:
 
 
 def hands_but(world: World, others: Set[str]) -> list[str]:
-    """Names of the hands that hold something, without others and those of the model's script."""
-    names = {name for name in world.system.hand_names if name} - others
+    """Names of the hands that hold or push, without others and those of the model's script."""
+    names = set(hands_of(world.system)) - others
     if not names:
         return []
-    return sorted(names - {edit.hand for _, edit in world.runner.script if isinstance(edit, edits.Grab)})
+    return sorted(names - {edit.hand for _, edit in world.runner.script if isinstance(edit, edits.Grab | edits.Push)})
 
 
 class Pace:
@@ -135,7 +136,7 @@ class Gestures:
         thing = edits.subject(edit)
         goes_on = thing is not None and thing == self._last[0] and now - self._last[1] < TOGETHER
         self._last = thing, now
-        if isinstance(edit, edits.Grab):
+        if isinstance(edit, edits.Grab | edits.Push):
             self._held[edit.hand] = position
         elif isinstance(edit, edits.Move | edits.Grip) and edit.hand in self._held:
             goes_on = True

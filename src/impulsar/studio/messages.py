@@ -17,6 +17,7 @@ Server to client, in this order after the connection is made:
     Sweep       what the scene will fill in its first seconds, once it is known.
     About       what the scene is about, with what is measured of it, about four times a second.
     Events      which events are watched, and which took place.
+    Sensors     what has come of the model's sensors, about four times a second (`sensor_messages.py`).
     frames      binary, at most one per tick and always the newest: a slow client misses frames, never
                 the order. A frame's `generation` and `revision` are those of the last Scene or Patch
                 and of the last Live sent before it, so its blocks fit them.
@@ -61,7 +62,7 @@ Signals by name; NAME is a part's name as it is, axis is x, y, z or norm. They a
     joint.NAME.reaction.{force,torque}.AXIS                   on the second body
     spring.NAME.{length,force}    hand.NAME.force.AXIS    load.NAME.{force,torque}.AXIS    probe.NAME.AXIS
     energy.{kinetic,potential,elastic,total,work,loss,imbalance}    constraint_error
-    iterations    step_time
+    iterations    step_time    sensor.NAME.{CHANNEL.}value
 
 Force and torque of a body are what changes its momenta: m·a and I·α + ω × I·ω, at the instant.
 
@@ -79,6 +80,8 @@ refusal is a status >= 400 with a Reply, ok false. Paths are relative to the pag
 
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal
+
+from .sensor_messages import SensorChannel, Sensors
 
 MAGIC = 0x31504D49  # "IMP1"
 
@@ -188,7 +191,8 @@ class Shape:
     size: Vector | None = None  # box: edges along x, y, z; height field: along x, y
     radius: float | None = None  # of a cone its base's, at -length/2
     length: float | None = None  # along z; of a capsule without its half balls
-    points: list[Vector] | None = None  # hull, mesh
+    points: list[Vector] | None = None  # hull, mesh; of one with a digest the ends of the box around it
+    digest: str | None = None  # mesh: a large one is fetched by it, from /api/geometry/DIGEST (studio/geometry.py)
     triangles: list[list[int]] | None = None  # hull, mesh: corners, anticlockwise seen from outside
     heights: list[Vector] | None = None  # height field: by x, then by y
     material: str | None = None  # its own; null: its body's, or obstacle's
@@ -305,6 +309,7 @@ class Element:
     parts: list[str]  # of a group
     points: list[Point]
     parameters: list[Parameter]
+    channels: list[SensorChannel] = field(default_factory=list)  # of a sensor
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -487,11 +492,15 @@ class Books:
 
 @dataclass(frozen=True, kw_only=True)
 class Sweep:
-    """What the scene will fill in its first seconds, found by a copy that runs ahead: for the first picture."""
+    """What the scene will fill in its first seconds, found by a copy that runs ahead: for the first picture.
+
+    `follow`: a body of a mechanism that leaves its place, which the picture had better follow.
+    """
 
     topology: int
     low: Vector
     high: Vector
+    follow: str | None
     type: Literal["sweep"] = "sweep"
 
 
@@ -691,5 +700,5 @@ class About:
     type: Literal["about"] = "about"
 
 
-SENT = (About, Scene, Patch, Live, Status, Books, Sweep, Events, Reply, Notice)
+SENT = (About, Scene, Patch, Live, Status, Books, Sweep, Events, Sensors, Reply, Notice)
 RECEIVED = (EditMessage, Control, Subscribe)

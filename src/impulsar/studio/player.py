@@ -11,6 +11,7 @@ import numpy as np
 
 from ..author.errors import ModelError
 from ..world.world import World
+from .geometry import meshes_by_digest, packed
 from .parts import Parts
 from .wire import to_text
 
@@ -53,24 +54,30 @@ def player_html(world: World, dataset: "xr.Dataset") -> str:
     parts = Parts()
     parts.update(world)
     scene = replace(parts.scene(world), scenes=[], quantities=[], methods=[], joint_kinds=[], materials=[])
-    one = dataset.isel(world=0) if "world" in dataset.dims else dataset
-    names = [body.name for body in scene.bodies]
-    one = one.sel(body=names).isel(time=_thinned(one["time"].values))
-    rows = [one[what].values for what in ("position", "orientation", "angular_velocity", "velocity")]
-    poses = np.concatenate(rows[:2], axis=-1).reshape(one.sizes["time"], -1)
-    twists = np.concatenate(rows[2:], axis=-1).reshape(one.sizes["time"], -1)
-    moments = np.hstack([poses, twists]).astype("<f4").tobytes()
-    motion = {
-        "scene": scene,
-        "times": [round(float(time), DIGITS) for time in one["time"].values],
-        "moments": base64.b64encode(zlib.compress(moments, 9)).decode(),
-    }
+    drawn = [*(one for body in scene.bodies for one in body.shapes), *scene.ground, *(o.shape for o in scene.obstacles)]
+    digests = {one.digest for one in drawn if one.digest is not None}
+    meshes = {digest: base64.b64encode(packed(meshes_by_digest[digest])).decode() for digest in sorted(digests)}
+    motion = {"scene": scene, "meshes": meshes, **motion_of(dataset, [body.name for body in scene.bodies])}
     return FRAME.format(
         title=html.escape(world.model.name),
         css=_inside(css.read_text(encoding="utf-8"), "style"),
         motion=to_text(motion).replace("<", "\\u003c"),
         script=_inside(script.read_text(encoding="utf-8"), "script"),
     )
+
+
+def motion_of(dataset: "xr.Dataset", names: list[str]) -> dict[str, object]:
+    """A result's motion of bodies, of its first world in a batch, packed for the page (client/src/motion.ts)."""
+    one = dataset.isel(world=0) if "world" in dataset.dims else dataset
+    one = one.sel(body=names).isel(time=_thinned(one["time"].values))
+    rows = [one[what].values for what in ("position", "orientation", "angular_velocity", "velocity")]
+    poses = np.concatenate(rows[:2], axis=-1).reshape(one.sizes["time"], -1)
+    twists = np.concatenate(rows[2:], axis=-1).reshape(one.sizes["time"], -1)
+    moments = np.hstack([poses, twists]).astype("<f4").tobytes()
+    return {
+        "times": [round(float(time), DIGITS) for time in one["time"].values],
+        "moments": base64.b64encode(zlib.compress(moments, 9)).decode(),
+    }
 
 
 def _thinned(times: np.ndarray) -> np.ndarray:

@@ -13,7 +13,7 @@ from ..observe.moment import Moment as Now
 from ..world.reports import StepReport
 from ..world.signals import Signal, signal_or_nothing
 from ..world.world import World
-from . import describe
+from . import describe, sensing
 from . import messages as ms
 from .clock import Clock
 from .frames import Tick, tick
@@ -88,6 +88,7 @@ class Publisher:
         self._choices: list[str] = []
         self._choices_of = -1  # topology
         self._about: ms.About | None = None
+        self._has_sensors = False
 
     def describe(self, world: World, clients: list[Client], acts: bool = True) -> bool:
         """Take note of what changed: of the parts, and with `acts` of hands, loads and motors.
@@ -117,11 +118,11 @@ class Publisher:
         """Say something to all, but for the one who knows."""
         self._notices.append((Written(ms.Notice(level=level, text=text)), but))
 
-    def sweep(self, topology: int, corners: np.ndarray) -> None:
-        """Say what the scene will fill, unless it is another by now."""
+    def sweep(self, topology: int, corners: np.ndarray, follow: str | None) -> None:
+        """Say what the scene will fill and what to follow, unless it is another by now."""
         if topology == self.parts.topology:
             low, high = corners.tolist()
-            self._newest["sweep"] = Written(ms.Sweep(topology=topology, low=low, high=high))
+            self._newest["sweep"] = Written(ms.Sweep(topology=topology, low=low, high=high, follow=follow))
 
     def events(self, told: ms.Events) -> None:
         """Say which events are watched, and which took place."""
@@ -144,6 +145,7 @@ class Publisher:
             self._last_books = now
             self._newest["books"] = Written(_books(world, reading, report, self._find_choices(world, moment)))
             self._tell_about(world)
+            self._tell_sensors(world)
         if is_time or world.paused or self._status is None:
             self._span = (*history.span, recording.since(world))
         self._watch_journal(history)
@@ -169,6 +171,12 @@ class Publisher:
         if now != self._about:
             self._about = now
             self._newest["about"] = Written(now)
+
+    def _tell_sensors(self, world: World) -> None:
+        """What has come of the sensors; once that there are none."""
+        if world.system.model.sensors or self._has_sensors:
+            self._has_sensors = bool(world.system.model.sensors)
+            self._newest["sensors"] = Written(sensing.sensors(world))
 
     def _all(self, world: World) -> dict[str, Item]:
         """What a client that comes is told; its Scene is made text once for all who come until the next edit."""

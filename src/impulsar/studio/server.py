@@ -37,7 +37,7 @@ from ..io.scene_files import pretty
 from ..render import pose_now, pose_png
 from ..world.signals import signal
 from ..world.world import World
-from . import alone, analyses, exports
+from . import alone, analyses, exports, geometry
 from . import messages as ms
 from .describe import scene_entries
 from .mailbox import Mailbox
@@ -181,6 +181,7 @@ class Studio:
             Route("/api/frame.png", self._picture),
             Route("/api/scene.json", self._model),
             Route("/api/ar", _no_eyes),
+            *geometry.routes(),
             *exports.routes(self._ask, self._one_of_few, self.session),
             *alone.routes(self._ask, self._one_of_few, self.session),
             *analyses.routes(self._ask, self._one_of_few, self.session),

@@ -23,6 +23,7 @@ from .. import edits
 from ..author.errors import ModelError, StepError
 from ..author.model import Model
 from ..author.profiles import Table
+from ..edits.hands import hands_of
 from ..engine.device import load_kernels
 from ..history.history import History
 from ..history.replay import write_options
@@ -427,7 +428,7 @@ class Session:
         self.watching.leap()
         if self.history.position > position:
             self.gestures.note(position, edit, wall.monotonic())
-        if isinstance(edit, edits.Grab):
+        if isinstance(edit, edits.Grab | edits.Push):
             client.hands.add(edit.hand)
         self.opening.note_edit()
         if tells := edits.REGISTRY[type(edit)].tells:
@@ -463,7 +464,7 @@ class Session:
     def _let_go(self, client: Client) -> None:
         if self._steps is not None and self._steps.asked.client is client:
             self._end_steps("its client has left")
-        for hand in sorted(client.hands & set(self.world.system.hand_names)):
+        for hand in sorted(client.hands & set(hands_of(self.world.system))):
             self.history.apply(edits.Release(hand))
             self._describe()
 
@@ -584,7 +585,7 @@ class Session:
         if history.redoable is None:
             return bool(self.opening.future)
         has_gone_on = (history.count, history.position) != self._undone_to
-        return not (has_gone_on and isinstance(history.redoable, edits.Grab))
+        return not (has_gone_on and isinstance(history.redoable, edits.Grab | edits.Push))
 
     def _travelled(self) -> None:
         """The world is at another time than it was."""

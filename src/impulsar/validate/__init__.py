@@ -30,6 +30,7 @@ def every_case() -> list[Case]:
         direct_cases,
         drag_cases,
         friction,
+        grabbed_point_cases,
         identities,
         joint_matrix,
         marker_cases,
@@ -37,6 +38,7 @@ def every_case() -> list[Case]:
         simmc_study,
         singular_cases,
         stiff_cases,
+        stimulus,
         table1,
         template_cases,
         trajectory,
@@ -61,6 +63,8 @@ def every_case() -> list[Case]:
         template_cases,
         marker_cases,
         digitizer_cases,
+        stimulus,
+        grabbed_point_cases,
     )
     found = [case for module in modules for case in module.CASES]
     for _, cases in load_group("impulsar.cases", _check_cases):

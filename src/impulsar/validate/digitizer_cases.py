@@ -55,12 +55,12 @@ def touch_cubes(random: np.random.Generator, true: ArmTable, cubes: int = 6, att
         centre[:2] = random.uniform(0.25, 0.42) * np.array([math.cos(around), math.sin(around)])
         points = np.repeat(cube_corners(), attitudes, axis=0)
         targets = (points - cube_corners().mean(axis=0)) @ R.T + centre
-        angles = _attitudes(random, true, targets)
+        angles = attitudes_at(random, true, targets)
         found.append(Touches(true.angles(true.encode(angles)), points))
     return found
 
 
-def _attitudes(random: np.random.Generator, true: ArmTable, targets: np.ndarray) -> np.ndarray:
+def attitudes_at(random: np.random.Generator, true: ArmTable, targets: np.ndarray) -> np.ndarray:
     """Angles at which the tip is at targets [n, 3], each from a start of its own, so that the attitudes differ."""
     low, high = np.array(true.limits).T
     result, left = np.zeros((len(targets), 5)), np.arange(len(targets))

@@ -87,23 +87,25 @@ def sample(distance: float, count: int, marker: Marker | None = None, seed: int 
         guesses = single(marker).poses(finder.find(image, [marker.number]))
         if guesses:
             errors.append(float(np.linalg.norm(guesses[0].position - X_KM[:3, 3])))
-        other = _opencv_alone(image, marker)
+        other = opencv_pose(image, marker)
         if other is not None:
-            others.append(float(np.linalg.norm(other - X_KM[:3, 3])))
+            others.append(float(np.linalg.norm(other[:3, 3] - X_KM[:3, 3])))
     return Sample(distance, count, np.array(errors), np.array(others))
 
 
-def _opencv_alone(image: np.ndarray, marker: Marker) -> np.ndarray | None:
-    """Position by OpenCV's corners and its IPPE."""
+def opencv_pose(image: np.ndarray, marker: Marker) -> np.ndarray | None:
+    """X_KM of a marker by OpenCV's corners and its IPPE."""
     cv2 = opencv("markers")
     options = cv2.aruco.DetectorParameters()
     options.cornerRefinementMethod, options.markerBorderBits = cv2.aruco.CORNER_REFINE_SUBPIX, marker.border
     corners, numbers, _ = cv2.aruco.ArucoDetector(dictionary(marker.dictionary), options).detectMarkers(image)
-    if numbers is None or len(numbers) == 0:
+    which = np.flatnonzero(np.ravel([] if numbers is None else numbers) == marker.number)
+    if len(which) == 0:
         return None
-    bent = np.array(LENS.distortion)
-    _, _, places, _ = cv2.solvePnPGeneric(marker.corners, corners[0], LENS.matrix, bent, flags=cv2.SOLVEPNP_IPPE_SQUARE)
-    return places[0][:, 0]
+    bent, seen, X = np.array(LENS.distortion), corners[which[0]], np.eye(4)
+    _, turns, places, _ = cv2.solvePnPGeneric(marker.corners, seen, LENS.matrix, bent, flags=cv2.SOLVEPNP_IPPE_SQUARE)
+    X[:3, :3], X[:3, 3] = cv2.Rodrigues(turns[0])[0], places[0][:, 0]
+    return X
 
 
 def measure(device: str, count: int) -> float:

@@ -10,11 +10,14 @@ of step and period, and what a sum of so many steps may be off by.
 """
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from ..observe.moment import Moment
 from .control import Controller
+from .inside import MOST_ROUNDS, Inside
 
 if TYPE_CHECKING:
     from .runner import Runner
@@ -32,13 +35,16 @@ class Beats:
         self.controllers: dict[str, Controller] = {}
         self.faults: dict[str, str] = {}  # of controllers, since the call of `step` began
         self.acted = 0  # calls of controllers so far: what they wrote is of now
+        self.inside: Inside | None = None  # controllers that the next launch calls
+        self._called = False  # whether those that are due now were called by the host
 
     def __bool__(self) -> bool:
         return bool(self.controllers) or bool(self._runner.system.model.sensors)
 
-    def _periods(self) -> Iterable[tuple[float, float]]:
-        """Start and period of all that beats [s]."""
-        found = [(one.start, one.period) for one in self.controllers.values()]
+    def _periods(self, inside: bool) -> Iterable[tuple[float, float]]:
+        """Start and period of all that beats [s], with those that the next launch calls or without."""
+        called = self.inside.controllers if self.inside is not None and not inside else []
+        found = [(one.start, one.period) for one in self.controllers.values() if one not in called]
         if self._runner.system.model.sensors:
             found += dict.fromkeys((0.0, device.period) for device in self._runner.bench.sensors.devices.values())
         return found
@@ -52,6 +58,13 @@ class Beats:
             stays = one is not None and (one.edit, one.start) == (edit, start)
             self.controllers[edit.name] = one if stays else Controller(edit, start)  # type: ignore[assignment]
 
+    def remember(self, memories: Sequence[np.ndarray | None]) -> None:
+        """Give Warp functions the numbers that they kept at a time; none: they begin anew."""
+        for k, one in enumerate(self.controllers.values()):
+            memory = memories[k] if k < len(memories) else None
+            if one.edit.memory and one.prepare(self._runner) and one.program is not None:
+                one.program.z.assign(np.zeros(one.program.z.shape) if memory is None else memory)
+
     def _reach(self, t: float, period: float) -> float:
         """By how much a time may be missed [s]."""
         shorter = min(self._runner.dt, period)
@@ -64,7 +77,7 @@ class Beats:
     def next_in(self, t: float) -> float:
         """Time until something is due after this moment [s]; infinite where nothing is."""
         least = math.inf
-        for start, period in self._periods():
+        for start, period in self._periods(inside=False):
             k = math.floor((t + self._reach(t, period) - start) / period) + 1
             least = min(least, start + max(k, 0) * period - t)
         return least
@@ -78,24 +91,73 @@ class Beats:
     @property
     def splits(self) -> bool:
         """Whether steps from here on are split: a period is no multiple of dt, or its times are not those of steps."""
+        return any(self._splits(start, period) for start, period in self._periods(inside=True))
+
+    def _splits(self, start: float, period: float) -> bool:
         t, dt = self._runner.time, self._runner.dt
         near = self._reach(t, dt) / dt
-        return any(
-            round(period / dt) < 1 or _off_whole(period / dt) > near or _off_whole((t - start) / dt) > near
-            for start, period in self._periods()
-        )
+        return round(period / dt) < 1 or _off_whole(period / dt) > near or _off_whole((t - start) / dt) > near
 
     def restart(self) -> None:
         """Begin anew with the clock."""
         for one in self.controllers.values():
             one.start = 0.0
+            if one.program is not None:
+                one.program.z.zero_()
+
+    # inside a launch ------------------------------------------------------------------------------
+
+    def enter(self, can: bool) -> None:
+        """Find which controllers the next launch calls, where a launch can at all."""
+        found = [one for one in self.controllers.values() if can and self._can_enter(one)]
+        if not found:
+            self.inside = None
+        elif self.inside is None or self.inside.controllers != found or not self.inside.is_of_now:
+            self.inside = Inside(self._runner, found)
+
+    def leave(self) -> None:
+        """Have the host call them after all: the next step is split."""
+        if self.inside is not None:
+            self.inside = None
+            if not self._called:
+                self.depart()
+
+    def _can_enter(self, one: Controller) -> bool:
+        """Whether a launch can call a controller: its times are those of steps, and no record has what it wrote."""
+        if not (one.edit_is_warp and one.prepare(self._runner) and one.inside):
+            return False
+        known = getattr(one.edit.controller, "knows", None)
+        return not self._splits(one.start, one.period) and not (known is not None and known(self._runner.time))
+
+    def most_inside(self, part: int) -> int:
+        """How many of so many steps the next launch can take."""
+        kept = any(hasattr(one.edit.controller, "kept") for one in self.inside.controllers) if self.inside else False
+        return 1 if kept else min(part, MOST_ROUNDS)
+
+    def run(self, steps: int) -> None:
+        """Take nominal steps in one launch that calls the controllers inside."""
+        assert self.inside is not None
+        t, dt = self._runner.time, self._runner.dt
+        timings = []
+        for one in self.inside.controllers:
+            every, since = round(one.period / dt), round((t - one.start) / dt)
+            first = -since % every
+            timings.append((first + (every if self._called and first == 0 else 0), every))
+        self.faults |= self.inside.run(steps, timings)
+        self.acted += 1
+
+    # on the host ----------------------------------------------------------------------------------
 
     def depart(self) -> None:
-        """Let the controllers act that are due now, in the order in which they were attached."""
+        """Let the controllers act that are due now, in the order in which they were attached.
+
+        Those inside are left to the launch where no other is due.
+        """
         runner = self._runner
         t = runner.time
         due = [one for one in self.controllers.values() if self._is_due(t, one.start, one.period)]
-        if not due:
+        self._called = self.inside is None or any(one not in self.inside.controllers for one in due)
+        if not due or not self._called:
             return
         now, edition = Moment(runner.bench), runner.edition
         for one in due:

@@ -5,7 +5,8 @@ split there (`beats`). Between two calls what it wrote is held. A call that rais
 finite numbers, or takes longer than its budget is a fault: it is told in the step's report, the first one also as a
 ControlWarning, and what was written last stays or is zero, as the controller was attached. The world goes on.
 
-A callable is not data. A journal keeps what was written at each call, so that a replay needs none.
+A callable is not data. A journal keeps what was written at each call, so that a replay needs none. One that is a Warp
+function is called inside the launch where it can be (`inside`).
 """
 
 import math
@@ -22,6 +23,7 @@ from ..author.checks import is_number, show
 from ..author.parts import check_name
 from ..author.profiles import Profile
 from ..observe.moment import Moment
+from .inside import MOST_MEMORY, Program, function_of, gathered, is_warp, label
 from .ports import ChannelOutput, Input, Output, input_of, output_of
 
 if TYPE_CHECKING:
@@ -37,7 +39,7 @@ class ControlWarning(UserWarning):
     """A controller failed; what it wrote last is held, or zero."""
 
 
-@dataclass
+@dataclass(eq=False)
 class Controller:
     """A controller that is attached, and how it does."""
 
@@ -47,6 +49,8 @@ class Controller:
     faults: int = 0
     fault: str | None = None  # the last one, in words
     slowest: float = 0.0  # call, in wall time [s]
+    program: Program | None = field(default=None, repr=False)  # of a Warp function
+    gathers: list[tuple[int, int, int]] | None = field(default=None, repr=False)  # what a launch reads for it
     _ports: tuple[int, list[Input], list[Output]] | None = field(default=None, repr=False)
 
     @property
@@ -69,7 +73,40 @@ class Controller:
             if any(replaced):
                 runner.record_later()
             self._ports = runner.edition, ins, outs
+            if is_warp(self.edit.controller):
+                self._make_program(owner, runner, ins, outs)
         return self._ports[1], self._ports[2]
+
+    def _make_program(self, owner: str, runner: "Runner", ins: list[Input], outs: list[Output]) -> None:
+        """A Warp function with its arrays, and what it reads inside a launch."""
+        sizes = sum(one.size for one in ins), sum(one.size for one in outs), self.edit.memory
+        if self.program is None or self.program.sizes != sizes:
+            function = function_of(self.edit.controller)
+            self.program = Program(owner, function, sizes, runner.worlds, runner.device)
+        self.gathers = gathered(ins) if all(isinstance(one, ChannelOutput) for one in outs) else None
+
+    @property
+    def edit_is_warp(self) -> bool:
+        """Whether it is a Warp function."""
+        return is_warp(self.edit.controller)
+
+    def prepare(self, runner: "Runner") -> bool:
+        """Find what it reads and writes; False: a part of it is gone."""
+        try:
+            self.ports(runner)
+        except edits.EditError:
+            return False
+        return True
+
+    @property
+    def inside(self) -> bool:
+        """Whether a launch can call it: a Warp function that reads and writes nothing that is of the host."""
+        return self.program is not None and self.gathers is not None
+
+    @property
+    def memory(self) -> np.ndarray | None:
+        """Numbers that a Warp function keeps from call to call [world, number]."""
+        return None if self.program is None else self.program.z.numpy().copy()
 
     def act(self, runner: "Runner", now: Moment) -> str | None:
         """Read, call and write; what went wrong, in words."""
@@ -77,24 +114,28 @@ class Controller:
         try:
             ins, outs = self.ports(runner)
         except edits.EditError as error:  # a part of it is gone
-            self._fail(str(error), runner.time)
+            self.fail(str(error), runner.time)
             return self.fault
-        size = sum(one.size for one in outs)
+        size, memory = sum(one.size for one in outs), self.edit.memory
         t = runner.time
 
         def compute(function: Callable) -> list[float]:
+            if self.program is not None:
+                return self._call_program(self.program, t, ins, outs, now, runner.worlds).ravel().tolist()
             return self._call(function, t, ins, outs, now, runner.worlds, size).ravel().tolist()
 
         kept = getattr(self.edit.controller, "kept", None)  # of a session: what was returned is not asked for again
         given = compute(self.edit.controller) if kept is None else kept(t, compute)
         values = np.asarray(given, float)
-        if values.size == runner.worlds * size:
-            at, values = 0, values.reshape(runner.worlds, size)
+        if values.size == runner.worlds * (size + memory):
+            at, values = 0, values.reshape(runner.worlds, size + memory)
+            if self.program is not None:
+                self.program.z.assign(values[:, size:])
             for one in outs:
                 try:
                     one.write(values[:, at : at + one.size])
                 except edits.EditError as error:
-                    self._fail(f"{error}; what it was stays", t)
+                    self.fail(f"{error}; what it was stays", t)
                 at += one.size
         self.calls += 1
         return self.fault if self.faults > before else None
@@ -116,13 +157,43 @@ class Controller:
             told = str(error)
         except Exception as error:
             told = f"raised {type(error).__name__}: {error}"
-        held = "what it wrote last is held" if self.edit.hold == "last" else "what it writes is zero"
-        self._fail(f"{told}; {held}", t)
+        self.fail(f"{told}; {self._holding}", t)
+        return self._held(outs, worlds)
+
+    def _call_program(
+        self, program: Program, t: float, ins: list[Input], outs: list[Output], now: Moment, worlds: int
+    ) -> np.ndarray:
+        """The same of a Warp function called by the host, and the memory behind it; worlds fail one by one."""
+        given = np.concatenate([one.read(now) for one in ins], axis=1) if ins else np.zeros((worlds, 0))
+        u, z = program.call(t, given)
+        values = np.concatenate([u, z], axis=1)
+        bad = ~np.isfinite(values).all(axis=1)
+        if bad.any():
+            world = int(np.argmax(bad))
+            wrong = np.flatnonzero(~np.isfinite(values[world]))
+            own = wrong[wrong < u.shape[1]]
+            self.fail(self.not_finite(outs, int(own[-1] if own.size else wrong[-1]), world), t)
+            values[bad] = np.concatenate([self._held(outs, worlds), program.z.numpy()], axis=1)[bad]
+        return values
+
+    @property
+    def _holding(self) -> str:
+        return "what it wrote last is held" if self.edit.hold == "last" else "what it writes is zero"
+
+    def _held(self, outs: list[Output], worlds: int) -> np.ndarray:
+        """What is written where a call fails [world, number]."""
         if self.edit.hold == "zero" or not outs:
-            return np.zeros((worlds, size))
+            return np.zeros((worlds, sum(one.size for one in outs)))
         return np.concatenate([one.present() for one in outs], axis=1)
 
-    def _fail(self, told: str, t: float) -> None:
+    def not_finite(self, outs: list[Output], number: int, world: int) -> str:
+        """What a Warp function did wrong, in words."""
+        where = f" in world {world}" if self.program is not None and self.program.u.shape[0] > 1 else ""
+        what = label(outs, self.edit.writes, number)
+        return f"gave no finite number for {what}{where}; {self._holding}"
+
+    def fail(self, told: str, t: float) -> None:
+        """Take note of a call that failed at a time [s]."""
         self.fault = f"controller '{self.name}' at t = {t:.9g} s: {told}"
         self.faults += 1
         if self.faults == 1:
@@ -199,10 +270,25 @@ def check_attached(edit: edits.Attach) -> None:
         raise edits.EditError(f"{owner}: hold is {edit.hold!r}, expected 'last' or 'zero'")
     if edit.budget is not None and not (is_number(edit.budget) and 0 < edit.budget < math.inf):
         raise edits.EditError(f"{owner}: budget is {show(edit.budget)}, expected a time > 0 [s], or None")
+    _check_memory(owner, edit)
     for what in ("reads", "writes"):
         names = getattr(edit, what)
         if not isinstance(names, tuple | list):
             raise edits.EditError(f"{owner}: {what} is {names!r}, expected names, such as ('hinge.position',)")
+
+
+def _check_memory(owner: str, edit: edits.Attach) -> None:
+    """Refuse what is for Warp functions, or not for them."""
+    if isinstance(edit.memory, bool) or not isinstance(edit.memory, int) or not 0 <= edit.memory <= MOST_MEMORY:
+        raise edits.EditError(f"{owner}: memory is {show(edit.memory)}, expected an integer from 0 to {MOST_MEMORY}")
+    function = function_of(edit.controller)
+    if is_warp(function):
+        if edit.budget is not None:
+            cure = "a Warp function is called inside a launch; attach it without one"
+            raise edits.EditError(f"{owner}: budget is {show(edit.budget)} s, but {cure}")
+    elif edit.memory and function is not None:
+        cure = "a Python callable keeps its own; leave it out"
+        raise edits.EditError(f"{owner}: memory is {edit.memory}, but only Warp functions keep numbers here; {cure}")
 
 
 def _refuse_shared(owner: str, edit: edits.Attach, others: dict[str, Controller]) -> None:

@@ -28,6 +28,7 @@ ALONE = (
     edits.Several,
     edits.Pause,
     edits.Grab,
+    edits.Push,
     edits.Grip,
     edits.Move,
     edits.Release,
@@ -83,6 +84,8 @@ class Editor:
             self._check_written(good)
         if result.arrays_replaced:
             runner.record_later()
+        if isinstance(edit, edits.SetParameter) and _is_of_tyres(edit.path, self.model):
+            runner.set_dt(runner.dt)  # they may be stiffer now
         if not entry.writes:
             return result
         runner.refresh()
@@ -170,6 +173,12 @@ class Editor:
 
 
 @edits.carries_out(edits.SetStep, tells="parts", writes=False)
+def _is_of_tyres(path: str, model: Model) -> bool:
+    """Whether a parameter is one of a tyre or of its wheel."""
+    name = path.rpartition(".")[0]
+    return any(name in (tyre.name, tyre.wheel) for tyre in model.tyres.values())
+
+
 def set_step(edit: edits.SetStep, desk: Editor) -> edits.Answer:
     """Change the nominal step."""
     before = desk.runner.dt
@@ -194,7 +203,7 @@ def set_method(edit: edits.SetMethod, desk: Editor) -> edits.Answer:
     inverse = edits.SetMethod(runner.method.name, options)
     edits.known("method", "method", edit.method, METHODS)
     method = method_of(edit.method, **edits.method_options(edit, METHODS))
-    parts_of_step(runner.dt, method)  # refused while nothing is changed
+    parts_of_step(runner.dt, method, runner.system)  # refused while nothing is changed
     method.refuse(runner.system)
     coordinates = runner.coordinates if runner.coordinates in method.coordinates else method.coordinates[0]
     text = f"method is {method.name}, in {coordinates} coordinates"

@@ -10,6 +10,7 @@ from ..author.errors import ModelError
 from ..author.model import Model
 from ..edits.refusal import MOST_WORK
 from ..engine.methods import METHODS
+from ..engine.system import System
 
 SHORTEST_STEP, LONGEST_STEP = 1e-15, 1e9  # [s]; below, time stops to advance after a second
 MOST_SUBSTEPS = 10**5  # of a nominal step: a launch cannot be interrupted
@@ -60,14 +61,16 @@ def check_options(method: Any) -> None:
             raise ModelError(f"{owner}: {entry.name} is {show(value)}, expected a text")
 
 
-def parts_of_step(dt: object, method: Any) -> int:
+def parts_of_step(dt: object, method: Any, system: System) -> int:
     """Equal parts into which a nominal step [s] is divided, none longer than its method or one launch should take."""
     if not (is_number(dt) and SHORTEST_STEP <= dt < LONGEST_STEP):
         given = as_float(dt) if is_number(dt) else show(dt)
         expected = f"a time > 0 [s], from {SHORTEST_STEP:g} to {LONGEST_STEP:g}"
         raise edits.EditError(f"dt is {given}, expected {expected}")
     fixed = method.fixed_substeps
-    longest = method.longest_step if fixed else min(method.longest_step, LONGEST_PIECE)
+    longest = method.longest_step_of(system)
+    if not fixed:
+        longest = min(longest, LONGEST_PIECE)
     pieces = max(1, math.ceil(float(dt) / longest * (1.0 - 1e-12)))
     if pieces * max(1, fixed) > MOST_PIECES:
         cure = "fewer substeps" if fixed else f"a dt of at most {MOST_PIECES * longest:g} s"

@@ -150,6 +150,12 @@ class ChannelOutput(Output):
         if self._device:
             array.assign(data)
 
+    def take_note(self) -> None:
+        """Have what a launch has written as that which the channels follow."""
+        data, items = self._system.arrays.channel_a.numpy(), cast(list[Any], self._system.channels.items)
+        for c in self.rows:
+            items[c] = float(data[c, 0]) if data.shape[1] == 1 else data[c].copy()
+
     def present(self) -> np.ndarray:
         worlds = self._system.counts.worlds
         values = [item if isinstance(item, int | float | np.ndarray) else 0.0 for item in self._items()]

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..author.errors import StepError
 from ..engine.system import System, measured
+from ..engine.system.measured import together
 from ..observe.books import Books
 from ..observe.openings import Openings
 from ..observe.reading import out
@@ -80,29 +81,6 @@ class Facts:
     order: int
     h: float  # [s]
     limit: str  # what ends steps that need too much: "iterations" or "budget"
-
-
-SUMS = [measured.TOTAL_ITERATIONS, measured.SUB_STEPS, measured.ENDED_BY_LIMIT, measured.MODE_CHANGES]
-WORST = [  # rows of a report of which the largest counts
-    *(measured.MOST_ITERATIONS, measured.BROKEN, measured.COARSE, measured.ROWS_LEFT_OUT),
-    *(measured.CONTACTS_LEFT_OUT, measured.CONTACT_RESIDUAL, measured.OVERLAP),
-]
-RESIDUALS = (  # and where it is
-    (measured.POSITION_RESIDUAL, measured.POSITION_SLOT),
-    (measured.VELOCITY_RESIDUAL, measured.VELOCITY_SLOT),
-)
-
-
-def together(raws: Sequence[np.ndarray]) -> np.ndarray:
-    """Rows of several reports, one after the other, as those of one [row, world]."""
-    every = np.stack(raws)
-    found, worlds = every[-1].copy(), np.arange(every.shape[2])
-    found[SUMS] = every[:, SUMS].sum(axis=0)
-    found[WORST] = every[:, WORST].max(axis=0)
-    for row, slot in RESIDUALS:
-        worst = every[:, row].argmax(axis=0)
-        found[row], found[slot] = every[worst, row, worlds], every[worst, slot, worlds]
-    return found
 
 
 class StepReport:

@@ -8,7 +8,8 @@ import math
 import sys
 import time as wall
 from collections.abc import Callable
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import warp as wp
@@ -18,20 +19,25 @@ from ..author.errors import ModelError, StepError
 from ..author.model import Model
 from ..edits.overlaps import push_apart
 from ..engine.launch import record_launch
-from ..engine.methods.base import touching_kernel
+from ..engine.methods.base import can_compile, refuse_compiling, touching_kernel
+from ..engine.relay import can_relay
 from ..engine.start.consistent import project_start, refresh, refresh_kernel
 from ..engine.start.locked import refuse_locked_motors
 from ..engine.start.redundancy import choose_rows
 from ..engine.state import State, allocate_work, make_room
 from ..engine.system import System, measured
 from ..engine.system.channels import CALLABLE_STEPS, InputError
+from ..engine.system.measured import together
 from ..engine.system.rank import PLAY
 from ..observe.bench import Bench
 from .beats import Beats
 from .clamps import Clamps
 from .guard import Guard
 from .options import parts_of_step
-from .reports import Facts, StepReport, broken, together
+from .reports import Facts, StepReport, broken
+
+if TYPE_CHECKING:
+    from ..engine.compile.launch import CompiledLaunch
 
 MOST_STEPS = 2**31 - 1  # of one call
 SLICE = 0.1  # wall time that a launch of many steps should take at most [s]
@@ -62,6 +68,7 @@ class Runner:
         self.worlds, self.device, self.clamps = worlds, device, clamps
         self.script, self.carry_out = script, carry_out
         self.strict = self.paused = False
+        self.compiles = False  # steps for one mechanism: see engine/compile
         self.about_to: Callable[[], None] | None = None  # called when all is ready for a step
         self.between: Callable[[], None] | None = None  # called between launches; what it raises ends the steps
         self.work_limit = method.most_work
@@ -155,6 +162,21 @@ class Runner:
             self.launch = record_launch(kernel, self.worlds, [*inputs, self.contacts], self.device)
         self.refresh = record_launch(refresh_kernel, self.worlds, inputs, self.device)
         self._report = self.work.report.numpy()  # on the CPU a view
+        if self.compiles and host is None and can_compile(self.method, self.system):
+            self.launch = self.compiled()
+
+    def compiled(self) -> "CompiledLaunch":
+        """The launch, by steps that are compiled for this mechanism."""
+        from ..engine.compile.launch import CompiledLaunch  # none of it is loaded where nothing is compiled
+
+        bench = (self.system, self.state, self.work)
+        return CompiledLaunch(self.method, *bench, self.launch, self.refresh, lambda: self.h)
+
+    def compile_steps(self) -> None:
+        """Compile steps from now on; refuses what is not compiled."""
+        refuse_compiling(self.method, self.system)
+        self.compiles = True
+        self._record()
 
     def record_later(self) -> None:
         """Arrays were replaced: record the launches anew with the next step, however many edits there are before it."""
@@ -186,7 +208,7 @@ class Runner:
 
     def set_dt(self, dt: float) -> None:
         """Set the nominal step [s]."""
-        self.substeps = parts_of_step(dt, self.method)
+        self.substeps = parts_of_step(dt, self.method, self.system)
         self.dt = float(dt)
         self.h = self.dt / self.substeps
         self.system.arrays.h.fill_(self.h)
@@ -251,6 +273,7 @@ class Runner:
             part = min(left, self._steps_to_script(), max(1, self.slice // self.substeps)) if not self.clamps else 1
             splits = False
             if self.beats:
+                self.beats.enter(self._can_enter())
                 self.beats.depart()
                 part, splits = self._up_to_beat(part)
             try:
@@ -268,6 +291,8 @@ class Runner:
                 self.guard.keep()
             if splits:
                 raw = self._take_split(raw)
+            elif self.beats.inside is not None:
+                self._timed(part * self.substeps, partial(self.beats.run, part))
             elif part == 1 and self.substeps > self.slice:
                 raw = self._take_pieces(raw)
             else:
@@ -293,8 +318,11 @@ class Runner:
         """Launch so many sub-steps, and find how many of them make a slice."""
         if self._steps != steps:
             self.set_steps(steps)
+        self._timed(steps, self.launch)
+
+    def _timed(self, steps: int, launch: Callable[[], None]) -> None:
         began = wall.perf_counter()
-        self.launch()
+        launch()
         if self.device == "cpu":
             each = max(wall.perf_counter() - began, 1e-9) / steps
             self.slice = max(1, min(int(SLICE / each), max(self.slice, 2 * steps), LARGEST_SLICE))
@@ -321,7 +349,14 @@ class Runner:
         """How many of so many steps lie before something is due; and whether that is inside the next one."""
         self.guard.at = 0  # what a controller has written cannot be asked for again
         whole = self.beats.whole_steps()
-        return int(max(1, min(part, whole))), whole < 1
+        if whole < 1:
+            self.beats.leave()
+        return int(max(1, min(self.beats.most_inside(part), whole))), whole < 1
+
+    def _can_enter(self) -> bool:
+        """Whether a launch may call controllers: nothing of the host is due in between."""
+        busy = self.clamps or self.system.channels.callables or self.about_to or self.substeps > self.slice
+        return not busy and can_relay(self.launch, self.device)
 
     def _take_split(self, raw: np.ndarray | None) -> np.ndarray | None:
         """A nominal step in pieces that end where something is due; as if nothing had been if one is ended."""

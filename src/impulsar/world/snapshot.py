@@ -43,6 +43,7 @@ class Snapshot:
     script_position: int
     paused: bool
     controllers: tuple[tuple[Any, float], ...] = ()  # edits `Attach`, and when they were [s]
+    memories: tuple[np.ndarray | None, ...] = ()  # of these, what Warp functions keep; files have none
     present: Model | None = None  # with what edits have set since it was built; None: from a file, read from the arrays
 
     @property
@@ -76,6 +77,7 @@ def take(runner: "Runner") -> Snapshot:
         runner.script_position,
         runner.paused,
         tuple((one.edit, one.start) for one in runner.beats.controllers.values()),
+        tuple(one.memory for one in runner.beats.controllers.values()),
         system.model,
     )
 
@@ -128,6 +130,7 @@ def put_back(runner: "Runner", snapshot: Snapshot) -> None:
     runner.beats.put(snapshot.controllers)
     runner.equip()
     runner.forget()
+    runner.beats.remember(snapshot.memories)
     runner.refresh()
     runner.work.report.zero_()  # of steps that are undone
     runner.work.a_WB.assign(snapshot.acceleration)

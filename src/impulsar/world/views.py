@@ -9,6 +9,7 @@ from ..author.checks import show, vector
 from ..author.errors import ModelError
 from ..author.profiles import Value
 from ..author.rotations import conjugate, rotate, rotation_vectors, unit_quaternion
+from ..author.sensors import Camera
 from ..observe.quantities import QUANTITIES
 from ..observe.reading import out
 
@@ -74,6 +75,22 @@ class Hand:
     def torque(self) -> np.ndarray:
         """Torque on the body, beside that of the force, over the last step [N m]."""
         return self.world.hand_torques()[self.name]
+
+
+class Tip(Hand):
+    """A sphere that pushes what it meets."""
+
+    @property
+    def position(self) -> np.ndarray:
+        """Where it is [m]."""
+        return self.world.body(self.name).position
+
+    @property
+    def force(self) -> np.ndarray:
+        """On what it touches, over the last step [N]; of the first world of a batch."""
+        touching = [contact for contact in self.world.contacts() if self.name in (contact.first, contact.second)]
+        own = [contact.force if contact.first == self.name else -contact.force for contact in touching]
+        return np.sum(own, axis=0) if own else np.zeros(3)
 
 
 class BodyView:
@@ -288,3 +305,21 @@ class SensorView:
     def channels(self) -> list[str]:
         """Names of the channels."""
         return [channel.name for channel in self._world.runner.bench.sensors.devices[self.name].channels]
+
+    @property
+    def depth(self) -> np.ndarray:
+        """A camera's picture of depths [row, column] [m], in a batch [world, row, column]; NaN while there is none."""
+        return self._picture(0)
+
+    @property
+    def colour(self) -> np.ndarray:
+        """A camera's picture: red, green and blue, 0 to 255 [row, column, 3]; black while there is none."""
+        packed = np.nan_to_num(self._picture(1)).astype(np.uint32)
+        return np.stack([packed >> 16 & 255, packed >> 8 & 255, packed & 255], axis=-1).astype(np.uint8)
+
+    def _picture(self, which: int) -> np.ndarray:
+        sensor = self._world.system.model.sensors[self.name].sensor
+        if not isinstance(sensor, Camera):
+            raise AttributeError(f"sensor '{self.name}': is no camera; read its value")
+        half = self._newest()[0].reshape(2, sensor.height, sensor.width, -1)[which]
+        return np.array(out(np.moveaxis(half, -1, 0), self._world.worlds))

@@ -43,14 +43,16 @@ from .options import method_of, script_of
 from .reports import StepReport
 from .runner import Runner
 from .snapshot import Snapshot
-from .views import BodyView, Hand, JointView, SensorView, TyreView
+from .views import BodyView, Hand, JointView, SensorView, Tip, TyreView
 
 if TYPE_CHECKING:
+    from ..engine.compile.launch import Compilation
     from .pace import Timing
 
 DEFAULT_METHOD = "direct"
 OTHERS = (fit_kernel, rows_kernel, refresh_kernel, constraint_error_kernel)  # that a world needs sooner or later
 MOST_WORLDS = 10**6  # of a batch: a free body alone has then 1 GiB
+COMPILE = ("off", "now")
 
 
 class World:
@@ -62,7 +64,8 @@ class World:
     strict: raise when a step is not right to its tolerance (`StepReport.trouble`); redundancy: how far apart rows
     that others imply may be [rad, or lengths over the mechanism's size], the play of its bearings; max_speed [m/s]
     of bodies and max_hand_force [N] of hands: clamps, off by default, told in `StepReport.clamped`; contacts: how many
-    to have room for at a time, by default as many as there may well be.
+    to have room for at a time, by default as many as there may well be; compile: "now" has the steps of `simgc` and
+    `direct` compiled for this mechanism, on the CPU (docs/compile.md).
     """
 
     def __init__(
@@ -82,6 +85,7 @@ class World:
         max_speed: float | None = None,
         max_hand_force: float | None = None,
         contacts: int | None = None,
+        compile: str = "off",
     ):
         if not isinstance(model, Model):
             raise ModelError(f"world: model is {show(model)}, expected a Model")
@@ -112,6 +116,10 @@ class World:
             warnings.warn(f"model '{model.name}': start velocities changed to fit the joints: {told} m/s", stacklevel=2)
         if self.runner.start_push:
             warnings.warn(f"model '{model.name}': {self.runner.start_push}", stacklevel=2)
+        if compile not in COMPILE:
+            raise ModelError(f"world: compile is {show(compile)}, expected one of: {', '.join(COMPILE)}")
+        if compile == "now":
+            self.runner.compile_steps()
         self.budget = budget
         if budget is not None:
             keep_budget(self.runner, budget)
@@ -187,6 +195,12 @@ class World:
     def readout(self) -> Readout:
         """Joint coordinates and lock errors."""
         return self.runner.readout
+
+    @property
+    def compilation(self) -> "Compilation | None":
+        """How the steps were compiled for this mechanism; None where they are not to be."""
+        told = getattr(self.runner.launch, "told", None)
+        return told() if self.runner.compiles and told is not None else None
 
     @property
     def strict(self) -> bool:
@@ -373,11 +387,20 @@ class World:
 
         With angular stiffness [N m/rad] or damping [N m s/rad] the hand also holds its orientation, and can turn it.
         """
-        if name is None:
-            model, live = self.system.model, (*self.system.hand_names, *self.system.load_names)
-            name = next(n for k in count(1) if (n := f"hand {k}") not in live and model.holder(n) is None)
+        name = self._free_name() if name is None else name
         self.apply(edits.Grab(name, body, _point(at), stiffness, damping, angular_stiffness, angular_damping))
         return Hand(self, name)
+
+    def push(self, at, radius: float = 0.01, force: float = 50.0, name=None, *, mass: float | None = None) -> "Tip":
+        """Put a sphere at a world point [m] that pushes what it meets, by at most a force along each axis [N]."""
+        name = self._free_name() if name is None else name
+        self.apply(edits.Push(name, _point(at), radius, force, mass))
+        return Tip(self, name)
+
+    def _free_name(self) -> str:
+        """For a hand."""
+        model, live = self.system.model, (*self.system.hand_names, *self.system.load_names)
+        return next(n for k in count(1) if (n := f"hand {k}") not in live and model.holder(n) is None)
 
     def drag(self, body: str, target, at=(0.0, 0.0, 0.0)) -> edits.Answer:
         """With time stopped, bring a point of a body (its own frame [m]) as near to a world point as it goes."""
@@ -398,20 +421,22 @@ class World:
     def attach(
         self,
         name: str,
-        controller: Callable[[float, np.ndarray], Any],
+        controller: Callable[..., Any],
         rate: float,
         reads: Sequence[str] = (),
         writes: Sequence[str] = (),
         hold: str = "last",
         budget: float | None = None,
+        memory: int = 0,
     ) -> Controller:
         """Let a controller act at a rate [Hz] from now on, or exchange the one of that name.
 
         controller(time, inputs) gets what it reads as one array, in a batch one row for each world, and returns what
         it writes: numbers, or rows of them. reads: signals, vectors and sensors; writes: motors, loads, parameters;
         see docs/control.md. hold: what stays of a call that fails, "last" or "zero"; budget: wall time of a call [s].
+        A Warp function of (time, y, u) is called inside the launch; with memory it has that many numbers as a fourth.
         """
-        self.apply(edits.Attach(name, controller, rate, tuple(reads), tuple(writes), hold, budget))
+        self.apply(edits.Attach(name, controller, rate, tuple(reads), tuple(writes), hold, budget, memory))
         return self.runner.beats.controllers[name]
 
     def detach(self, name: str) -> edits.Answer:

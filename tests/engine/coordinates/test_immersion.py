@@ -124,8 +124,22 @@ def test_a_cylinder_nearly_level_or_upright(lean):
     """No digits are lost where the slices' chords are all alike, or pass within a hair's breadth."""
     for n in (np.array([np.sqrt(1 - lean**2), 0, lean]), np.array([lean, 0, np.sqrt(1 - lean**2)])):
         for d in (0.3, -0.45, 0.69):
-            wanted = by_slices(TUBE, n, d)[:4]
-            assert np.abs(below(TUBE, n[None], np.array([d]))[0, :4] - wanted).max() < BOUND
+            found, wanted = below(TUBE, n[None], np.array([d]))[0], by_slices(TUBE, n, d)
+            assert np.abs(found[:4] - wanted[:4]).max() < BOUND
+            if n[2] > 0.5 and abs(d) < H - lean * R:  # upright, cut right through: an ellipse about the axis
+                assert found[4:] == pytest.approx([np.pi * R**2 / n[2], 0, 0, np.pi * R**2 * d / n[2] ** 2], abs=BOUND)
+
+
+@pytest.mark.parametrize("kind", [TUBE, CAPSULE])
+@pytest.mark.parametrize("side", [-1.0, 1.0])
+def test_one_that_stands_exactly_upright_is_cut_in_a_disc(kind, side):
+    """The slope of the volume is the area of the cut, and not none: added mass depends on it."""
+    d = np.array([-0.4, 0.0, 0.3]) * H
+    found = below(kind, np.tile([0.0, 0.0, side], (3, 1)), d)
+    assert found[:, 4] == pytest.approx(np.pi * R**2, rel=1e-14)
+    assert found[:, 7] == pytest.approx(side * np.pi * R**2 * d, abs=1e-15)
+    ends = 2 / 3 * np.pi * R**3 if kind == CAPSULE else 0.0
+    assert found[:, 0] == pytest.approx(np.pi * R**2 * (H + d) + ends, rel=1e-14)
 
 
 def test_a_cylinder_exactly_level_and_upright():

@@ -9,7 +9,7 @@ port or a file: `open_tracker("arm:/dev/ttyUSB0")`. Other packages add theirs by
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from difflib import get_close_matches
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -27,14 +27,17 @@ class Tip:
     position: np.ndarray  # p_TS [3] [m]
     orientation: np.ndarray = field(default_factory=lambda: np.array([0.0, 0.0, 0.0, 1.0]))  # q_TS, xyzw
     buttons: tuple[bool, ...] = ()
+    angles: np.ndarray | None = None  # of the joints, of a tracker that has some [rad]
 
     def data(self) -> dict:
         """For JSON."""
+        joints = {} if self.angles is None else {"angles": [float(value) for value in self.angles]}
         return {
             "time": self.time,
             "position": [float(value) for value in self.position],
             "orientation": [float(value) for value in self.orientation],
             "buttons": [bool(value) for value in self.buttons],
+            **joints,
         }
 
 
@@ -49,6 +52,23 @@ class Tracker(Protocol):
 
     def close(self) -> None:
         """Give the device back."""
+
+
+@dataclass(frozen=True)
+class Link:
+    """A part of a tracker that hides what is behind it: round, from one end to the other, in its frame T [m]."""
+
+    start: np.ndarray
+    end: np.ndarray
+    radius: float
+
+
+@runtime_checkable
+class Linked(Protocol):
+    """A tracker that knows where its own links are."""
+
+    def links(self) -> list[Link]:
+        """As they are now; none while it is lost."""
 
 
 class Collimated:
@@ -76,7 +96,7 @@ class Collimated:
         """The tracker's tips, in the world."""
         R, p = self.X_WT[:3, :3], self.X_WT[:3, 3]
         return [
-            Tip(tip.time, R @ tip.position + p, multiply(self._q_WT, tip.orientation), tip.buttons)
+            Tip(tip.time, R @ tip.position + p, multiply(self._q_WT, tip.orientation), tip.buttons, tip.angles)
             for tip in self.tracker.poll()
         ]
 
@@ -116,6 +136,13 @@ def _file(where: str) -> Tracker:
     return Replay(where)
 
 
+def _spacemouse(where: str) -> Tracker:
+    """A SpaceMouse, its tip beginning at X,Y,Z of the room."""
+    from .spacemouse import open_spacemouse
+
+    return open_spacemouse(where)
+
+
 def check_tracker(name: str, thing: Any) -> Opener:
     """A function of a text, or TypeError."""
     if not callable(thing):
@@ -123,7 +150,9 @@ def check_tracker(name: str, thing: Any) -> Opener:
     return thing
 
 
-TRACKERS: Registry[Opener] = Registry("impulsar.trackers", {"arm": _arm, "osc": _osc, "file": _file}, check_tracker)
+TRACKERS: Registry[Opener] = Registry(
+    "impulsar.trackers", {"arm": _arm, "osc": _osc, "file": _file, "spacemouse": _spacemouse}, check_tracker
+)
 
 
 def open_tracker(text: str) -> Tracker:

@@ -16,8 +16,8 @@ import numpy as np
 from ...author.errors import ModelError
 from ...author.rotations import quaternion
 from ..status import Told, need
-from . import Tip
-from .kinematics import EXAMPLE, ArmTable, load_table, stylus
+from . import Link, Tip
+from .kinematics import EXAMPLE, ArmTable, bones, link_poses, load_table
 from .lines import CLOCK, SEQUENCE, Identity, LineReader, Sample
 
 BAUD = 115_200
@@ -39,6 +39,7 @@ class Arm(Told):
     def __init__(self, port: Callable[[], Any], table: ArmTable = EXAMPLE, clock: Callable[[], float] = wall.monotonic):
         super().__init__("the arm has sent nothing yet")
         self.table, self._clock, self._open = table, clock, port
+        self.serial = table.serial  # of the arm that is connected
         self._device: Any = None
         self._tried = -np.inf
         self._begin()
@@ -51,6 +52,15 @@ class Arm(Told):
         self._offset: float | None = None  # of the host's clock from the arm's [s]
         self._in_time = 0.0
         self._steady = 0
+        self._bones: np.ndarray | None = None
+
+    def links(self) -> list[Link]:
+        """Where its links are, as long as it is trusted."""
+        ends = self._bones
+        if ends is None or not self.status.is_ok:
+            return []
+        pairs = zip(ends, self.table.radii, strict=True)
+        return [Link(start, end, radius) for (start, end), radius in pairs if np.linalg.norm(end - start) > radius]
 
     def poll(self) -> list[Tip]:
         """Tips since the last call."""
@@ -99,6 +109,7 @@ class Arm(Told):
             return b""
 
     def _meet(self, identity: Identity, now: float) -> None:
+        self.serial = identity.serial
         if identity.counts != self.table.counts:
             self.table = replace(self.table, counts=identity.counts)
             self._steady = 0
@@ -112,7 +123,8 @@ class Arm(Told):
         if before is not None and sample.sequence == before[0].sequence:
             return None  # sent twice
         angles = self.table.angles(np.array(sample.counts))
-        X_TS = stylus(self.table.array, angles)
+        frames = link_poses(self.table.array, angles)
+        X_TS = frames[-1]
         self._last = (sample, now, X_TS[:3, 3])
         why = self._wrong(sample, angles, X_TS[:3, 3], before, now)
         if why is not None:
@@ -122,9 +134,10 @@ class Arm(Told):
         if self._steady < STEADY:
             return None
         assert self._offset is not None
+        self._bones = bones(frames)
         self.set_status("ok", time=now)
         buttons = tuple(bool(sample.buttons >> k & 1) for k in range(2))
-        return Tip(self._device_time + self._offset, X_TS[:3, 3], quaternion(X_TS[:3, :3]), buttons)
+        return Tip(self._device_time + self._offset, X_TS[:3, 3], quaternion(X_TS[:3, :3]), buttons, angles)
 
     def _wrong(self, sample, angles, tip, before, now) -> str | None:
         """What does not fit, in words; and the arm's clock brought forward."""

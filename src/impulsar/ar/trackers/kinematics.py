@@ -25,17 +25,20 @@ from ..optics import read_json
 KIND, VERSION = "impulsar arm", 1
 JOINTS = 5
 COLUMNS = ("alpha", "a", "d", "theta0", "beta")
+RADII = (0.02, 0.02, 0.012, 0.012, 0.012, 0.005)  # of the links and the stylus [m]
 LIMITS = ((-180.0, 180.0), (-60.0, 150.0), (-60.0, 150.0), (-180.0, 180.0), (-120.0, 120.0))  # [°]
 
 
 @dataclass(frozen=True)
 class ArmTable:
-    """Rows of (α, a, d, θ0, β) [rad, m], five of joints and the stylus's; counts of an encoder's turn; limits."""
+    """Rows of (α, a, d, θ0, β) [rad, m], five of joints and the stylus's; counts of an encoder's turn; limits; how
+    thick the links are that the rows lead along."""
 
     rows: tuple[tuple[float, ...], ...]
     counts: int = 12_000
     limits: tuple[tuple[float, float], ...] = tuple((math.radians(low), math.radians(high)) for low, high in LIMITS)
     serial: str = ""
+    radii: tuple[float, ...] = RADII  # [m]
 
     def __post_init__(self) -> None:
         array = np.asarray(self.rows, float)
@@ -44,6 +47,8 @@ class ArmTable:
         whole("arm", "counts", self.counts, 100, 100_000_000)
         if len(self.limits) != JOINTS or any(not low < high for low, high in self.limits):
             raise ModelError(f"arm: expected {JOINTS} limits, each a lower and an upper angle [rad]")
+        if len(self.radii) != JOINTS + 1 or not all(0 < radius < math.inf for radius in self.radii):
+            raise ModelError(f"arm: radii are {self.radii}, expected {JOINTS + 1} numbers > 0 [m]")
 
     @property
     def array(self) -> np.ndarray:
@@ -72,6 +77,7 @@ class ArmTable:
             "counts": self.counts,
             "limits": [list(pair) for pair in self.limits],
             "serial": self.serial,
+            "radii": list(self.radii),
         }
         write_file(path, (json.dumps(data, indent=1) + "\n").encode())
 
@@ -82,7 +88,8 @@ def load_table(path: str | Path) -> ArmTable:
     try:
         rows = tuple(tuple(float(value) for value in row) for row in data["rows"])
         limits = tuple((float(low), float(high)) for low, high in data["limits"])
-        return ArmTable(rows, data["counts"], limits, str(data.get("serial", "")))
+        radii = tuple(float(value) for value in data.get("radii", RADII))
+        return ArmTable(rows, data["counts"], limits, str(data.get("serial", "")), radii)
     except KeyError as error:
         raise FileError(f"'{path}': {error} is missing") from error
     except (ModelError, TypeError, ValueError) as error:
@@ -111,6 +118,12 @@ def link_poses(rows: np.ndarray, angles: np.ndarray) -> list[np.ndarray]:
         X = X @ _row(alpha + zero, a, d, theta0 + (angles[..., i] if i < JOINTS else zero), beta)
         frames.append(X)
     return frames
+
+
+def bones(frames: list[np.ndarray]) -> np.ndarray:
+    """Both ends of the links and the stylus, from the base on [6, 2, 3], of the frames of `link_poses`."""
+    origins = np.array([np.zeros(3), *(X[:3, 3] for X in frames)])
+    return np.stack([origins[:-1], origins[1:]], axis=1)
 
 
 def stylus(rows: np.ndarray, angles: np.ndarray) -> np.ndarray:

@@ -97,7 +97,10 @@ def _read(data: Any, is_head: bool) -> list[Tip | tuple[float, str]]:
     norm = float(np.linalg.norm(orientation))
     if not (math.isfinite(time) and np.isfinite(position).all() and abs(norm - 1) < 1e-6):
         raise ValueError("expected finite numbers and a unit quaternion")
-    return [Tip(time, position, orientation, tuple(bool(value) for value in data["buttons"]))]
+    angles = np.array([float(value) for value in data["angles"]]) if "angles" in data else None
+    if angles is not None and not np.isfinite(angles).all():
+        raise ValueError("expected finite angles")
+    return [Tip(time, position, orientation, tuple(bool(value) for value in data["buttons"]), angles)]
 
 
 class Replay(Told):

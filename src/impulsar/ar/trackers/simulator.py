@@ -56,9 +56,14 @@ def read_fault(text: str) -> Fault:
 
 
 def joint_path(table: ArmTable, hand: list[Tip]) -> np.ndarray:
-    """Angles [n, 5] by which the arm's tip follows a hand; each begins from the one before."""
+    """Angles [n, 5] by which the arm's tip follows a hand: those of the recording, or such that each begins from the
+    one before."""
     angles, path = HOME, []
     for tip in hand:
+        if tip.angles is not None:
+            angles = tip.angles
+            path.append(angles)
+            continue
         angles, off = reach(table, angles, tip.position)
         if off > OFF:
             angles, off = reach(table, HOME, tip.position)

@@ -21,7 +21,7 @@ circle, meeting at an angle β, so that by Gauss and Bonnet it is R² S large:
 
 A cylinder is made of slices across its axis, circular segments x ≤ X(z) = (d - z n_z) / n_x = R cos φ. In φ all
 integrands are polynomials of φ, sin φ and cos φ: Gauss' rule of 16 nodes is exact to rounding. Where X hardly changes
-along the cylinder, nodes are in z.
+along the cylinder, nodes are in z. Where it stands upright the plane cuts all slices at one height.
 """
 
 import numpy as np
@@ -37,6 +37,7 @@ GAUSS = wp.constant(nodes(*_x.tolist()))
 WEIGHT = wp.constant(nodes(*_w.tolist()))
 LEVEL = wp.constant(wp.float64(1e-10))  # of its radius: a chord that moves by less along a cylinder is parallel to it
 NEAR = wp.constant(wp.float64(0.1))  # chords nearer to each other are told apart by what is between them
+FLAT = wp.constant(wp.float64(1e-9))  # slope of a cylinder that stands upright: its square is nothing
 NO_SLOPE = wp.constant(wp.float64(1e-300))
 
 
@@ -116,6 +117,22 @@ def turn_between(R: f64, x1: f64, x2: f64, between: f64) -> f64:
     return wp.asin(between * (y2 + x2 * (x1 + x2) / (y1 + y2)) / (R * R))
 
 
+@wp.func
+def below_upright(R: f64, H: f64, slope: f64, z: f64, ex: vec3, ez: vec3) -> Part:
+    """Of a cylinder whose axis is square to the plane but for a slope so small that its square is nothing."""
+    out = Part()
+    whole = PI * R * R
+    top = wp.clamp(z, -H, H)
+    out.volume = whole * (top + H)
+    out.moment = (HALF * whole * (top - H) * (top + H)) * ez
+    out.cut = zero3()
+    if top == z:
+        out.moment -= (f64(0.25) * whole * R * R * slope) * ex
+        out.area = whole
+        out.cut = (z * whole) * ez
+    return out
+
+
 @wp.func(inline=False)
 def below_tube(R: f64, H: f64, n: vec3, d: f64) -> Part:
     """Of a cylinder along z from -H to H."""
@@ -127,8 +144,9 @@ def below_tube(R: f64, H: f64, n: vec3, d: f64) -> Part:
     ez = vec3(ZERO, ZERO, ONE)
     if n[2] < ZERO:
         ez = vec3(ZERO, ZERO, -ONE)
-    s = wp.max(s, NO_SLOPE)
     c = wp.max(wp.abs(n[2]), NO_SLOPE)
+    if s < FLAT:
+        return below_upright(R, H, s / c, d / c, ex, ez)
     z1 = wp.clamp((d - R * s) / c, -H, H)  # slices before it are whole
     z2 = wp.clamp((d + R * s) / c, -H, H)  # and beyond it not there
     whole = PI * R * R
@@ -139,8 +157,12 @@ def below_tube(R: f64, H: f64, n: vec3, d: f64) -> Part:
     cut_x = ZERO
     cut_z = ZERO
     if z2 > z1:
-        x1 = wp.clamp((d - c * z1) / s, -R, R)
-        x2 = wp.clamp((d - c * z2) / s, -R, R)
+        x1 = R
+        x2 = -R
+        if z1 == -H:
+            x1 = wp.clamp((d + c * H) / s, -R, R)
+        if z2 == H:
+            x2 = wp.clamp((d - c * H) / s, -R, R)
         between = c * (z2 - z1) / s  # x1 - x2
         phi1 = acos_of(x1 / R)
         turned = turn_between(R, x1, x2, between)

@@ -26,7 +26,7 @@ from ..spatial import HALF, ONE, TWO, ZERO, angular, f64, linear, mat33, rotatio
 from ..state import WorkArrays
 from ..system import SystemArrays
 from ..system.fluids import BALL, Wet, WetInt
-from .waves import flow_at, surface_near
+from .waves import flow_at, has_waves, surface_near
 
 BALL_DRAG = wp.constant(wp.float64(0.44))
 NUDGE = wp.constant(wp.float64(1e-5))  # of a piece's reach: displacement by which buoyancy is differentiated
@@ -58,11 +58,6 @@ def drag_on(m: wp.ref[SystemArrays], piece: int, R_WP: mat33, v: vec3, spin: vec
         force = wp.max(slow, HALF * rho * speed * area[0]) * own
     torque = wp.cw_mul(mu * three(m, piece, Wet.stokes_turning) + (HALF * rho * rate) * strips, turn)
     return spatial(-(R_WP * torque), -(R_WP * force))
-
-
-@wp.func
-def has_waves(m: wp.ref[SystemArrays], f: int, w: int) -> bool:
-    return m.fluid_wave_amplitude[f, w] > ZERO
 
 
 @wp.func

@@ -68,6 +68,11 @@ def surface_near(m: wp.ref[SystemArrays], f: int, p: vec3, t: f64, w: int) -> Su
 
 
 @wp.func
+def has_waves(m: wp.ref[SystemArrays], f: int, w: int) -> bool:
+    return m.fluid_wave_amplitude[f, w] > ZERO
+
+
+@wp.func
 def current_at(m: wp.ref[SystemArrays], f: int, t: f64, span: f64, w: int) -> Flow:
     """Means over t .. t + span."""
     out = Flow()

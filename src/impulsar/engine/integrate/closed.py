@@ -24,7 +24,7 @@ from ..constrain.rows import set_row
 from ..coordinates.tree import accelerate, articulate, kinematics, row_velocity
 from ..forces.total import total
 from ..ledger import ledger_size, work_entry
-from ..solve.direct import WEAK, factor_bilateral
+from ..solve.direct import factor_bilateral
 from ..solve.islands import ContactArrays, solve_islands
 from ..solve.project import velocity_error
 from ..spatial import HALF, INFINITY, ONE, ZERO, angular, f64, linear, spatial, vec3, zero3
@@ -257,7 +257,7 @@ def evaluate_closed(
     articulate(m, x, w)
     accelerate(m, x, spatial(zero3(), -m.gravity[0, w]), 1, w)
     if m.bilateral.shape[0] > 0:
-        if factor_equations(m, x, t, w) < WEAK:
+        if factor_equations(m, x, t, w) < m.weak[0, w]:
             return False
     forget_rows(m, s, x, w)
     rows = open_instant(m, s, x, c, t, w)

@@ -19,7 +19,7 @@ from ..constrain.assemble import assemble_bilateral
 from ..coordinates.tree import next_tree, row_velocity
 from ..freedoms import coordinates_of, is_slide
 from ..options import Option
-from ..solve.direct import WEAK, factor_bilateral, factor_rows, fill_products
+from ..solve.direct import factor_bilateral, factor_rows, fill_products
 from ..solve.project import UNBOOKED, project_velocities, remove_errors
 from ..spatial import ONE, ZERO, f64
 from ..state import StateArrays, WorkArrays
@@ -44,7 +44,7 @@ def close_joints(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[Work
     if m.bilateral.shape[0] == 0 or m.options[Option.closing] == FEEDBACK:
         return off, left
     enough = SMOOTH_ERROR
-    if weakest < WEAK:
+    if weakest < m.weak[0, w]:
         enough = CLOSE
     by_error = m.options[Option.closing] == BY_ERROR
     if by_error:

@@ -16,9 +16,9 @@ from ..coordinates.tree import accelerate, articulate, kinematics, row_velocity
 from ..forces.total import total
 from ..ledger import ledger_size, work_entry
 from ..options import Option
-from ..solve.direct import CHOOSE, STRONGER, WEAK, apply_multipliers, choose_rows, factor_bilateral, solve_bilateral
+from ..solve.direct import CHOOSE, STRONGER, apply_multipliers, choose_rows, factor_bilateral, solve_bilateral
 from ..solve.project import PASSING, load_position_errors, project_velocities
-from ..solve.saturate import saturate_motors
+from ..solve.saturate import SATURATIONS, saturate_motors
 from ..spatial import ONE, ZERO, f64, spatial, zero3
 from ..state import StateArrays, WorkArrays
 from ..system import SystemArrays
@@ -51,7 +51,7 @@ def evaluate(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArra
         if m.bilateral.shape[0] > 0:
             weakest = factor_equations(m, x, t, w)
             open_by_choice = m.options[Option.closing] == FEEDBACK
-            if weakest >= WEAK or stage == 0 or open_by_choice or approach_joints(m, s, x, t, w) <= CLOSE:
+            if weakest >= m.weak[0, w] or stage == 0 or open_by_choice or approach_joints(m, s, x, t, w) <= CLOSE:
                 rounds = int(4)
         else:
             rounds = int(4)
@@ -68,15 +68,15 @@ def evaluate(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArra
         else:
             steer_motors(m, s, x, t, w)
         rounds = int(0)
-        while rounds < 5:
+        while rounds < SATURATIONS:
             if rounds > 0:
                 factor_bilateral(m, x, w)
             if modal:
                 hold_locked(m, x, w)
             solve_bilateral(m, x, w)
             rounds += 1
-            if saturate_motors(m, x, w) == 0:
-                rounds = 5
+            if saturate_motors(m, x, m.bilateral.shape[0], rounds, w) == 0:
+                rounds = SATURATIONS
         apply_multipliers(m, x, x.qdd, w)
         if modal:
             apply_locked(m, x, x.qdd, w)

@@ -1,4 +1,7 @@
-"""Where inside a sub-step the first mode changes, on its dense output (modes.py has what is looked at)."""
+"""Where inside a sub-step the first mode changes, or a surface is passed, on its dense output.
+
+modes.py and surfaces.py have what is looked at.
+"""
 
 import warp as wp
 
@@ -8,7 +11,7 @@ from ..state import StateArrays, WorkArrays
 from ..system import SystemArrays
 from .control import set_within
 from .evaluate import evaluate
-from .modes import first_crossing, watch
+from .modes import first_crossing, watch, watched
 
 SHARP = wp.constant(wp.float64(1e-13))  # how exactly a change of mode is located [s]
 FINEST = wp.constant(wp.float64(1e-15))  # and at best, of a sub-step
@@ -24,6 +27,7 @@ def locate(
     t: f64,
     size: f64,
     seen: f64,
+    modal: bool,
     w: int,
 ) -> f64:
     """The part of the sub-step after which the first mode has just changed; 0 where none does after all.
@@ -47,7 +51,7 @@ def locate(
             part = wp.clamp(part, near + room, far - room)
         set_within(m, s, x, part, size, w)
         evaluate(m, s, x, t + part * size, STAGES, w)
-        changed = bool(watch(m, s, x, x.watch_try, w))
+        changed = bool(watch(m, s, x, x.watch_try, t + part * size, modal, w))
         if step == 0 and not changed:
             if far == ONE:
                 return ZERO
@@ -59,7 +63,7 @@ def locate(
             far = part
         else:
             near = part
-        for r in range(x.row_count[0, w]):
+        for r in range(watched(x, w)):
             if changed:
                 x.watch_end[r, w] = x.watch_try[r, w]
                 if stays > 0 and step > 1:

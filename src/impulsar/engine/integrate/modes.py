@@ -30,6 +30,7 @@ from ..spatial import HALF, INFINITY, ONE, TWO, ZERO, f64
 from ..state import StateArrays, WorkArrays
 from ..system import SystemArrays
 from .locked import factor_locked, list_locked, push_locked, solve_locked
+from .surfaces import start_levels, surface_distance
 
 STILL = wp.constant(wp.float64(1e-9))  # slower than this is at rest [m/s, rad/s]
 TOUCH = wp.constant(wp.float64(1e-9))  # a limit so near is reached [m, rad]
@@ -293,15 +294,27 @@ def distance(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArra
 
 @wp.func(inline=False)
 def watch(
-    m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], found: wp.array2d(dtype=f64), w: int
+    m: wp.ref[SystemArrays],
+    s: wp.ref[StateArrays],
+    x: wp.ref[WorkArrays],
+    found: wp.array2d(dtype=f64),
+    t: f64,
+    modal: bool,
+    w: int,
 ) -> bool:
-    """The distances of all rows; True where one has fallen through 0.
+    """The distances of all rows, if they have modes now, and surfaces; True where one has fallen through 0.
 
     That is more than rounding the first time, from then on at 0 itself: marked in x.crossing.
     """
     passed = bool(False)
-    for r in range(x.row_count[0, w]):
-        found[r, w] = distance(m, s, x, r, w)
+    rows = x.row_count[0, w]
+    for r in range(watched(x, w)):
+        if r >= rows:
+            found[r, w] = surface_distance(m, x, r - rows, t, w)
+        elif modal:
+            found[r, w] = distance(m, s, x, r, w)
+        else:
+            found[r, w] = INFINITY
         if found[r, w] < -NOISE:
             x.crossing[r, w] = int(1)
         if found[r, w] < ZERO and x.crossing[r, w] != 0:
@@ -310,17 +323,25 @@ def watch(
 
 
 @wp.func
-def start_watch(x: wp.ref[WorkArrays], w: int):
-    """No row changes its mode yet."""
+def watched(x: wp.ref[WorkArrays], w: int) -> int:
+    """How many distances there are: of the rows, behind them of the surfaces."""
+    return x.row_count[0, w] + x.wet_under.shape[0]
+
+
+@wp.func
+def start_watch(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], t: f64, w: int):
+    """Nothing changes yet."""
     for r in range(x.row_count[0, w]):
         x.crossing[r, w] = int(0)
+    if x.wet_under.shape[0] > 0:
+        start_levels(m, x, x.row_count[0, w], t, w)
 
 
 @wp.func
 def first_crossing(x: wp.ref[WorkArrays], near: f64, far: f64, w: int) -> f64:
-    """Where the first of the rows that have changed at `far` but not at `near` is at 0, if all go straight."""
+    """Where the first of those that have changed at `far` but not at `near` is at 0, if all go straight."""
     first = far
-    for r in range(x.row_count[0, w]):
+    for r in range(watched(x, w)):
         end = x.watch_end[r, w]
         if end < ZERO and x.crossing[r, w] != 0:
             start = wp.max(x.watch_start[r, w], ZERO)
@@ -328,16 +349,31 @@ def first_crossing(x: wp.ref[WorkArrays], near: f64, far: f64, w: int) -> f64:
     return first
 
 
-@wp.func(inline=False)
-def let_go(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], w: int):
-    """At the end of a sub-step: rows that cannot hold beyond it, as x.watch_end has it, do not hold any longer."""
+@wp.func
+def is_surface(x: wp.ref[WorkArrays], w: int) -> bool:
+    """Whether no row changes at the end of a search, but a surface is passed."""
     for r in range(x.row_count[0, w]):
         if x.watch_end[r, w] < ZERO and x.crossing[r, w] != 0:
+            return False
+    return True
+
+
+@wp.func(inline=False)
+def let_go(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], w: int) -> int:
+    """At the end of a sub-step: rows that cannot hold beyond it, as x.watch_end has it, do not hold any longer.
+
+    Returns how many rows change there: none where a surface ended it.
+    """
+    changed = int(0)
+    for r in range(x.row_count[0, w]):
+        if x.watch_end[r, w] < ZERO and x.crossing[r, w] != 0:
+            changed += 1
             if is_first(m, x, r, w):
                 if not friction.slides(s, x, r, w):
                     set_direction(m, s, x, r, ZERO, w)
             elif kinds.is_limit(x, r, w):
                 s.mode[r, w] = ZERO
+    return changed
 
 
 # projection

@@ -11,7 +11,7 @@ from ..constrain.frames import follow_loops
 from ..coordinates.tree import kinematics, row_velocity
 from ..ledger import ledger_size
 from ..options import Option
-from ..solve.direct import WEAK, dependent_below, factor_bilateral
+from ..solve.direct import dependent_below, factor_bilateral
 from ..solve.project import project_velocities
 from ..solve.saturate import ball_is_weak
 from ..spatial import HALF, INFINITY, ONE, TWO, ZERO, f64
@@ -42,6 +42,7 @@ from .modes import (
     find_rest,
     follow_slip,
     has_modes,
+    is_surface,
     let_go,
     most_tries,
     settle_modes,
@@ -50,6 +51,7 @@ from .modes import (
 )
 from .pairs import C_AT, COUNT_AT, EXPLICIT, IMPLICIT, SOLVES, STAGES
 from .rosenbrock import factor_soft, finish_stage, implicit_error, set_implicit_stage
+from .surfaces import has_surfaces, is_rough
 
 NEGLIGIBLE = wp.constant(wp.float64(0.3))  # a projection this small against atol leaves the derivatives valid
 PER_SUB_STEP = wp.constant(wp.float64(7.0))  # evaluations, at most
@@ -68,12 +70,16 @@ SHORT = wp.constant(wp.float64(1e-4))  # of a nominal step: a sub-step so short 
 WORK_TOLERANCE = wp.constant(wp.float64(1e-10))
 WORK_NOISE = wp.constant(wp.float64(1e-8))  # of the energy there is, at most, where rounding makes more of it
 BOOKED = wp.constant(wp.float64(0.1))  # of rtol: error of motors' work in a sub-step, of the energy there is
-CAUTION = wp.constant(wp.float64(20.0))  # times tighter: near a singular position the estimate is too small
+CAUTION = wp.constant(wp.float64(20.0))  # times tighter: by a singular position or a rough surface estimates are low
 MIDST = wp.constant(wp.float64(0.55))  # of a sub-step: there, between far stages, it passes a singular position
 BETWEEN = wp.constant(wp.float64(0.15))  # of the way of such a sub-step no stage is nearer to the singular position
 TINY = wp.constant(wp.float64(1e-300))
 ROUNDING = wp.constant(wp.float64(1e-15))  # of positions [m, rad]
 TINY_STEP = wp.constant(wp.float64(1e-11))  # of a nominal step: a change of mode so near is here
+FELT = wp.constant(wp.float64(1e-3))  # error of a sub-step, of its tolerance, above which a surface in it bends forces
+MARGIN = wp.constant(wp.float64(1e-3))  # of the way to such a surface, that a sub-step ends short of it
+HOP = wp.constant(wp.float64(1e-9))  # of a nominal step: from so near it is passed
+MOST_LANDINGS = 60  # at surfaces in a nominal step; the rest of it is left to error control
 CROWDED = 5  # nominal steps that friction and limits are left to impulses where their changes crowd
 JUMP = wp.constant(wp.float64(1e-9))  # velocity error at the start of a step that is an impulse [m/s, rad/s]
 
@@ -95,7 +101,7 @@ def start_with_impulse(
             else:
                 left_out += 1
     if worst <= JUMP:
-        if worst > SMOOTH_ERROR or weakest < WEAK:
+        if worst > SMOOTH_ERROR or weakest < m.weak[0, w]:
             project_velocities(m, s, x, t, 0, w)
         return 0
     if left_out > 0:
@@ -143,6 +149,7 @@ class Progress:
     crossed: f64  # part of the sub-step at which a stage saw a change of mode, 0: none
     landing: f64  # size of a sub-step that ends at one, 0: none does [s]
     events: wp.int32  # changes of mode in the nominal step
+    surfaces: wp.int32  # and sub-steps that end at a surface, or short of it: see surfaces.py
     crowded: wp.int32  # nominal steps that friction and limits are left to impulses
     known: wp.int32  # 1: the contacts of this pose have been found
 
@@ -151,6 +158,12 @@ class Progress:
 def by_modes(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], p: Progress) -> bool:
     """Whether friction and limits have modes now: not where they are left to impulses, nor with the implicit pair."""
     return has_modes(m, x) and p.crowded == 0 and p.pair == EXPLICIT
+
+
+@wp.func
+def watches(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], p: Progress) -> bool:
+    """Whether a sub-step is to end where a mode changes or a surface is passed."""
+    return by_modes(m, x, p) or (has_surfaces(m) and p.surfaces < MOST_LANDINGS and p.pair == EXPLICIT)
 
 
 @wp.func
@@ -319,14 +332,14 @@ def note_strength(start: Progress, stage: int, weakest: f64) -> Progress:
 
 @wp.func
 def see_change(
-    m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], p: Progress, stage: int, w: int
+    m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], p: Progress, stage: int, t: f64, w: int
 ) -> f64:
-    """Part of the sub-step at which a stage saw a change of mode first, 0: none has yet, or it ends at one."""
-    if p.crossed > ZERO or p.landing > ZERO:
+    """Part of the sub-step at which a stage saw a change first, 0: none has yet, or it ends at one."""
+    if p.crossed > ZERO or p.landing > ZERO or not watches(m, x, p):
         return p.crossed
     if stage == 0:
-        start_watch(x, w)
-    elif watch(m, s, x, x.watch_end, w):
+        start_watch(m, x, t, w)
+    elif watch(m, s, x, x.watch_end, t, by_modes(m, x, p), w):
         return m.tableau[p.pair + C_AT + stage]
     return ZERO
 
@@ -387,14 +400,13 @@ def run_stages(
             jumped = int(1)
             if start_with_impulse(m, s, x, p.t, p.first, w) != 0:
                 continue
-        if modal:
-            if stage == 0 and p.ready == 0 and not settle_modes(m, s, x, w):
-                tries += 1
-                if tries <= most_tries(x):
-                    continue
-                p.mode = MUST_BE_IMPULSIVE
-                return p
-            p.crossed = see_change(m, s, x, p, stage, w)
+        if modal and stage == 0 and p.ready == 0 and not settle_modes(m, s, x, w):
+            tries += 1
+            if tries <= most_tries(x):
+                continue
+            p.mode = MUST_BE_IMPULSIVE
+            return p
+        p.crossed = see_change(m, s, x, p, stage, at, w)
         if p.fresh != 0:
             p.fresh = int(0)
             p.pair = first_pair(m, x, p.pair, size, w)
@@ -426,10 +438,12 @@ def take_smooth(
         order = f64(3.0)
     else:
         error = step_error(m, s, x, size, m.options[Option.rtol], m.options[Option.atol], w)
-    if p.weakest < WEAK:
+    if p.weakest < m.weak[0, w]:
         of_speed, of_work = noise(m, s, p, size, w)
         error *= CAUTION / (ONE + of_speed / m.options[Option.atol])
         work_tolerance = WORK_TOLERANCE + of_work
+    if is_rough(m, x, w):
+        error *= CAUTION
     if p.pair == EXPLICIT and m.bilateral.shape[0] > 0 and size > SHORT * m.nominal_h[0]:
         error = wp.max(error, work_error(m, s, x, size, work_tolerance, w))
     allowed = ONE
@@ -438,13 +452,9 @@ def take_smooth(
     modal = by_modes(m, x, p)
     passed = not modal and limits_passed(m, s, x, w)
     opened = bool(False)
-    if p.crossed > ZERO and error <= allowed:
-        p.landing = size * locate(m, s, x, p.t, size, p.crossed, w)
-        if p.landing > ZERO:
-            return_to_start(s, x, w)
-            refresh_geometry(m, s, x, w)
-            if p.landing <= TINY_STEP * m.nominal_h[0]:
-                p = change_modes(m, s, x, p, w)
+    if p.crossed > ZERO and p.pair == EXPLICIT:
+        p = find_landing(m, s, x, p, size, error / allowed, w)
+        if p.crossed > ZERO:
             return p
     if error <= allowed and not passed:
         off, left = close_joints(m, s, x, p.t + size, p.weakest, w)
@@ -469,7 +479,7 @@ def take_smooth(
         p.mode = MUST_BE_IMPULSIVE
     elif wp.isfinite(error):
         p.h = next_size(size, error / allowed, order)
-        if p.weakest < WEAK and p.pair == EXPLICIT and p.aimed == 0:
+        if p.weakest < m.weak[0, w] and p.pair == EXPLICIT and p.aimed == 0:
             p = aim(m, p, size)
     else:
         p.h = f64(0.1) * size
@@ -481,15 +491,56 @@ def take_smooth(
 
 
 @wp.func
+def find_landing(
+    m: wp.ref[SystemArrays],
+    s: wp.ref[StateArrays],
+    x: wp.ref[WorkArrays],
+    start: Progress,
+    size: f64,
+    error: f64,
+    w: int,
+) -> Progress:
+    """After a sub-step in which a mode changed or a surface was passed: back to its start, and how far to go then.
+
+    p.crossed is 0 where there is nothing to land at, or the sub-step is too coarse to tell. Forces jump where a flat
+    face goes in: a sub-step that feels it ends short of there, nearer and nearer, and at last hops over it.
+    """
+    p = start
+    modal = by_modes(m, x, p)
+    if not (error <= ONE or (wp.isfinite(error) and is_surface(x, w))):
+        p.crossed = ZERO
+        return p
+    part = locate(m, s, x, p.t, size, p.crossed, modal, w)
+    if part == ZERO or (error > ONE and not is_surface(x, w)):
+        p.crossed = ZERO
+        return p
+    return_to_start(s, x, w)
+    refresh_geometry(m, s, x, w)
+    p.landing = size * part
+    if not is_surface(x, w):
+        if p.landing <= TINY_STEP * m.nominal_h[0]:
+            p = change_modes(m, s, x, p, w)
+    elif error <= FELT:
+        p.landing = wp.max(p.landing, TINY_STEP * m.nominal_h[0])
+    elif p.landing <= HOP * m.nominal_h[0]:
+        p.landing = TWO * p.landing
+    else:
+        p.landing = (ONE - MARGIN) * p.landing
+    return p
+
+
+@wp.func
 def change_modes(
     m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], start: Progress, w: int
 ) -> Progress:
-    """At the end of a sub-step that ends at a change of mode: the next begins anew, by impulses if changes crowd."""
+    """At the end of a sub-step that ends at a change: the next begins anew, by impulses if changes of mode crowd."""
     p = start
-    let_go(m, s, x, w)
+    if let_go(m, s, x, w) > 0:
+        p.events += 1
+    else:
+        p.surfaces += 1
     p.landing = ZERO
     p.ready = int(0)
-    p.events += 1
     if p.events > MOST_EVENTS:
         p.crowded = CROWDED
     return p

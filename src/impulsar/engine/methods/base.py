@@ -83,6 +83,10 @@ class Method(Protocol):
         """A longer nominal step is divided into equal parts [s]."""
         return float("inf")
 
+    def longest_step_of(self, system: System) -> float:
+        """The same in a system: shorter where something there is too fast for it [s]."""
+        return self.longest_step
+
     @property
     def fixed_substeps(self) -> int:
         """Sub-steps that each part takes whatever happens, if it is known."""
@@ -130,6 +134,26 @@ def touching_kernel(method: Any) -> wp.Kernel:
     if kernel is None:
         raise ModelError(f"method {method.name}: has no contact; take another, or shapes without materials")
     return kernel
+
+
+COMPILED = ("simgc", "direct")  # methods whose steps engine/compile takes
+
+
+def can_compile(method: Any, system: System) -> bool:
+    """Whether steps can be compiled for one mechanism."""
+    return method.name in COMPILED and not system.counts.contacts and system.device == "cpu"
+
+
+def refuse_compiling(method: Any, system: System) -> None:
+    """Raise ModelError, in words, where steps cannot be compiled for one mechanism."""
+    if can_compile(method, system):
+        return
+    if method.name not in COMPILED:
+        raise ModelError(
+            f"world: compile: method {method.name} is not compiled; take {' or '.join(COMPILED)}, or 'off'"
+        )
+    cause = "a mechanism with contacts" if system.counts.contacts else f"device {system.device}"
+    raise ModelError(f"world: compile: {cause} is not compiled; take 'off'")
 
 
 def sweeps_in(budget: float, endless: Any, trial: Trial) -> int:

@@ -45,8 +45,9 @@ from ..integrate.substeps import (
 from ..options import Option
 from ..report import check_state, report_substeps, report_velocities, start_report
 from ..spatial import ONE, ZERO, f64
+from ..start.tyre_steps import longest_tyre_step
 from ..state import Block, Counts, StateArrays, WorkArrays
-from ..system import SystemArrays
+from ..system import System, SystemArrays
 from ..system.measured import BROKEN
 from ..system.rank import PLAY
 from .base import STEP, Method, apart
@@ -98,6 +99,9 @@ class Direct(Method):
     @property
     def fixed_substeps(self) -> int:
         return self.substeps
+
+    def longest_step_of(self, system: System) -> float:
+        return self.substeps * longest_tyre_step(system) if self.substeps else self.longest_step
 
     @property
     def play(self) -> float:

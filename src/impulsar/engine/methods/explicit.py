@@ -11,7 +11,9 @@ import warp as wp
 
 from ..integrate.control import KEPT
 from ..integrate.pairs import STAGES, STEADY, tableaux
+from ..start.tyre_steps import longest_tyre_step
 from ..state import Block, Counts
+from ..system import System
 from ..system.rank import PLAY
 from .base import STEP, Method
 from .direct import PAIRS, direct_kernel
@@ -51,6 +53,9 @@ class Explicit(Method):
     @property
     def most_work(self) -> int:
         return self.iterations
+
+    def longest_step_of(self, system: System) -> float:
+        return longest_tyre_step(system) if self.integrator in STEADY else self.longest_step
 
     @property
     def play(self) -> float:

@@ -34,7 +34,7 @@ from ..options import own_options
 from ..report import check_state, report_substeps, report_velocities, start_report
 from ..solve.direct import apply_multipliers, factor_bilateral, solve_bilateral, solve_rows
 from ..solve.project import load_position_errors, report_worst
-from ..solve.saturate import saturate_motors
+from ..solve.saturate import SATURATIONS, saturate_motors
 from ..spatial import HALF, ZERO, f64, spatial, zero3
 from ..state import StateArrays, WorkArrays
 from ..system import System, SystemArrays
@@ -43,7 +43,6 @@ from .base import Method
 from .refusals import refuse_inner_states, refuse_jumps
 
 Own = own_options("correct", "stiffness")
-ROUNDS = 4  # of motors that turn out to be too weak
 
 
 @dataclass(frozen=True)
@@ -116,7 +115,7 @@ def solve_velocities(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[
         reach = h
     end = just_before(t)
     rounds = int(0)
-    while rounds < ROUNDS:
+    while rounds < SATURATIONS:
         if rounds > 0:
             factor_bilateral(m, x, w)
         factor_tangent(m, x, reach, h, w)
@@ -130,10 +129,12 @@ def solve_velocities(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[
                     if motor.is_servo(x, r, w):  # on its target, as far as velocities say, a step later
                         miss += motor.error(m, s, x, r, end, w) / h
                     x.multiplier[i, w] = x.multiplier[i, w] - miss / h
+                    if rounds == 0:
+                        x.rhs[i, w] = x.multiplier[i, w]
         solve_rows(m, x, m.solvable.shape[0], w)
         rounds += 1
-        if saturate_motors(m, x, w) == 0:
-            rounds = ROUNDS
+        if saturate_motors(m, x, m.solvable.shape[0], rounds, w) == 0:
+            rounds = SATURATIONS
     for i in range(m.solvable.shape[0]):
         force = x.multiplier[i, w]
         if force != ZERO:

@@ -27,8 +27,9 @@ from ..solve.cones import share_cone_mass
 from ..solve.sticking import stick
 from ..solve.sweep import start_pseudo, sweep, warm_start
 from ..spatial import ONE, ZERO
+from ..start.tyre_steps import longest_tyre_step
 from ..state import StateArrays, WorkArrays
-from ..system import SystemArrays
+from ..system import System, SystemArrays
 from .base import Method, Trial, apart, sweeps_in
 
 
@@ -65,6 +66,9 @@ class Simgc(Method):
     def longest_step(self) -> float:
         return self.max_step
 
+    def longest_step_of(self, system: System) -> float:
+        return min(self.max_step, longest_tyre_step(system))
+
     def check(self) -> None:
         """Raise ValueError at a wrong option."""
         if not self.epsilon >= 0.0:
@@ -97,8 +101,8 @@ def step(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays],
     limit = int(m.options[Option.limit])
     rows = int(0)
     iterations = int(0)
-    total_over(m, s, x, t, ZERO, h, w)
     book_forces(m, s, x, t, ZERO, h, w)
+    total_over(m, s, x, t, ZERO, h, w)
     if is_last:
         start_reactions(m, x, h, w)
     leave_out_products(m, x, ONE, w)

@@ -37,8 +37,8 @@ def touching_step(
     h = m.h[0]
     t = s.time[0, w]
     limit = int(m.options[Option.limit])
-    total_over(m, s, x, t, ZERO, h, w)
     book_forces(m, s, x, t, ZERO, h, w)
+    total_over(m, s, x, t, ZERO, h, w)
     if is_last:
         start_reactions(m, x, h, w)
     leave_out_products(m, x, ONE, w)

@@ -33,7 +33,6 @@ DEPENDENT = wp.constant(wp.float64(NEAR**2))  # strength of a row that depends o
 ROUNDING = wp.constant(wp.float64(1e-14))  # pivot, of its diagonal, that is nothing but rounding
 CHOOSE = wp.constant(wp.float64(1e-4))  # strength below which spare rows may take over,
 STRONGER = wp.constant(wp.float64(100.0))  # if they are so many times as strong
-WEAK = wp.constant(wp.float64(1e-2))  # strength below which positions are taken as near to singular ones
 
 
 @wp.func
@@ -104,7 +103,7 @@ def factor_bilateral(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], w: int) -> 
     n = m.bilateral.shape[0]
     fill_products(m, x, n, True, w)
     weakest = factor_rows(m, x, n, True, w)
-    if weakest < WEAK:
+    if weakest < m.weak[0, w]:
         fill_products(m, x, n, False, w)
         weakest = factor_rows(m, x, n, True, w)
         fill_products(m, x, n, True, w)

@@ -31,7 +31,7 @@ from ..coordinates.tree import kinematics
 from ..spatial import ONE, ZERO, f64
 from ..state import State, StateArrays, WorkArrays, allocate_work
 from ..system import System, SystemArrays
-from ..system.rank import strongest
+from ..system.rank import strongest, weak_below
 from ..system.slots import CLOSURE, COUPLING, IDLE, Slot
 from ..system.tree import JointKey, has_loop
 
@@ -76,6 +76,7 @@ class Choice:
 
     basis: list[int]
     idle: list[int]
+    weak: float  # strength below which a singular position is near
     opening: float  # largest of a row that is left out, in the poses looked at [rad, sizes]
 
 
@@ -183,8 +184,20 @@ class Loops:
             self.close(kept)
             home = self.state.read("q").copy()
         opening = float(np.abs(error[:, poses]).max(initial=0.0))
-        idle = self._idle(J, random, tolerance)
-        return Choice(best_basis(J[poses], kept, tolerance, self._worth), idle, opening)
+        basis = best_basis(J[poses], kept, tolerance, self._worth)
+        weak = weak_below(self._usual(poses, basis))
+        return Choice(basis, self._idle(J, random, tolerance), weak, opening)
+
+    def _usual(self, poses: list[int], basis: list[int]) -> float:
+        """Strength of the weakest of the rows that hold the mechanism, motors' too, as kernels judge it: the median."""
+        spare = set(np.delete(self.rows, basis).tolist())
+        held = [r for r in self.system.arrays.bilateral.numpy().tolist() if r not in spare]
+        found = []
+        for own in self.system.dense_rows(self.work.J.numpy(), poses)[:, held]:
+            rows = self.system.scaled_rows(own, held)
+            rows = rows[np.abs(rows).max(axis=1) > 0.0]  # a motor that is no row has none
+            found.append((np.diag(np.linalg.qr(rows.T, mode="r")) ** 2).min(initial=1.0))
+        return float(np.median(found))
 
     def _missing(
         self, J: np.ndarray, error: np.ndarray, kept: list[int], poses: list[int], tolerance: float
@@ -278,6 +291,8 @@ def choose_rows(system: System, tolerance: float, start: Callable[[System, int],
     held = [r for r, slot in enumerate(system.slots) if slot.kind in (CLOSURE, COUPLING)]
     slack = SHARE * np.array([choice.opening for choice in choices]) ** 2  # tilts shift the rows kept by their square
     system.spare_rows(basis, basis[held].sum(axis=0), slack)
+    if system.coordinates == "generalized":  # rows of free bodies are their joints', and strong
+        system.replace_parameter("weak", np.array([[choice.weak for choice in choices]]))
 
 
 def spare_rows(model: Model, tolerance: float, device: str) -> set[tuple]:

@@ -93,6 +93,7 @@ class SystemArrays:
     basis: wp.array2d(dtype=f64)  # 1: of the rows that hold the mechanism, 0: spare, the others imply it
     rank: wp.array2d(dtype=f64)  # [1, world] of the closures and couplings together
     slack: wp.array2d(dtype=f64)  # [1, world] error of the rows kept that leaving out others may mean [rad, lengths]
+    weak: wp.array2d(dtype=f64)  # [1, world] strength of the weakest row below which a singular position is near
     spares: wp.array(dtype=wp.int32)  # [1] 1: some rows are spare and the method leaves them out
     slot_a: wp.array2d(dtype=f64)  # parameters of its kind: engine/constrain/ has their names
     slot_b: wp.array2d(dtype=f64)

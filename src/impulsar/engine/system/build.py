@@ -41,6 +41,7 @@ from .contacts import MOST_ROWS, contact_room
 from .extents import METRES, ROUNDING, SPATIAL, bodies_of, characteristic_length, exact_axes, extent
 from .fluids import pieces_of
 from .numbers import numbers_of
+from .rank import WEAK
 from .roads import roads_of, tyre_sets
 from .sensing import sensor_rows
 from .slots import BILATERAL, COUPLING, FRICTION, HAND, IDLE, MODAL, SOFT, Slot, SlotBuilder, SlotKey, joint_blocks
@@ -577,7 +578,7 @@ class System:
         largest = 1e300  # stands for no bound
         self._shared(f64, slot_a=[min(slot.a, largest) for slot in slots], slot_b=[slot.b for slot in slots])
         self._shared(f64, slot_c=[slot.c for slot in slots], slot_d=[slot.d for slot in slots])
-        self._shared(f64, basis=np.ones(len(slots)), rank=[len(self._bilateral)], slack=[0.0])
+        self._shared(f64, basis=np.ones(len(slots)), rank=[len(self._bilateral)], slack=[0.0], weak=[WEAK])
         in_metres = [(slot.kind != COUPLING and slot.code in METRES) or self._couples_slides(slot) for slot in slots]
         slides = [code_slides(code) for code in self._dof_kind]
         in_slides = np.zeros(self._coordinates, np.int32)

@@ -6,6 +6,7 @@ is kept of a piece is per unit of the fluid's density or viscosity, so that thes
 
     added mass        Lamb 1932 §114, with α = abc ∫ dλ / ((a² + λ) Δ) = 2/3 abc R_D(b², c², a²), β, γ likewise
                       m_x = ρ V α / (2 - α)      I_x = ρ V/5 (b² - c²)² (γ - β) / (2 (b² - c²) + (b² + c²)(β - γ))
+                      of a box m_x by DNV-RP-C205 (`box_added_mass`)
     viscous drag      Lamb 1932 §339: F_x = 16 π μ abc u / (χ + α a²), χ = 2 abc R_F(a², b², c²); of a ball 6 π μ R u
                       Jeffery 1922: T_x = 16 π μ abc (b² + c²) ω / (3 (b² β + c² γ)); of a ball 8 π μ R³ ω
     quadratic drag    ½ ρ C A |u| u_x by the projected area A and a coefficient C for each axis (docs/fluid.md)
@@ -39,6 +40,13 @@ SIDES = 128  # of a cone as a pyramid of the same volume
 FACE_ON = 1.05  # C of a cube, face on
 ALONG_CAPSULE = 0.25
 ACROSS = ((1.0, 2.0, 5.0, 10.0, 20.0, 1e9), (0.64, 0.68, 0.74, 0.82, 0.91, 1.2))  # C of cylinders by length / diameter
+# DNV-RP-C205 tables D-1 and D-2, of a plate a × b, a ≤ b, made c thick the way it moves:
+PLATE = (  # C by a / b of a thin one, of ρ π/4 a² b
+    (0.0, 1 / 10, 1 / 8, 1 / 5, 1 / 4, 1 / 3, 1 / 2.5, 1 / 2, 1 / 1.5, 1 / 1.25, 1.0),
+    (1.0, 0.947, 0.934, 0.897, 0.872, 0.830, 0.801, 0.757, 0.690, 0.642, 0.579),
+)
+THICK = ((0.0, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0), (1.0, 1.14, 1.21, 1.36, 1.51, 1.70, 1.98, 2.23))  # by c / a, b ≫ a
+PRISM = ((1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 10.0), (0.68, 0.36, 0.24, 0.19, 0.15, 0.13, 0.11, 0.08))  # ρ a² c, b = a
 ALONG = ((0.5, 1.0, 2.0, 4.0, 8.0), (1.15, 0.90, 0.85, 0.87, 0.99))
 
 
@@ -57,11 +65,13 @@ class Piece:
     area: np.ndarray
     coefficient: np.ndarray
     triangles: np.ndarray
+    mass: np.ndarray | None = None  # added mass along its axes per density, where it is not the ellipsoid's [m³]
 
     def numbers(self) -> np.ndarray:
         """As `Wet` has them."""
         semi = semi_axes(self.volume, self.second)
         mass, spin = added_mass(self.volume, semi)
+        mass = mass if self.mass is None else self.mass
         stokes, stokes_turning = viscous_drag(semi)
         turning, turning_drag = np.zeros(3), np.zeros(3)
         if self.kind != BALL:
@@ -110,6 +120,25 @@ def added_mass(volume: float, semi: np.ndarray) -> tuple[np.ndarray, np.ndarray]
             beta, gamma = alpha[y], alpha[z]
             spin[x] = volume / 5 * (b - c) ** 2 * (gamma - beta) / (2 * (b - c) + (b + c) * (beta - gamma))
     return volume * alpha / (2 - alpha), spin
+
+
+def box_added_mass(edges: np.ndarray) -> np.ndarray:
+    """Added mass of a box along its edges per density [m³].
+
+    That of a plate as wide as the box, times what its thickness c adds: known where the plate is a square, and where
+    it is long; between them by a / b.
+    """
+    out = np.zeros(3)
+    of_prism = np.array(PRISM[0]) * PRISM[1] / (math.pi / 4 * PLATE[1][-1])
+    for x in range(3):
+        c, (a, b) = edges[x], sorted((edges[x - 2], edges[x - 1]))
+        long = np.interp(c / a, *THICK)
+        square = np.interp(c / a, PRISM[0], of_prism)
+        if c < a:
+            square = 1 + (long - 1) * (of_prism[0] - 1) / (THICK[1][THICK[0].index(1.0)] - 1)
+        thick = long + (square - long) * a / b
+        out[x] = math.pi / 4 * a**2 * b * np.interp(a / b, *PLATE) * thick
+    return out
 
 
 def viscous_drag(semi: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -161,7 +190,8 @@ def piece_of(shape: Shape) -> Piece:
     area = np.abs(normals).sum(axis=0) / 2
     reach = float(np.linalg.norm(own.reshape(-1, 3), axis=1).max())
     place = shape.offset + R_BS @ centre
-    return Piece(SOLID, place, R_BS @ axes, volume, second, reach, 0.0, 0.0, area, zero + FACE_ON, own)
+    mass = box_added_mass(np.asarray(shape.size, float)) if isinstance(shape, Box) else None
+    return Piece(SOLID, place, R_BS @ axes, volume, second, reach, 0.0, 0.0, area, zero + FACE_ON, own, mass)
 
 
 def triangles_of(shape: Shape) -> np.ndarray:

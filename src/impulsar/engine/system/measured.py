@@ -1,5 +1,9 @@
 """Rows of what steps measure."""
 
+from collections.abc import Sequence
+
+import numpy as np
+
 # Of WorkArrays.energy.
 KINETIC, POTENTIAL, ELASTIC = 0, 1, 2
 
@@ -22,3 +26,25 @@ CONTACT_RESIDUAL = 17  # worst error of contacts after a solve, of the largest i
 OVERLAP = 19  # deepest that was left by a projection [m]
 CONTACTS = 18  # that were found last, also such as may come
 UNBOOKED = 20  # energy in motion and springs that is from nowhere, of all that the books account for
+
+SUMS = [TOTAL_ITERATIONS, SUB_STEPS, ENDED_BY_LIMIT, MODE_CHANGES]
+WORST = [  # rows of a report of which the largest counts
+    *(MOST_ITERATIONS, BROKEN, COARSE, ROWS_LEFT_OUT),
+    *(CONTACTS_LEFT_OUT, CONTACT_RESIDUAL, OVERLAP),
+]
+RESIDUALS = (  # and where it is
+    (POSITION_RESIDUAL, POSITION_SLOT),
+    (VELOCITY_RESIDUAL, VELOCITY_SLOT),
+)
+
+
+def together(raws: Sequence[np.ndarray]) -> np.ndarray:
+    """Rows of several reports, one after the other, as those of one [row, world]."""
+    every = np.stack(raws)
+    found, worlds = every[-1].copy(), np.arange(every.shape[2])
+    found[SUMS] = every[:, SUMS].sum(axis=0)
+    found[WORST] = every[:, WORST].max(axis=0)
+    for row, slot in RESIDUALS:
+        worst = every[:, row].argmax(axis=0)
+        found[row], found[slot] = every[worst, row, worlds], every[worst, slot, worlds]
+    return found

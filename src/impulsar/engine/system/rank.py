@@ -7,13 +7,23 @@ tolerance alone:
     by construction     pivots up to the play of the bearings, `World(redundancy=...)`: such a row is redundant
     at this instant     pivots up to NEAR, or up to the joints' errors where these are larger: a singular position
 
-The kernels judge instants by the same rule (engine/solve/direct.py), where a strength is the square of a pivot.
+The kernels judge instants by the same rule (engine/solve/direct.py), where a strength is the square of a pivot. Where
+it is below WEAK they take care, for a singular position is near. The levers of some mechanisms are short against their
+size, a car's knuckles against the car: those that are weaker than that in ordinary poses are near one where a share
+OF_USUAL of their usual strength is left.
 """
 
 import numpy as np
 
 PLAY = 1e-4  # of a bearing [rad, or lengths over the mechanism's size]: the default by construction
 NEAR = 1e-5  # of a singular position [rad, sizes]
+WEAK = 1e-2  # strength of the weakest row below which a singular position is near
+OF_USUAL = 0.1  # of the usual strength, where that is below WEAK
+
+
+def weak_below(usual: float) -> float:
+    """Strength below which a mechanism of a usual one is near a singular position."""
+    return WEAK if usual >= WEAK else OF_USUAL * usual
 
 
 def strongest(J: np.ndarray, tolerance: float, worth: np.ndarray) -> list[int]:

@@ -1,0 +1,33 @@
+/**
+ * Time between pictures where the processor draws: it computes the motion too, and hears the user. As long as a picture
+ * took, from its commands to its last pixel, none is drawn.
+ */
+
+const LONGEST = 100; // [ms], on a machine that is busy with something else
+
+export class Rest {
+  private fence: WebGLSync | null = null;
+  private began = 0; // the picture that is being drawn [ms]
+  private end = 0; // before this time no other is [ms]
+
+  constructor(private readonly gl: WebGL2RenderingContext) {}
+
+  /** A picture has been ordered. */
+  begin(now: number): void {
+    this.began = now;
+    this.fence = this.gl.fenceSync(this.gl.SYNC_GPU_COMMANDS_COMPLETE, 0);
+    this.gl.flush();
+  }
+
+  /** May the next be drawn? */
+  isOver(now: number): boolean {
+    if (this.fence) {
+      const isDrawn = this.gl.getSyncParameter(this.fence, this.gl.SYNC_STATUS) === this.gl.SIGNALED;
+      if (!isDrawn) return this.gl.isContextLost();
+      this.gl.deleteSync(this.fence);
+      this.fence = null;
+      this.end = now + Math.min(now - this.began, LONGEST);
+    }
+    return now >= this.end;
+  }
+}

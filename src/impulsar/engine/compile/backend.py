@@ -1,0 +1,81 @@
+"""Compiled text on the CPU, by the compiler that Warp carries; objects are kept beside Warp's own.
+
+An object's name is made of the text, the compiler's version and the processor, and of its own checksum: one that was
+spoiled on the disk is compiled again.
+"""
+
+import hashlib
+import itertools
+import os
+import threading
+import zlib
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+
+import warp as wp
+from warp._src import build, context
+
+from ..machine import machine_key
+
+FLAGS = "-march=native -w"
+LEVEL = 2  # of optimisation
+FOLDER = "impulsar-compiled"  # in Warp's cache
+KEPT = 512  # objects in the folder
+
+_lock = threading.Lock()
+_count = itertools.count()
+
+
+def compile_text(text: str, name: str) -> int:
+    """The address of a function of a text, compiled or from the cache."""
+    with _lock:
+        return _loaded(text, name)
+
+
+@cache
+def _loaded(text: str, name: str) -> int:
+    key = hashlib.blake2b("\n".join((text, FLAGS, str(LEVEL), machine_key())).encode(), digest_size=16).hexdigest()
+    folder = Path(wp.config.kernel_cache_dir) / FOLDER
+    folder.mkdir(parents=True, exist_ok=True)
+    path = _kept(folder, key) or _compiled(folder, key, text)
+    handle = f"impulsar_{key}_{next(_count)}".encode()
+    llvm = context.runtime.llvm
+    if llvm.wp_load_obj(str(path).encode(), handle, wp.config.legacy_cpu_linker) != 0:
+        raise RuntimeError(f"the compiled step {path} cannot be loaded; delete it")
+    return llvm.wp_lookup(handle, name.encode())
+
+
+def _kept(folder: Path, key: str) -> Path | None:
+    """An object of this key that is as it was written."""
+    for path in folder.glob(f"{key}-*.o"):
+        with suppress(OSError):
+            if path.stem.rpartition("-")[2] == _sum(path):
+                return path
+            path.unlink()
+    return None
+
+
+def _sum(path: Path) -> str:
+    return f"{zlib.crc32(path.read_bytes()):08x}"
+
+
+def _compiled(folder: Path, key: str, text: str) -> Path:
+    source, beside = (folder / f"{key}.{os.getpid()}.{end}" for end in ("cpp", "tmp"))
+    source.write_text(text, encoding="utf-8")
+    try:
+        build.build_cpu(str(beside), str(source), fuse_fp=False, extra_flags=FLAGS, optimization_level=LEVEL)
+        path = folder / f"{key}-{_sum(beside)}.o"
+        beside.replace(path)
+    finally:
+        for file in (source, beside):
+            file.unlink(missing_ok=True)
+    _prune(folder)
+    return path
+
+
+def _prune(folder: Path) -> None:
+    """Leave the newest objects only."""
+    with suppress(OSError):
+        for path in sorted(folder.glob("*.o"), key=lambda one: one.stat().st_mtime)[:-KEPT]:
+            path.unlink()

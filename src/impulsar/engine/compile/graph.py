@@ -1,0 +1,348 @@
+"""Arithmetic as a graph: what a step does to symbols, with constants folded and nothing computed twice.
+
+A node is an operation on nodes and constants. Every symbol carries the value that it has at a sample state. A branch
+on a symbol goes the sample's way and leaves a guard: a comparison that must come out the same for the graph to hold.
+
+Foldings keep bits: x + 0, 1 x, -(-x), a - (-b) and divisions by powers of two. Two do not keep all of them: 0 x is 0
+where x is no number, and zeros have no sign. So a result that was no number may be one; a caller who must know looks
+at the state, which then has one that is none.
+"""
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple
+
+from ...author.errors import ModelError
+
+
+class Untraceable(ModelError):
+    """A step that cannot be written out as straight lines."""
+
+
+class Guard(NamedTuple):
+    """A comparison that must come out as it did at the sample: op is <, <= or ==, or `finite` of the first alone."""
+
+    op: str
+    left: "int | float"
+    right: "int | float"
+    held: bool
+
+
+def _divide(a: float, b: float) -> float:
+    if b != 0.0:
+        return a / b
+    return math.nan if a == 0.0 or math.isnan(a) else math.copysign(math.inf, a) * math.copysign(1.0, b)
+
+
+def _or_nan(function: Callable[..., float]) -> Callable[..., float]:
+    """The function, no number where it has no value: as in C."""
+
+    def safe(*args: float) -> float:
+        try:
+            return function(*args)
+        except (ValueError, OverflowError):
+            return math.nan
+
+    return safe
+
+
+def round_away(a: float) -> float:
+    """To the nearest whole number, halves away from zero: as in C."""
+    return math.copysign(math.floor(abs(a) + 0.5), a) if abs(a) < 2.0**52 else a
+
+
+BINARY: dict[str, Callable[[float, float], float]] = {
+    "+": lambda a, b: a + b,
+    "-": lambda a, b: a - b,
+    "*": lambda a, b: a * b,
+    "/": _divide,
+    "max": lambda a, b: a if a > b else b,
+    "min": lambda a, b: a if a < b else b,
+    "atan2": math.atan2,
+    "pow": _or_nan(math.pow),
+}
+UNARY: dict[str, Callable[[float], float]] = {
+    "neg": lambda a: -a,
+    "abs": abs,
+    "sqrt": _or_nan(math.sqrt),
+    "sin": _or_nan(math.sin),
+    "cos": _or_nan(math.cos),
+    "tan": _or_nan(math.tan),
+    "asin": _or_nan(math.asin),
+    "acos": _or_nan(math.acos),
+    "atan": math.atan,
+    "exp": _or_nan(math.exp),
+    "log": _or_nan(math.log),
+    "tanh": math.tanh,
+    "floor": _or_nan(lambda a: float(math.floor(a))),
+    "round": _or_nan(round_away),
+}
+COMMUTES = ("+", "*")
+TESTS: dict[str, Callable[[float, float], bool]] = {
+    "<": lambda a, b: a < b,
+    "<=": lambda a, b: a <= b,
+    "==": lambda a, b: a == b,
+}
+INPUT = "input"
+
+
+class Graph:
+    """Nodes in the order in which they were made, so that arguments come first; inputs by name; guards."""
+
+    def __init__(self) -> None:
+        self.nodes: list[tuple] = []  # (op, *arguments): an int is a node, a float a constant
+        self.values: list[float] = []  # at the sample
+        self.inputs: dict[Any, int] = {}  # node of each input, by what the caller calls it
+        self.guards: dict[Guard, None] = {}  # in order
+        self._table: dict[tuple, int] = {}
+
+    def input(self, name: Any, value: float) -> "Scalar":
+        """The symbol of an input; the same one for the same name."""
+        if name not in self.inputs:
+            self.inputs[name] = self._add((INPUT, len(self.inputs)), value)
+        return Scalar(self, self.inputs[name])
+
+    def _add(self, node: tuple, value: float) -> int:
+        self.nodes.append(node)
+        self.values.append(float(value))
+        return len(self.nodes) - 1
+
+    def make(self, op: str, *args: "int | float") -> "int | float":
+        """A node for an operation, or what it folds to."""
+        if all(isinstance(a, float) for a in args):
+            return float((BINARY.get(op) or UNARY[op])(*args))
+        folded = self._fold(op, *args)
+        if folded is not None:
+            return folded
+        if op in COMMUTES and _later(args[0], args[1]):
+            args = (args[1], args[0])
+        key = (op, *args)
+        at = self._table.get(key)
+        if at is None:
+            value = (BINARY.get(op) or UNARY[op])(*(self.value(a) for a in args))
+            at = self._table[key] = self._add(key, value)
+        return at
+
+    def _fold(self, op: str, a: "int | float", b: "int | float" = 0.0) -> "int | float | None":
+        """What is simpler than an operation and has the same value; None: nothing is."""
+        if op == "+":
+            return self._fold_sum(a, b)
+        if op == "-":
+            return self._fold_difference(a, b)
+        if op == "*":
+            return self._fold_product(a, b)
+        if op == "/":
+            if isinstance(a, float) and a == 0.0:
+                return 0.0
+            if isinstance(b, float) and _is_power_of_two(b):
+                return self.make("*", a, 1.0 / b)
+        inner = self._negated(a)
+        if op == "neg":
+            return inner
+        if inner is not None and op in ("abs", "cos"):
+            return self.make(op, inner)
+        if inner is not None and op == "sin":
+            return self.make("neg", self.make("sin", inner))
+        return None
+
+    def _fold_sum(self, a: "int | float", b: "int | float") -> "int | float | None":
+        if _is(a, 0.0):
+            return b
+        if _is(b, 0.0):
+            return a
+        negated = self._negated(b)
+        if negated is not None:
+            return self.make("-", a, negated)
+        negated = self._negated(a)
+        return None if negated is None else self.make("-", b, negated)
+
+    def _fold_difference(self, a: "int | float", b: "int | float") -> "int | float | None":
+        if _is(b, 0.0):
+            return a
+        if _is(a, 0.0):
+            return self.make("neg", b)
+        if isinstance(a, int) and isinstance(b, int) and a == b:
+            return 0.0
+        negated = self._negated(b)
+        return None if negated is None else self.make("+", a, negated)
+
+    def _fold_product(self, a: "int | float", b: "int | float") -> "int | float | None":
+        for one, other in ((a, b), (b, a)):
+            if _is(one, 0.0):
+                return 0.0
+            if _is(one, 1.0):
+                return other
+            if isinstance(one, float) and one < 0.0:
+                return self.make("neg", self.make("*", -one, other))
+            negated = self._negated(one)
+            if negated is not None:
+                return self.make("neg", self.make("*", negated, other))
+        return None
+
+    def _negated(self, a: "int | float") -> "int | None":
+        """The node of which this one is the negative."""
+        if isinstance(a, int) and self.nodes[a][0] == "neg":
+            return self.nodes[a][1]
+        return None
+
+    def value(self, a: "int | float") -> float:
+        """Of an argument at the sample."""
+        return self.values[a] if isinstance(a, int) else a
+
+    def test(self, op: str, a: "int | float", b: "int | float") -> bool:
+        """How a comparison comes out at the sample; it becomes a guard."""
+        if isinstance(a, int) and a == b and isinstance(b, int):
+            return op != "<"
+        held = TESTS[op](self.value(a), self.value(b))
+        self.guards[Guard(op, a, b, held)] = None
+        return held
+
+    def test_finite(self, a: "int | float") -> bool:
+        """Whether a value is a number; that becomes a guard."""
+        held = math.isfinite(self.value(a))
+        if isinstance(a, int):
+            self.guards[Guard("finite", a, 0.0, held)] = None
+        return held
+
+    def live(self, roots: "Iterable[int | float]") -> list[int]:
+        """The nodes that these need, in order."""
+        needed: set[int] = set()
+        stack = [root for root in roots if isinstance(root, int)]
+        while stack:
+            at = stack.pop()
+            if at not in needed:
+                needed.add(at)
+                if self.nodes[at][0] != INPUT:
+                    stack += [a for a in self.nodes[at][1:] if isinstance(a, int)]
+        return sorted(needed)
+
+    def evaluate(self, given: dict, roots: "Sequence[int | float]") -> list[float]:
+        """Values of nodes where inputs have other values than at the sample: one by one, for tests and small things."""
+        values: dict[int, float] = {self.inputs[name]: float(value) for name, value in given.items()}
+        for at in self.live(roots):
+            op, *args = self.nodes[at]
+            if op != INPUT:
+                values[at] = (BINARY.get(op) or UNARY[op])(*(values[a] if isinstance(a, int) else a for a in args))
+        return [values[root] if isinstance(root, int) else root for root in roots]
+
+
+def _is(a: "int | float", constant: float) -> bool:
+    return isinstance(a, float) and a == constant
+
+
+def _later(a: "int | float", b: "int | float") -> bool:
+    """Whether two arguments that commute are to be exchanged: constants first, then by age."""
+    if isinstance(a, float) or isinstance(b, float):
+        return isinstance(b, float)
+    return a > b
+
+
+def _is_power_of_two(a: float) -> bool:
+    return math.isfinite(a) and abs(math.frexp(a)[0]) == 0.5 and math.isfinite(1.0 / a)
+
+
+def refer(a: Any) -> "int | float":
+    """A symbol or a number as an argument of a node; a zero has no sign."""
+    return a.at if isinstance(a, Scalar) else float(a) + 0.0
+
+
+def apply(op: str, *args: Any) -> Any:
+    """An operation on symbols and numbers."""
+    graph = next((a.graph for a in args if isinstance(a, Scalar)), None)
+    if graph is None:
+        return float((BINARY.get(op) or UNARY[op])(*(float(a) for a in args)))
+    made = graph.make(op, *(refer(a) for a in args))
+    return Scalar(graph, made) if isinstance(made, int) else made
+
+
+class Scalar:
+    """A number that is not known: a node of a graph. What needs to know it becomes a guard, or raises."""
+
+    __slots__ = ("at", "graph")
+
+    def __init__(self, graph: Graph, at: int):
+        self.graph, self.at = graph, at
+
+    @property
+    def value(self) -> float:
+        """At the sample."""
+        return self.graph.values[self.at]
+
+    def __add__(self, b: Any) -> Any:
+        return apply("+", self, b) if is_number(b) else NotImplemented
+
+    def __radd__(self, b: Any) -> Any:
+        return apply("+", b, self)
+
+    def __sub__(self, b: Any) -> Any:
+        return apply("-", self, b) if is_number(b) else NotImplemented
+
+    def __rsub__(self, b: Any) -> Any:
+        return apply("-", b, self)
+
+    def __mul__(self, b: Any) -> Any:
+        return apply("*", self, b) if is_number(b) else NotImplemented
+
+    def __rmul__(self, b: Any) -> Any:
+        return apply("*", b, self)
+
+    def __truediv__(self, b: Any) -> Any:
+        return apply("/", self, b) if is_number(b) else NotImplemented
+
+    def __rtruediv__(self, b: Any) -> Any:
+        return apply("/", b, self)
+
+    def __neg__(self) -> Any:
+        return apply("neg", self)
+
+    def _test(self, op: str, a: Any, b: Any) -> bool:
+        return self.graph.test(op, refer(a), refer(b))
+
+    def __lt__(self, b: Any) -> bool:
+        return self._test("<", self, b)
+
+    def __le__(self, b: Any) -> bool:
+        return self._test("<=", self, b)
+
+    def __gt__(self, b: Any) -> bool:
+        return self._test("<", b, self)
+
+    def __ge__(self, b: Any) -> bool:
+        return self._test("<=", b, self)
+
+    def __eq__(self, b: Any) -> bool:
+        return self._test("==", self, b)
+
+    def __ne__(self, b: Any) -> bool:
+        return not self._test("==", self, b)
+
+    def __bool__(self) -> bool:
+        return not self._test("==", self, 0.0)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def _refuse(self, what: str) -> Any:
+        raise Untraceable(f"a number that depends on the state is used as {what}")
+
+    def __int__(self) -> int:
+        """A whole number that the state keeps: that it is this one becomes a guard."""
+        if not self.value.is_integer() or not self._test("==", self, self.value):
+            return self._refuse("an integer")
+        return int(self.value)
+
+    def __index__(self) -> int:
+        return self._refuse("an index or a count")
+
+    def __float__(self) -> float:
+        return self._refuse("a constant")
+
+    def __mod__(self, b: Any) -> Any:
+        return self._refuse("a dividend of a remainder")
+
+    def __floordiv__(self, b: Any) -> Any:
+        return self._refuse("a dividend of a whole quotient")
+
+
+def is_number(a: Any) -> bool:
+    """A symbol or a number."""
+    return isinstance(a, Scalar | int | float)

@@ -1,0 +1,172 @@
+"""A method's step of one mechanism as a graph: from the state to the state, for a nominal step.
+
+The step is a function of the state's rows, of parameters that differ between worlds, and of nothing else: work arrays
+may not be read before they are written, so that what they hold outlives no step. All that a step keeps is followed,
+energy books and warm starts among them. What it only reports is not (`reports`): the last step of a launch is the
+generic kernel's, and the counts of those before it are known, since the way through a step is.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import warp as wp
+
+from ..constrain.frames import follow_loops
+from ..constrain.topology import list_rows
+from ..coordinates.tree import kinematics
+from ..integrate.clock import advance_clock
+from ..methods import direct, simgc
+from ..methods.base import refuse_compiling
+from ..state import State, WorkArrays
+from ..system import System
+from .graph import Graph, Guard, Untraceable, refer
+from .reports import Tally, tallying
+from .shim import type_of
+from .symbols import Array
+from .tracing import Arrays, Table, Unset, World, naming, traced
+
+STATE, PARAMETER = "state", "parameter"  # kinds of inputs: (STATE, row), (PARAMETER, array, part, component)
+FOLLOWED = ("channel_a", "channel_b", "channel_c", "channel_d")  # written while a world runs: never constants
+EMPTY = ("tau", "wrench", "listed")  # work arrays that a step leaves as it found them: empty
+
+
+@dataclass
+class TracedStep:
+    """A step as a graph. Inputs are named (STATE, row) and (PARAMETER, array, part, component)."""
+
+    graph: Graph
+    outputs: dict[int, "int | float"]  # row of the state: its value after the step
+    tally: Tally
+    constants: list[str]  # arrays of the system of which something is in it as a constant
+    guards: list[Guard] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.guards = list(self.graph.guards)
+
+    @property
+    def roots(self) -> "list[int | float]":
+        """All that has to be computed: new rows of the state, and what guards compare."""
+        compared = [side for guard in self.guards for side in (guard.left, guard.right)]
+        return [*self.outputs.values(), *compared]
+
+    @property
+    def operations(self) -> int:
+        """How many a step takes, comparisons apart."""
+        live = self.graph.live(self.roots)
+        return sum(self.graph.nodes[at][0] != "input" for at in live)
+
+
+def take_simgc(m: Any, s: Any, x: Any, w: int) -> None:
+    """A step of `simgc` from its state alone."""
+    traced(kinematics)(m, s, x, 0.0, w)
+    traced(follow_loops)(m, s, x, w)
+    traced(simgc.step)(m, s, x, False, w)
+
+
+def take_direct(m: Any, s: Any, x: Any, w: int) -> None:
+    """A nominal step of `direct` from its state alone."""
+    traced(kinematics)(m, s, x, 0.0, w)
+    traced(follow_loops)(m, s, x, w)
+    traced(direct.step)(m, s, x, False, w)
+    traced(advance_clock)(m, s, m.nominal_h[0], w)
+
+
+RECIPES: dict[str, Callable] = {"simgc": take_simgc, "direct": take_direct}
+
+
+def trace_step(method: Any, system: System, state: State, work: WorkArrays, world: int = 0) -> TracedStep:
+    """The step of a mechanism, along the way that it takes from the present state of a world."""
+    refuse_compiling(method, system)
+    graph = Graph()
+    tables = _Tables(graph, state, world)
+    m = Arrays("m", system.arrays, tables.parameter)
+    s = Arrays("s", state.arrays, tables.state)
+    x = Arrays("x", work, tables.work)
+    w = World(0)
+    with naming(), tallying() as tally:
+        traced(list_rows)(m, x, w)
+        RECIPES[method.name](m, s, x, w)
+    outputs = {}
+    for row, value in tables.written():
+        given = graph.inputs.get((STATE, row))
+        if given is None or refer(value) != given:
+            outputs[row] = refer(value)
+    return TracedStep(graph, outputs, tally, [name for name in tables.used if hasattr(system.arrays, name)])
+
+
+class _Tables:
+    """Makes tables of the engine's arrays: constants, inputs, and work that is empty."""
+
+    def __init__(self, graph: Graph, state: State, world: int):
+        self.graph, self.world = graph, world
+        self.rows = state.numpy()
+        self.start, self.stride = state.array.ptr, state.array.strides[0]
+        self.states: list[tuple[int, Table]] = []
+        self.used: dict[str, None] = {}  # arrays of the system of which something is a constant of the graph
+
+    def state(self, name: str, array: wp.array) -> Table:
+        """A block of the state: symbols; `method_at` is a constant."""
+        if array.dtype is not wp.float64:
+            return self.parameter(name, array)
+        first = (array.ptr - self.start) // self.stride if array.shape[0] else 0
+
+        def read(index: tuple[int, ...], by_world: bool) -> Any:
+            row = first + index[0]
+            return self.graph.input((STATE, row), self.rows[row, self.world])
+
+        table = Table(f"s.{name}", array.shape, None, read)
+        self.states.append((first, table))
+        return table
+
+    def written(self) -> list[tuple[int, Any]]:
+        """Rows of the state that were written, and what they are."""
+        return [(first + index[0], table.data[index]) for first, table in self.states for index in table.written]
+
+    def work(self, name: str, array: wp.array) -> Table:
+        """A work array: nothing is in it."""
+        kind = type_of(array.dtype)
+
+        def read(index: tuple[int, ...], by_world: bool) -> Any:
+            if name in EMPTY:
+                return kind()
+            return Unset(f"x.{name}{list(index)}")
+
+        return Table(f"x.{name}", array.shape, kind, read)
+
+    def parameter(self, name: str, array: wp.array) -> Table:
+        """An array of the system: constants, and inputs where worlds differ."""
+        data, kind = array.numpy(), type_of(array.dtype)
+
+        def read(index: tuple[int, ...], by_world: bool) -> Any:
+            if not by_world:
+                self.used[name] = None
+                return _constant(kind, data[index])
+            item = data[index]  # [world, ...]
+            mine = item[self.world]
+            if name not in FOLLOWED and (array.strides[1] == 0 or not (item != mine).any()):
+                self.used[name] = None
+                return _constant(kind, mine)
+            if np.issubdtype(data.dtype, np.integer):
+                raise Untraceable(f"m.{name}{list(index)} is another whole number in some worlds than in others")
+            return self._inputs(name, index[0], kind, mine)
+
+        return Table(f"m.{name}", array.shape, kind, read)
+
+    def _inputs(self, name: str, part: int, kind: Any, values: np.ndarray) -> Any:
+        """Symbols for a parameter that worlds have of their own."""
+        flat = np.ravel(values)
+        made = [self.graph.input((PARAMETER, name, part, k), value) for k, value in enumerate(flat)]
+        return made[0] if not (isinstance(kind, type) and issubclass(kind, Array)) else kind(*made)
+
+
+def _constant(kind: Any, value: Any) -> Any:
+    if isinstance(kind, type) and issubclass(kind, Array):
+        return kind(*np.ravel(value).tolist())
+    return kind(np.ravel(value)[0].item())
+
+
+def sample_outputs(step: TracedStep) -> dict[int, float]:
+    """The state's rows after the step, from the sample."""
+    return {row: step.graph.value(value) for row, value in step.outputs.items()}

@@ -1,0 +1,105 @@
+"""Compiled text: the graph's own values, in every world of a register, and worlds stopped where guards break."""
+
+import ctypes
+import math
+
+import numpy as np
+import pytest
+
+from impulsar.engine.compile.backend import compile_text
+from impulsar.engine.compile.emit_c import WIDTHS, driver, emit
+from impulsar.engine.compile.graph import Graph, apply
+from impulsar.engine.compile.launch import Run
+from impulsar.engine.compile.reports import Tally
+from impulsar.engine.compile.step import STATE, TracedStep
+
+
+def run(graph: Graph, outputs: dict, state: np.ndarray, steps: int, width: int) -> np.ndarray:
+    """Steps that each world has taken; the state is left where it came to."""
+    worlds = state.shape[1]
+    step = TracedStep(graph, outputs, Tally(), [])
+    table = np.array([compile_text(emit(step, width, {}), "step")], np.uint64)
+    call = Run(compile_text(driver(len(state), 0, width), "run"))
+    done, used = np.zeros(worlds, np.int64), np.zeros((1, worlds), np.int64)
+    nothing = ctypes.c_void_p(0)
+    call(
+        table.ctypes.data,
+        1,
+        state.ctypes.data,
+        worlds,
+        nothing,
+        nothing,
+        0,
+        worlds,
+        done.ctypes.data,
+        used.ctypes.data,
+        steps,
+    )
+    assert (used[0] == done).all()
+    return done
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_every_operation_is_that_of_the_graph(width) -> None:
+    """Sums, products, roots to the bit; what the C library has, as it has it; sines to the last bit."""
+    graph = Graph()
+    a, b = graph.input((STATE, 0), 0.3), graph.input((STATE, 1), 0.7)
+    made = [a + b, a - b, a * b, a / b, -a, *(apply(op, a) for op in ("sqrt", "abs", "tan", "exp", "floor", "round"))]
+    made += [apply(op, a, b) for op in ("max", "min", "atan2", "pow")]
+    made += [apply(op, a) for op in ("log", "tanh", "atan", "asin", "acos", "sin", "cos")]
+    state = np.zeros((len(made) + 2, 8))
+    state[:2] = np.random.default_rng(3).uniform(0.01, 0.99, size=(2, 8))
+    given = state[:2].copy()
+    run(graph, {k + 2: one.at for k, one in enumerate(made)}, state, 1, width)
+    for world in range(8):
+        expected = graph.evaluate({(STATE, 0): given[0, world], (STATE, 1): given[1, world]}, [one.at for one in made])
+        assert state[2:-2, world].tolist() == expected[:-2]
+        assert state[-2:, world] == pytest.approx(expected[-2:], rel=2**-52)
+
+
+def test_sines_are_right_to_the_last_bit_for_all_angles() -> None:
+    """To 2^-52 of themselves, and the same bits whatever the width; beyond 1e6 rad by the C library."""
+    graph = Graph()
+    a = graph.input((STATE, 0), 0.3)
+    outputs = {1: apply("sin", a).at, 2: apply("cos", a).at}
+    rng = np.random.default_rng(5)
+    angles = np.concatenate(
+        [
+            rng.uniform(-9, 9, 4000),
+            rng.uniform(-1e6, 1e6, 4000),
+            np.arange(-64, 64) * math.pi / 4,
+            [0.0, 1e-300, 1e7, -3e15],
+            rng.normal(size=4) * 1e-9,
+        ]
+    )
+    found = []
+    for width in WIDTHS:
+        state = np.zeros((3, len(angles)))
+        state[0] = angles
+        run(graph, outputs, state, 1, width)
+        found.append(state)
+    assert all((one == found[0]).all() for one in found)
+    assert np.abs(found[0][1] - np.sin(angles)).max() <= 2**-52 and np.abs(found[0][2] - np.cos(angles)).max() <= 2**-52
+    small = np.abs(np.sin(angles)) > 0.0
+    assert np.abs(found[0][1][small] / np.sin(angles)[small] - 1.0).max() <= 2**-51
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_a_world_stops_before_the_step_in_which_a_guard_breaks(width) -> None:
+    """x ← x + 1 while x < 10, of worlds that begin at 0, 1, ..."""
+    graph = Graph()
+    x = graph.input((STATE, 0), 0.0)
+    assert x < 10.0
+    state = np.arange(16.0)[None].copy()
+    done = run(graph, {0: (x + 1.0).at}, state, 6, width)
+    start = np.arange(16)
+    assert done.tolist() == np.clip(10 - start, 0, 6).tolist()
+    assert state[0].tolist() == (start + done).tolist()
+
+
+def test_what_is_no_number_breaks_a_guard_that_held() -> None:
+    graph = Graph()
+    x = graph.input((STATE, 0), 0.0)
+    assert x <= 1.0 and not x > 2.0
+    state = np.array([[0.5, math.nan, 0.25, math.inf]])
+    assert run(graph, {0: (x * 0.5).at}, state, 1, 4).tolist() == [1, 0, 1, 0]

@@ -1,0 +1,157 @@
+"""Compiled steps are the kernel's: one by one, over many, in batches, after edits, and where guards break."""
+
+import numpy as np
+import pytest
+
+import impulsar as im
+from impulsar.author.errors import ModelError
+from impulsar.engine.compile.launch import DUE, next_due
+from impulsar.engine.compile.step import sample_outputs, trace_step
+from impulsar.engine.system.measured import (
+    ENDED_BY_LIMIT,
+    MODE_CHANGES,
+    MOST_ITERATIONS,
+    SUB_STEPS,
+    TOTAL_ITERATIONS,
+)
+
+FIXED = im.Direct(substeps=1)
+STEP, MANY = 1e-13, 1e-12  # of a step, and of 200: rounding of some thousand operations
+
+
+def pair(name: str, method, dt: float, worlds: int = 1, **parameters):
+    """A world by the kernel and one by compiled steps."""
+    return [
+        im.World(im.scene(name, **parameters), method=method, dt=dt, worlds=worlds, compile=compile)
+        for compile in ("off", "now")
+    ]
+
+
+def apart(a: im.World, b: im.World) -> float:
+    """Largest difference of two states, of their size."""
+    one, other = a.runner.state.numpy(), b.runner.state.numpy()
+    return float((np.abs(one - other) / np.maximum(1.0, np.abs(one))).max())
+
+
+@pytest.mark.parametrize(
+    "name, method, dt, parameters",
+    [
+        ("chain", "simgc", 1e-4, {"n": 10}),
+        ("ten-pendula", "simgc", 1e-3, {"start": "30deg"}),
+        ("five-link", "simgc", 1e-3, {}),
+        ("four-bar", FIXED, 1e-3, {}),
+        ("peaucellier", FIXED, 1e-3, {}),
+        ("slider-crank", FIXED, 1e-3, {}),
+        ("cross-lift", FIXED, 1e-3, {}),
+    ],
+)
+def test_a_traced_step_is_that_of_the_kernel(name, method, dt, parameters) -> None:
+    """All rows of the state, books among them; and rows that the trace does not have do not change."""
+    world = im.World(im.scene(name, **parameters), method=method, dt=dt)
+    world.step(20)
+    runner = world.runner
+    step = trace_step(runner.method, runner.system, runner.state, runner.work)
+    before = runner.state.numpy()[:, 0].copy()
+    expected = before.copy()
+    for row, value in sample_outputs(step).items():
+        expected[row] = value
+    world.step()
+    after = runner.state.numpy()[:, 0]
+    assert np.abs(after - before)[runner.state.rows["q"]].max() > 1e-9  # it moves
+    assert (np.abs(after - expected) <= STEP * np.maximum(1.0, np.abs(after))).all()
+
+
+@pytest.mark.parametrize(
+    "name, method, dt, parameters", [("chain", "simgc", 1e-4, {"n": 5}), ("four-bar", FIXED, 1e-3, {})]
+)
+def test_many_compiled_steps_end_where_the_kernels_do(name, method, dt, parameters) -> None:
+    generic, compiled = pair(name, method, dt, **parameters)
+    reports = generic.step(200), compiled.step(200)
+    assert apart(generic, compiled) <= MANY
+    rows = [TOTAL_ITERATIONS, MOST_ITERATIONS, SUB_STEPS, ENDED_BY_LIMIT, MODE_CHANGES]
+    assert (reports[0].raw[rows] == reports[1].raw[rows]).all()
+    told = compiled.compilation
+    assert told.variants >= 1 and not told.refused and told.fallbacks < 100
+    for name in generic.model.joints:
+        forces = [world.joint(name).reaction.force for world in (generic, compiled)]
+        assert forces[0] == pytest.approx(forces[1], rel=1e-9, abs=1e-9)
+
+
+def test_bits_do_not_depend_on_launches() -> None:
+    """step(n) is n steps, also over the steps at which variants are made and where guards break."""
+    worlds = [im.World(im.scene("four-bar"), method=FIXED, dt=1e-3, compile="now") for _ in range(2)]
+    worlds[0].step(80)
+    for n in (1, 2, 5, 1, 30, 41):
+        worlds[1].step(n)
+    assert worlds[0].compilation.fallbacks > 0
+    assert (worlds[0].runner.state.numpy() == worlds[1].runner.state.numpy()).all()
+
+
+def test_worlds_of_a_batch_have_their_own_states_and_masses() -> None:
+    """13 worlds: eight and four in a register, and one alone."""
+    generic, compiled = pair("chain", "simgc", 1e-4, worlds=13, n=3)
+    rng = np.random.default_rng(2)
+    masses, speeds = rng.uniform(0.5, 1.5, 13), rng.normal(size=(3, 13))
+    body = next(iter(generic.model.bodies))
+    for world in (generic, compiled):
+        world.set(f"{body}.mass", masses * world.model.bodies[body].mass)
+        world.runner.state.write("v", speeds)
+        world.runner.refresh()
+        world.step(100)
+    assert np.ptp(generic.runner.state.read("q"), axis=1).min() > 1e-3
+    assert apart(generic, compiled) <= MANY
+    assert compiled.compilation.fallbacks == 0
+
+
+def test_an_edit_is_followed() -> None:
+    """A mass is a constant of the graph, which is traced anew; the speed of a motor is an input, which is not."""
+    generic, compiled = pair("chain", "simgc", 1e-4, n=3)
+    body = list(generic.model.bodies)[1]
+    for world in (generic, compiled):
+        world.step(20)
+        world.set(f"{body}.mass", 0.2)
+        world.step(20)
+    assert apart(generic, compiled) <= MANY
+
+
+def test_a_world_goes_on_where_a_guard_breaks() -> None:
+    """A hand takes hold of a chain: another way through the step, and back when it lets go."""
+    generic, compiled = pair("chain", "simgc", 1e-4, n=3)
+    last = list(generic.model.bodies)[-1]
+    for world in (generic, compiled):
+        world.step(10)
+        hand = world.grab(last, at=(0, 0, 0), stiffness=10.0, damping=0.1)
+        hand.move((0.1, 0.0, -0.1))
+        world.step(10)
+        hand.release()
+        world.step(10)
+    assert apart(generic, compiled) <= MANY
+
+
+def test_what_is_not_compiled_is_refused() -> None:
+    with pytest.raises(ModelError, match="method simmc is not compiled; take simgc or direct"):
+        im.World(im.scene("chain", n=2), method="simmc", compile="now")
+    with pytest.raises(ModelError, match="compile is 'soon', expected one of: off, now"):
+        im.World(im.scene("chain", n=2), compile="soon")
+    assert im.World(im.scene("chain", n=2)).compilation is None
+
+
+def test_variants_are_made_after_fixed_numbers_of_steps() -> None:
+    assert [next_due(k) for k in (0, 3, 4, 300, 512, 1300)] == [4, 4, 8, 512, 1024, 1536]
+    assert list(DUE) == sorted(DUE)
+
+
+def test_a_step_that_falls_back_is_the_kernels_to_the_bit() -> None:
+    """Through a dead centre, where a rounding of the state grows to 1e-4 within 20 steps: only bits can be compared."""
+    generic, compiled = (
+        im.World(im.scene("peaucellier", motor=False), method=FIXED, dt=1e-3, compile=compile)
+        for compile in ("off", "now")
+    )
+    generic.step(170)
+    launch, state = compiled.runner.launch, compiled.runner.state
+    state.numpy()[...] = generic.runner.state.numpy()
+    launch.refresh()
+    for _ in range(40):
+        generic.step()
+        launch._step_one(0, 0, np.zeros_like(launch.work.report.numpy()))
+        assert (state.numpy() == generic.runner.state.numpy()).all()
