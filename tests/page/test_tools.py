@@ -13,7 +13,7 @@ from impulsar.author.cams import Lift
 from impulsar.io import model_from_json as load
 from impulsar.io import model_to_json
 
-from .browser import Studio
+from .browser import Server, Studio
 from .test_build import CLOSE, Counted, draw_four_bar, joint_places, saved
 
 BAR = ("link 1", "link 2", "link 3")

@@ -66,6 +66,8 @@ class History:
         largest: int = LARGEST_JOURNAL,
         recorder: Recorder | None = None,
     ):
+        if world.runner.compiles:
+            raise EditError("history: steps compiled by compile='now' repeat to rounding only; take compile='off'")
         self.world = world
         self._left: str | None = None  # hash of the world when it was given back
         with self._door():  # refuse a world that another has

@@ -31,7 +31,15 @@ from .kept import FIELDS, Kept, fit_slots, lay_out, layout_of, name_blocks, slot
 if TYPE_CHECKING:
     from ..world.world import World
 
-NOT_OPTIONS = ("model", "rtol", "atol", "substeps", "redundancy", "budget")  # of World: they are in the method
+NOT_OPTIONS = (
+    "model",
+    "rtol",
+    "atol",
+    "substeps",
+    "redundancy",
+    "budget",
+    "compile",
+)  # of World: in the method, or off
 OPTIONS: dict[str, Kind] = {  # of World, as a header has them
     "coordinates": Optional(TEXT),
     "dt": Optional(NUMBER),

@@ -24,9 +24,9 @@ from ..engine.relay import Relay
 from ..engine.spatial import f64
 from ..engine.state import StateArrays, WorkArrays
 from ..engine.system import SystemArrays
+from ..engine.system.measured import RESIDUALS, SUMS, WORST
 from ..observe.moment import Moment
 from .ports import ChannelOutput, Input, Output
-from .reports import RESIDUALS, SUMS, WORST
 
 if TYPE_CHECKING:
     from .control import Controller

@@ -155,3 +155,9 @@ def test_a_step_that_falls_back_is_the_kernels_to_the_bit() -> None:
         generic.step()
         launch._step_one(0, 0, np.zeros_like(launch.work.report.numpy()))
         assert (state.numpy() == generic.runner.state.numpy()).all()
+
+
+def test_a_history_wants_steps_that_repeat_to_the_bit():
+    world = im.World(im.scene("chain", n=3), method="simgc", compile="now")
+    with pytest.raises(im.EditError, match="rounding only; take compile='off'"):
+        im.History(world)
