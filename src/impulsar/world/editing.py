@@ -169,16 +169,16 @@ class Editor:
         return self.runner.bench.read("energy").sum(axis=0), momentum(self.runner.bench)
 
 
-# edits of the run itself --------------------------------------------------------------------------
-
-
-@edits.carries_out(edits.SetStep, tells="parts", writes=False)
 def _is_of_tyres(path: str, model: Model) -> bool:
     """Whether a parameter is one of a tyre or of its wheel."""
     name = path.rpartition(".")[0]
     return any(name in (tyre.name, tyre.wheel) for tyre in model.tyres.values())
 
 
+# edits of the run itself --------------------------------------------------------------------------
+
+
+@edits.carries_out(edits.SetStep, tells="parts", writes=False)
 def set_step(edit: edits.SetStep, desk: Editor) -> edits.Answer:
     """Change the nominal step."""
     before = desk.runner.dt
