@@ -20,6 +20,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from . import arguments
 from .ar import command as ar_command
 from .author.errors import ModelError, plain
 from .author.model import Model
@@ -35,9 +36,7 @@ if TYPE_CHECKING:
     from .world.world import World
 
 GOOD, FELL_SHORT, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
-ANALYSES = ("mobility", "assemble", "statics", "modes", "inverse", "clearance")
 SAMPLES = 500  # of a run, about, unless --every says otherwise
-EXPORTS = ("python", "html", "geojson", "kml")
 NETCDF = (".nc", ".nc4", ".netcdf", ".h5")
 
 
@@ -93,41 +92,15 @@ def build_parser() -> Parser:
     scenes_.add_argument("--save", metavar="FILE.json", type=Path, help="write the scene here")
     scenes_.add_argument("--schema", action="store_true", help="print the JSON schema of scene files")
     run_ = command("run", run, "simulate a scene and print its energy books")
-    run_.add_argument("scene", metavar="SCENE|FILE", help="name of a scene, see `impulsar scenes`, or a scene file")
-    run_.add_argument("--set", metavar="KEY=VALUE", action="append", default=[], help="a parameter of the scene")
-    run_.add_argument("--method", metavar="M", help="name of a method")
-    run_.add_argument("--coordinates", metavar="C", help="generalized or maximal")
-    run_.add_argument("--device", metavar="D", help="cpu, cuda or cuda:0")
-    run_.add_argument("--dt", metavar="H", type=_seconds, help="step [s]; default: the scene's")
-    run_.add_argument("--duration", metavar="T", type=_seconds, help="simulated time [s]; default: the scene's")
-    run_.add_argument("--every", metavar="E", type=_seconds, help="time between samples [s]; default: 500 samples")
-    run_.add_argument("--out", metavar="FILE.nc", type=Path, help="write the result as NetCDF")
-    run_.add_argument("--plot", metavar="FILE.png", type=Path, help="draw the motion, energies, coordinates and forces")
-    run_.add_argument("--json", action="store_true", help="print the summary as JSON")
+    arguments.of_run(run_)
     analyse_ = command(
         "analyse", analyse, "analyse a scene: mobility, assembly, statics, modes, inverse dynamics, clearance"
     )
-    _add_analyse_arguments(analyse_)
+    arguments.of_analyse(analyse_)
     export_ = command("export", export, "write a scene, or a session from its journal, in another form")
-    export_.add_argument("model", metavar="SCENE|FILE|JOURNAL", help="name of a scene, a scene file, or a journal")
-    export_.add_argument("--set", metavar="KEY=VALUE", action="append", default=[], help="a parameter of the scene")
-    export_.add_argument("--to", metavar="FORMAT", choices=EXPORTS, required=True, help=", ".join(EXPORTS))
-    export_.add_argument(
-        "--duration", metavar="T", type=_seconds, help="of the run, if there is one [s]; default: the scene's"
-    )
-    export_.add_argument("--out", metavar="FILE", type=Path, help="where to; default: standard output")
+    arguments.of_export(export_)
     compare_ = command("compare", compare, "compare a result with measured data, channel by channel")
-    compare_.add_argument("result", metavar="RESULT.nc", type=Path, help="what `impulsar run --out` wrote")
-    compare_.add_argument("log", metavar="LOG.csv", type=Path, help="measured data: a column of times and others")
-    compare_.add_argument(
-        "--map", metavar="COLUMN=CHANNEL", action="append", default=[],
-        help="a column and the channel beside it, such as 'x=slider.x' or 'T=time'; default: columns named so",
-    )  # fmt: skip
-    compare_.add_argument("--offset", metavar="auto|S", default="0", help="added to the log's times [s]; default 0")
-    compare_.add_argument("--bound", metavar="R", help="status 1 where a channel's rms is beyond R of its range")
-    compare_.add_argument("--plot", metavar="FILE.png", type=Path, help="draw both curves and their difference")
-    compare_.add_argument("--out", metavar="DIR", type=Path, help="write compare.png and compare.json here")
-    compare_.add_argument("--json", action="store_true", help="print the figures as JSON")
+    arguments.of_compare(compare_)
     replay_ = command("replay", replay, "carry out a session again from its journal, bit for bit")
     replay_.add_argument("journal", metavar="FILE", type=Path, help="the journal")
     replay_.add_argument("--verify", action="store_true", help="compare the state's bits with those of the session")
@@ -148,47 +121,15 @@ def build_parser() -> Parser:
     bench_.add_argument("suites", metavar="SUITE", nargs="*", help="names of suites; default: all")
     bench_.add_argument("--json", action="store_true", help="print the figures as JSON")
     studio_ = command("studio", studio, "take hold of a scene in the browser")
-    studio_command.add_arguments(studio_, _seconds)
-    ar_command.add_arguments(command("ar", ar, "over a camera's picture: demo, run, print, calibrate"), _seconds)
+    studio_command.add_arguments(studio_, arguments.seconds)
+    ar_command.add_arguments(
+        command("ar", ar, "over a camera's picture: demo, run, print, calibrate"), arguments.seconds
+    )
     command("warmup", warmup, "compile the kernels now, so that the first run need not")
     demo_ = command("demo", demo, "pull ten pendula by a hand and draw what happens")
     demo_.add_argument("--out", metavar="DIR", type=Path, default=Path("out"), help="folder of the picture")
     command("doctor", doctor, "check the installation")
     return parser
-
-
-def _add_analyse_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("kind", metavar="KIND", choices=ANALYSES, help=", ".join(ANALYSES))
-    parser.add_argument("scene", metavar="SCENE|FILE", help="name of a scene, or a scene file")
-    parser.add_argument("--set", metavar="KEY=VALUE", action="append", default=[], help="a parameter of the scene")
-    parser.add_argument("--motors", action="store_true", help="mobility: count motors as equations too")
-    parser.add_argument("--time", metavar="T", type=_time, help="statics, modes: of loads and motors [s]; default 0")
-    parser.add_argument("--duration", metavar="T", type=_seconds, help="inverse, clearance [s]; default: the scene's")
-    parser.add_argument(
-        "--every", metavar="E", type=_seconds, help="inverse, clearance: between samples [s]; default: a 20th, a step"
-    )
-    parser.add_argument(
-        "--motion", metavar="JOINT=MOTION", action="append", default=[],
-        help="inverse: a speed [rad/s, m/s] such as 'crank=2', or a profile, 'crank=Harmonic(0.3, 2)'; "
-             "default: the scene's own position motors",
-    )  # fmt: skip
-    parser.add_argument("--json", action="store_true", help="print the result as JSON")
-
-
-def _seconds(text: str) -> float:
-    """A time > 0."""
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not 0 < value < math.inf:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a time > 0 [s]")
-    return value
-
-
-def _time(text: str) -> float:
-    """A time >= 0."""
-    return 0.0 if text in ("0", "0.0") else _seconds(text)
 
 
 # scenes and runs --------------------------------------------------------------------------------------

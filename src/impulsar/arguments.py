@@ -1,0 +1,84 @@
+"""Arguments of the commands that have many; none of what they do is imported to parse them."""
+
+import argparse
+import math
+from pathlib import Path
+
+EXPORTS = ("python", "html", "geojson", "kml")
+ANALYSES = ("mobility", "assemble", "statics", "modes", "inverse", "clearance")
+
+
+def seconds(text: str) -> float:
+    """A time > 0."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not 0 < value < math.inf:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a time > 0 [s]")
+    return value
+
+
+def time_or_zero(text: str) -> float:
+    """A time >= 0."""
+    return 0.0 if text in ("0", "0.0") else seconds(text)
+
+
+def of_run(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("scene", metavar="SCENE|FILE", help="name of a scene, see `impulsar scenes`, or a scene file")
+    parser.add_argument("--set", metavar="KEY=VALUE", action="append", default=[], help="a parameter of the scene")
+    parser.add_argument("--method", metavar="M", help="name of a method")
+    parser.add_argument("--coordinates", metavar="C", help="generalized or maximal")
+    parser.add_argument("--device", metavar="D", help="cpu, cuda or cuda:0")
+    parser.add_argument("--dt", metavar="H", type=seconds, help="step [s]; default: the scene's")
+    parser.add_argument("--duration", metavar="T", type=seconds, help="simulated time [s]; default: the scene's")
+    parser.add_argument("--every", metavar="E", type=seconds, help="time between samples [s]; default: 500 samples")
+    parser.add_argument("--out", metavar="FILE.nc", type=Path, help="write the result as NetCDF")
+    parser.add_argument(
+        "--plot", metavar="FILE.png", type=Path, help="draw the motion, energies, coordinates and forces"
+    )
+    parser.add_argument("--json", action="store_true", help="print the summary as JSON")
+
+
+def of_analyse(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("kind", metavar="KIND", choices=ANALYSES, help=", ".join(ANALYSES))
+    parser.add_argument("scene", metavar="SCENE|FILE", help="name of a scene, or a scene file")
+    parser.add_argument("--set", metavar="KEY=VALUE", action="append", default=[], help="a parameter of the scene")
+    parser.add_argument("--motors", action="store_true", help="mobility: count motors as equations too")
+    parser.add_argument(
+        "--time", metavar="T", type=time_or_zero, help="statics, modes: of loads and motors [s]; default 0"
+    )
+    parser.add_argument("--duration", metavar="T", type=seconds, help="inverse, clearance [s]; default: the scene's")
+    parser.add_argument(
+        "--every", metavar="E", type=seconds, help="inverse, clearance: between samples [s]; default: a 20th, a step"
+    )
+    parser.add_argument(
+        "--motion", metavar="JOINT=MOTION", action="append", default=[],
+        help="inverse: a speed [rad/s, m/s] such as 'crank=2', or a profile, 'crank=Harmonic(0.3, 2)'; "
+             "default: the scene's own position motors",
+    )  # fmt: skip
+    parser.add_argument("--json", action="store_true", help="print the result as JSON")
+
+
+def of_export(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("model", metavar="SCENE|FILE|JOURNAL", help="name of a scene, a scene file, or a journal")
+    parser.add_argument("--set", metavar="KEY=VALUE", action="append", default=[], help="a parameter of the scene")
+    parser.add_argument("--to", metavar="FORMAT", choices=EXPORTS, required=True, help=", ".join(EXPORTS))
+    parser.add_argument(
+        "--duration", metavar="T", type=seconds, help="of the run, if there is one [s]; default: the scene's"
+    )
+    parser.add_argument("--out", metavar="FILE", type=Path, help="where to; default: standard output")
+
+
+def of_compare(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("result", metavar="RESULT.nc", type=Path, help="what `impulsar run --out` wrote")
+    parser.add_argument("log", metavar="LOG.csv", type=Path, help="measured data: a column of times and others")
+    parser.add_argument(
+        "--map", metavar="COLUMN=CHANNEL", action="append", default=[],
+        help="a column and the channel beside it, such as 'x=slider.x' or 'T=time'; default: columns named so",
+    )  # fmt: skip
+    parser.add_argument("--offset", metavar="auto|S", default="0", help="added to the log's times [s]; default 0")
+    parser.add_argument("--bound", metavar="R", help="status 1 where a channel's rms is beyond R of its range")
+    parser.add_argument("--plot", metavar="FILE.png", type=Path, help="draw both curves and their difference")
+    parser.add_argument("--out", metavar="DIR", type=Path, help="write compare.png and compare.json here")
+    parser.add_argument("--json", action="store_true", help="print the figures as JSON")
