@@ -4,9 +4,8 @@ A session is a timeline: steps are counted, and an edit holds between two of the
 (step, position): so many steps taken, so many edits applied. Going to a place is the nearest snapshot
 before it, and from there the same steps and edits again; same inputs, same bits.
 
-`undo` and `seek` leave the timeline ahead as it is. After `seek` the recording is followed, edit by edit,
-until it ends; an edit made meanwhile, and a step or an edit after `undo`, cuts it there. A pause is not
-on the timeline: it changes no state.
+`undo` and `seek` leave the timeline ahead as it is. After `seek` the recording is followed, edit by edit, until it
+ends; an edit made meanwhile, and a step or an edit after `undo`, cuts it there. A pause changes no state.
 """
 
 import math
@@ -52,10 +51,9 @@ MOST_STEPS = 2**31 - 1  # of one call
 class History:
     """A world's timeline: every edit and step goes through it, until `close` gives the world back.
 
-    journal: the file to keep it in, a new one; None keeps it in memory only. A hash of the state is written
-    every `hash_steps`; beyond `largest` bytes the file is written anew from its last snapshot. Where it cannot
-    be written (the disk is full) a JournalWarning is given once, `lost` says why, and the session goes on
-    without.
+    journal: the file to keep it in, a new one; None keeps it in memory only. A hash of the state is written every
+    `hash_steps`; beyond `largest` bytes the file is written anew from its last snapshot. Where it cannot be written
+    (the disk is full) a JournalWarning is given once, `lost` says why, and the session goes on without.
     """
 
     def __init__(
@@ -696,7 +694,7 @@ class History:
         """A record of a model, if there is none yet."""
         if any(known is model for known in self._packer.models):
             return []
-        data = {"record": "model", "number": len(self._packer.models), "model": {}}
-        data["model"] = model_to_json(model, self._recorder.callables)
+        written = model_to_json(model, self._recorder.callables)
+        data = {"record": "model", "number": len(self._packer.models), "model": written}
         self._packer.models.append(model)
         return [(data, b"")]

@@ -52,8 +52,7 @@ sent before the frame of the turn and never left out: after every step, or every
 dear, and after every edit while time stands still. Behind the header, in float64: the times of the rows, then row by
 row the signals of the Subscribe and x, y, z of its points.
 
-Signals by name; NAME is a part's name as it is, axis is x, y, z or norm. They are the quantities of
-`impulsar.observe.quantities`, which the Scene lists:
+Signals by name, of `impulsar.observe.quantities`; NAME is a part's name as it is, AXIS x, y, z or norm:
 
     body.NAME.{position,velocity,angular_velocity,acceleration,angular_acceleration,force,torque}.AXIS
     body.NAME.{orientation.{x,y,z,w},kinetic_energy}
@@ -492,15 +491,12 @@ class Books:
 
 @dataclass(frozen=True, kw_only=True)
 class Sweep:
-    """What the scene will fill in its first seconds, found by a copy that runs ahead: for the first picture.
-
-    `follow`: a body of a mechanism that leaves its place, which the picture had better follow.
-    """
+    """What the scene will fill in its first seconds, found by a copy that runs ahead: for the first picture."""
 
     topology: int
     low: Vector
     high: Vector
-    follow: str | None
+    follow: str | None  # a body of a mechanism that leaves its place
     type: Literal["sweep"] = "sweep"
 
 

@@ -195,7 +195,7 @@ class Loops:
         found = []
         for own in self.system.dense_rows(self.work.J.numpy(), poses)[:, held]:
             rows = self.system.scaled_rows(own, held)
-            rows = rows[np.abs(rows).max(axis=1) > 0.0]  # a motor that is no row has none
+            rows = rows[rows.any(axis=1)]  # a motor that is no row has none
             found.append((np.diag(np.linalg.qr(rows.T, mode="r")) ** 2).min(initial=1.0))
         return float(np.median(found))
 
