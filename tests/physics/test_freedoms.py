@@ -56,3 +56,24 @@ def test_the_kernels_place_bodies_where_they_were_authored(name):
         assert view.position == pytest.approx(body.position, abs=1e-14)
         back = multiply(view.orientation * [-1, -1, -1, 1], body.orientation)
         assert rotation_matrix(back) == pytest.approx(np.eye(3), abs=1e-14)
+
+
+@pytest.mark.parametrize("coordinates", ["generalized", "maximal"])
+@pytest.mark.parametrize("place", ["origin", "second", "elsewhere"])
+@pytest.mark.parametrize("type", sorted(CATALOGUE))
+def test_bodies_begin_where_they_were_put(type, place, coordinates):
+    """Wherever a joint lies, at the origin or in a centre of mass, as at first: poses are those of the model."""
+    at = {"origin": (0, 0, 0), "second": (0.5, -0.2, 0.4), "elsewhere": (0.1, 0.7, -0.3)}
+    poses = {"first": ((0.3, 0.1, 0.2), (0, 0, 0, 1)), "second": ((0.5, -0.2, 0.4), (0.5, 0.5, 0.5, 0.5))}
+    model = im.Model("two")
+    for name, (position, orientation) in poses.items():
+        model.body(name, mass=1.0, inertia=(0.01, 0.02, 0.015), position=position, orientation=orientation)
+    has_axis = {"axis": (0, 0, 1)} if CATALOGUE[type].has_axis else {}
+    ends = {"at": at[place]} | ({"at_b": (0.2, 0.3, 0.6)} if type == "distance" else {})
+    more = {"screw": {"pitch": 0.1}, "universal": {"axis2": (1, 0, 0)}, "pin-slot": {"axis2": (1, 0, 0)}}.get(type, {})
+    model.joint("root", type, model.ground, "first", **ends, **has_axis, **more)
+    model.joint("next", type, "first", "second", **ends, **has_axis, **more)
+    world = im.World(model, coordinates=coordinates)
+    for name, (position, orientation) in poses.items():
+        np.testing.assert_allclose(world.body(name).position, position, atol=1e-15)
+        np.testing.assert_allclose(world.body(name).orientation, orientation, atol=1e-15)

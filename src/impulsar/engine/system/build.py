@@ -465,8 +465,7 @@ class System:
             int(
                 joint.type == "free"
                 and joint.first == GROUND
-                and not np.any(joint.p_CM)
-                and not np.any(joint.q_PF[:3])
+                and not np.any([*joint.p_PF, *joint.q_PF[:3], *joint.p_CM, *joint.q_CM[:3]])
                 and i not in children
                 and self.tree.bodies[i] not in self.pieces.moved
             )
