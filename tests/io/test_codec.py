@@ -49,6 +49,7 @@ SHAPES = [
 
 SHOWN = {
     "Grab": edits.Grab("hand", "link3", (0.1, 1 / 3, -0.0), 50.0, 0.5),
+    "Push": edits.Push("tip", (0.1, 1 / 3, -0.0), 0.02, 5.0),
     "Grip": edits.Grip("hand", angular_stiffness=2.0),
     "Move": edits.Move("hand", im.Ramp(None, (0.1, 0.2, 0.3), 1.0, 2.0)),
     "Release": edits.Release("hand"),
