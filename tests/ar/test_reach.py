@@ -85,9 +85,11 @@ def bench() -> Iterator[Bench]:
     bench.stop()
 
 
-def until(what: Callable[[], bool], patience: float = 20.0) -> None:
+def until(what: Callable[[], bool], meanwhile: Callable[[], object] = lambda: None, patience: float = 20.0) -> None:
+    """Wait for something, and do something again and again meanwhile."""
     end = wall.monotonic() + patience
     while not what():
+        meanwhile()
         assert wall.monotonic() < end, "waited in vain"
         wall.sleep(0.01)
 
@@ -188,6 +190,7 @@ def test_a_tracker_pushes_what_it_meets_and_leaves_nothing_when_it_is_lost() -> 
             lambda: bool(bench.ask(lambda world: world.body("block").position[0] >= 0.2598)),
             lambda: _at(bench, next(x, 0.2)),
         )
+        bench.tracker.fall_silent()
         bench.tracker.set_status("lost", "unplugged")
         until(lambda: bench.ask(lambda world: "tracker" in world.model.bodies) is False)
         _at(bench, 0.1)  # back: it pushes again
@@ -301,13 +304,14 @@ class Covered(Told):
         self.intrinsics, self.shows, self._number = LENS, "seen", 0
 
     def read(self) -> Frame | None:
-        if self.shows == "unplugged":
+        shows = self.shows  # another thread may change it
+        if shows == "unplugged":
             self.set_status("lost", "the camera was unplugged", wall.monotonic())
             return None
         self.set_status("ok")
         self._number += 1
         wall.sleep(0.03)
-        return Frame(wall.monotonic(), self._number, self._views[self.shows])
+        return Frame(wall.monotonic(), self._number, self._views[shows])
 
     def close(self) -> None:
         self.set_status("ended", "closed")
