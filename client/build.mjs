@@ -1,5 +1,6 @@
 // Bundles the page into the folder given as argument: index.html, app.js with what it loads when it is asked for
-// (part-*.js), app.css, and player.js, player.css of recorded motions, which go into one file and so are whole.
+// (part-*.js), app.css, and player.js, player.css of recorded motions, which go into one file and so are whole; and
+// phone.html, phone.js, phone.css of a phone that is a tracker.
 import { copyFileSync, mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { build } from "esbuild";
@@ -18,4 +19,5 @@ const options = {
 };
 await build({ ...options, entryPoints: { app: "src/main.ts" }, splitting: true, chunkNames: "part-[name]-[hash]" });
 await build({ ...options, entryPoints: { player: "src/player.ts" } });
-copyFileSync("index.html", join(folder, "index.html"));
+await build({ ...options, entryPoints: { phone: "src/phone.ts" } });
+for (const page of ["index.html", "phone.html"]) copyFileSync(page, join(folder, page));

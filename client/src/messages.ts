@@ -686,6 +686,21 @@ export interface Seeing {
   type: "seeing";
 }
 
+/**
+ * To a phone that is a tracker: what it should send, how it is doing, and what its hand holds.
+ */
+export interface Guide {
+  width: number;
+  height: number;
+  pixel: number[];
+  state: "waiting" | "ok" | "lost" | "ended";
+  why: string;
+  holds: string | null;
+  told: string;
+  taken: number;
+  type: "guide";
+}
+
 export type ServerMessage = About | Scene | Patch | Live | Status | Books | Sweep | Events | Sensors | Reply | Notice;
 
 export type ClientMessage = EditMessage | Control | Subscribe;
@@ -819,6 +834,8 @@ export function decodeRows(buffer: ArrayBuffer): Rows | null {
 export const SIGHT_MAGIC = 0x52414d49;
 export const PICTURE_MAGIC = 0x43414d49;
 export const PICTURE_HEADER_BYTES = 16;
+export const PHONE_MAGIC = 0x48504d49;
+export const PHONE_HEADER_BYTES = 12;
 
 export interface Sight {
   magic: number;

@@ -2,6 +2,7 @@
 
 import time as wall
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -20,6 +21,7 @@ from impulsar.ar.trackers.arm import Arm
 from impulsar.ar.trackers.kinematics import EXAMPLE
 from impulsar.ar.trackers.simulator import Fault, SimulatedArm
 from impulsar.ar.trackers.wand import MarkerWand
+from impulsar.author.rotations import conjugate, multiply, quaternion, quaternions
 from impulsar.history import History
 from impulsar.render import pose_now
 from impulsar.studio.session import Session
@@ -85,9 +87,11 @@ def bench() -> Iterator[Bench]:
     bench.stop()
 
 
-def until(what: Callable[[], bool], patience: float = 20.0) -> None:
+def until(what: Callable[[], bool], meanwhile: Callable[[], object] = lambda: None, patience: float = 20.0) -> None:
+    """Wait for something, and do something again and again meanwhile."""
     end = wall.monotonic() + patience
     while not what():
+        meanwhile()
         assert wall.monotonic() < end, "waited in vain"
         wall.sleep(0.01)
 
@@ -156,6 +160,51 @@ def blocks(material: str | None) -> im.Model:
     return model
 
 
+class Turned(Scripted):
+    """It also stays turned as it was."""
+
+    q = np.array([0.0, 0.0, 0.0, 1.0])
+
+    def poll(self) -> list[Tip]:
+        return [replace(tip, orientation=self.q) for tip in super().poll()]
+
+
+def test_a_hand_that_turns_turns_what_it_holds_with_the_stylus() -> None:
+    """A wheel on the world's z, gripped when the stylus is turned anyhow: by 0.8 rad of the stylus about z of the world
+    the wheel turns by 0.8 rad. Without `turns` it stays, since the hand holds its middle."""
+    for turns, wanted in ((True, 0.8), (False, 0.0)):
+        model = im.Model("wheel")
+        wheel = model.body("wheel", mass=0.5, shape=im.Sphere(radius=0.03), inertia=(4e-4, 4e-4, 4e-4))
+        model.joint("axle", "revolute", model.ground, wheel, at=(0, 0, 0), axis=(0, 0, 1), viscous=1e-3)
+        world, tracker = im.World(model), Turned()
+        session, X_RT = Session(History(world)), np.eye(4)
+        X_RT[:3, :3] = TURN
+        place = Place(orientation=quaternions(np.array([0.0, 0.3, 0.0])))
+        reach = Reach(session, tracker, X_RT, place, grip=Grip(turns=turns))
+        start = quaternions(np.array([0.4, -0.2, 0.9]))  # q_WS
+        q_TW = conjugate(multiply(conjugate(place.orientation), quaternion(TURN)))
+        tracker.q = multiply(q_TW, start)
+        reach.warm_up()
+        session.start()
+        reach.start()
+        try:
+            tracker.put(np.zeros(3), True)
+            until(lambda reach=reach: reach.holds == "wheel")
+            tracker.q = multiply(q_TW, multiply(quaternions(np.array([0.0, 0.0, 0.8])), start))
+
+            def angle(session: Session = session, world: im.World = world) -> float:
+                return float(session.call(lambda: world.joint("axle").position).result())
+
+            if turns:
+                until(lambda angle=angle, wanted=wanted: abs(angle() - wanted) < 1e-3)
+            else:
+                wall.sleep(0.5)
+                assert abs(angle()) < 1e-3
+        finally:
+            reach.stop()
+            session.stop()
+
+
 class Pushing:
     """A session of a block on a rail, and a tracker that pushes with a ball of 10 mm."""
 
@@ -188,10 +237,20 @@ def test_a_tracker_pushes_what_it_meets_and_leaves_nothing_when_it_is_lost() -> 
             lambda: bool(bench.ask(lambda world: world.body("block").position[0] >= 0.2598)),
             lambda: _at(bench, next(x, 0.2)),
         )
+        bench.tracker.fall_silent()
         bench.tracker.set_status("lost", "unplugged")
         until(lambda: bench.ask(lambda world: "tracker" in world.model.bodies) is False)
         _at(bench, 0.1)  # back: it pushes again
         until(lambda: bool(bench.ask(lambda world: "tracker" in world.model.bodies)), lambda: _at(bench, 0.1))
+
+
+def test_a_pushing_tracker_that_falls_silent_leaves_nothing() -> None:
+    """It says nothing of being lost; the ball goes all the same."""
+    with Pushing("steel") as bench:
+        until(lambda: bool(bench.ask(lambda world: "tracker" in world.model.bodies)), lambda: _at(bench, 0.1))
+        bench.tracker.fall_silent()
+        until(lambda: bench.ask(lambda world: "tracker" in world.model.bodies) is False)
+        assert "silent" in bench.reach.device.why
 
 
 def _at(bench: Pushing, x: float) -> None:
@@ -301,13 +360,14 @@ class Covered(Told):
         self.intrinsics, self.shows, self._number = LENS, "seen", 0
 
     def read(self) -> Frame | None:
-        if self.shows == "unplugged":
+        shows = self.shows  # another thread may change it
+        if shows == "unplugged":
             self.set_status("lost", "the camera was unplugged", wall.monotonic())
             return None
         self.set_status("ok")
         self._number += 1
         wall.sleep(0.03)
-        return Frame(wall.monotonic(), self._number, self._views[self.shows])
+        return Frame(wall.monotonic(), self._number, self._views[shows])
 
     def close(self) -> None:
         self.set_status("ended", "closed")

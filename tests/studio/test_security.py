@@ -203,6 +203,20 @@ def test_the_link_becomes_a_strict_cookie_and_a_clean_address(studio: Studio) ->
     assert ask(studio, "POST", f"/?token={studio.token}", token=None)[0] == 401
 
 
+def test_a_link_leads_to_another_page_of_the_studio_and_to_nothing_else(make_studio) -> None:
+    """By the same token; what has no right door begins no session."""
+    studio = make_studio(start="30deg")
+    door = studio.link_to("/phone").removeprefix(studio.origin)
+    status, headers, _ = ask(studio, "GET", door, token=None, origin=None)
+    assert (status, headers["location"]) == (303, "/phone")
+    assert "HttpOnly" in headers["set-cookie"]
+    assert ask(studio, "GET", "/phone?token=wrong", token=None, origin=None)[0] == 401
+    for other in ("/phone/", "/ar", "/phone-line", "//phone"):
+        status, headers, _ = ask(studio, "GET", door.replace("/phone", other), token=None, origin=None)
+        assert status == 401
+        assert "set-cookie" not in headers
+
+
 def test_a_query_of_many_fields_is_refused(studio: Studio) -> None:
     for query in ("&".join("abcdefghi"), "&".join(["a=1"] * 9)):
         assert ask(studio, "GET", f"/?{query}", token=None, origin=None)[0] == 400

@@ -86,6 +86,7 @@ def _add_sight(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--obstacles", metavar="FILE", type=Path, help="of `impulsar ar touch-obstacle`")
     parser.add_argument("--material", metavar="M", default="wood", help="of the obstacles; default wood")
     parser.add_argument("--push", metavar="MM", type=float, help="push with a sphere of this radius; default: clip")
+    parser.add_argument("--turn", action="store_true", help="turn what is held with the tracker")
 
 
 def _add_board(parser: argparse.ArgumentParser) -> None:

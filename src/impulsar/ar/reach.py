@@ -4,6 +4,9 @@ A press of the tracker's button clips the point of a body that is nearest to the
 goes where the tip goes, and lets go with the button (Mariti 2012 eq. 10: a spring and a damper). The tip comes from
 the tracker and never from a picture, so it is as exact as the tracker is. A tracker that is lost lets go.
 
+A hand that turns holds the body's orientation too, by angular springs k r² and dampers c r², r the body's radius of
+gyration: q_WB = q_WS (q_WS⁻¹ q_WB of the moment of the clip), as if the body were rigid with the stylus S.
+
 With a radius in its grip it pushes instead: while its tips come a sphere of that size is where the tip is.
 """
 
@@ -18,7 +21,7 @@ import numpy as np
 from .. import edits
 from ..analysis.gaps import Gaps, Pair
 from ..author.model import Model
-from ..author.rotations import quaternion, rotation_matrix
+from ..author.rotations import conjugate, multiply, quaternion, rotation_matrix, rotation_vectors
 from ..author.shapes import Sphere
 from ..io.codec import edit_to_json
 from ..render import Pose, pose_now
@@ -39,13 +42,25 @@ TIP = "tip of the tracker"
 
 @dataclass(frozen=True)
 class Grip:
-    """How a tracker's hand holds: spring and damper, and how far from a surface its tip still takes it [m]; or of which
-    radius the sphere is that it pushes with, None: it holds [m]."""
+    """How a tracker's hand holds: spring [N/m] and damper [N s/m], how far from a surface its tip still takes it [m],
+    and whether it turns what it holds; or of which radius the sphere is that it pushes with, None: it holds [m]."""
 
     stiffness: float = 1000.0
     damping: float = 1.0
     reach: float = 0.02
     radius: float | None = None
+    turns: bool = False
+
+
+@dataclass(frozen=True)
+class Found:
+    """What is nearest to a tip: a body, its point in its frame [m], how far away [m], and how it is turned."""
+
+    body: str
+    at: np.ndarray
+    distance: float
+    q_WB: np.ndarray
+    gyration2: float  # square of its radius of gyration [m²]
 
 
 class Surfaces:
@@ -99,6 +114,7 @@ class Reach:
         tracker.watch = self._note
         self.tip_W: np.ndarray | None = None  # where the tip is in the mechanism's world [m]
         self._at = np.zeros(3)  # where it holds, in the body
+        self._q_SB: np.ndarray | None = None  # the body it holds from the stylus, where it turns it
         self.told = ""  # why the last press took nothing
         self._client = Client(f"tracker {name}", Mailbox(lambda: None))
         self._ids = itertools.count(1)
@@ -154,6 +170,11 @@ class Reach:
         p_R = self.X_RT[:3, :3] @ tip.position + self.X_RT[:3, 3]
         return rotation_matrix(self.place.orientation).T @ (p_R - self.place.position) / self.place.scale
 
+    def attitude(self, tip: Tip) -> np.ndarray:
+        """A tip's orientation in the mechanism's world, q_WS."""
+        q_RS = multiply(quaternion(self.X_RT[:3, :3]), tip.orientation)
+        return multiply(conjugate(np.asarray(self.place.orientation, float)), q_RS)
+
     def _run(self) -> None:
         while not self._stop.is_set():
             self._hear(self._client.mailbox.take())
@@ -184,21 +205,25 @@ class Reach:
         self.tip_W = self.in_world(tip)
         if self.grip.radius is not None:
             self._push(self.tip_W, self.grip.radius, now)
+            self._last_tip = now
             return
         pressed = any(tip.buttons)
         if pressed and not self._pressed:
-            self._clip(self.tip_W)
+            self._clip(self.tip_W, self.attitude(tip))
         elif not pressed and self.holds is not None:
             self._let_go()
         elif self.holds is not None:
-            self._move(self.tip_W, now)
+            self._move(self.tip_W, now, self.attitude(tip))
         self._pressed = pressed
         self._last_tip = wall.monotonic()  # what was waited for the session is no silence of the tracker
 
-    def _move(self, tip_W: np.ndarray, now: float) -> None:
-        if now - self._last_move >= BEAT:
-            self._last_move = now
-            self._send(edits.Move(self.name, tuple(tip_W.tolist())))
+    def _move(self, tip_W: np.ndarray, now: float, q_WS: np.ndarray | None = None) -> None:
+        if now - self._last_move < BEAT:
+            return
+        self._last_move, turn = now, None
+        if q_WS is not None and self._q_SB is not None:
+            turn = tuple(rotation_vectors(multiply(q_WS, self._q_SB)).tolist())
+        self._send(edits.Move(self.name, tuple(tip_W.tolist()), turn))
 
     def _push(self, tip_W: np.ndarray, radius: float, now: float) -> None:
         """Be there, or go there; what was refused is told, and asked for again after the tracker was lost."""
@@ -214,22 +239,26 @@ class Reach:
             if self.pushes and isinstance(text, str) and '"type":"reply"' in text and '"ok":false' in text:
                 self.pushes, self._refused, self.told = False, True, json.loads(text)["text"]
 
-    def _clip(self, tip_W: np.ndarray) -> None:
+    def _clip(self, tip_W: np.ndarray, q_WS: np.ndarray) -> None:
         """Take hold of what is in reach."""
         found = self.session.call(lambda: self._nearest(tip_W)).result()
         if found is None:
             self.told = "nothing is there to be held"
             return
-        body, at, distance = found
-        if distance > self.grip.reach:
-            self.told = f"'{body}' is {1000 * distance:.0f} mm away, beyond {1000 * self.grip.reach:.0f} mm of reach"
+        body, distance, grip = found.body, found.distance, self.grip
+        if distance > grip.reach:
+            self.told = f"'{body}' is {1000 * distance:.0f} mm away, beyond {1000 * grip.reach:.0f} mm of reach"
             return
-        self.holds, self.told, self._at = body, "", at
-        grip = self.grip
-        self._send(edits.Grab(self.name, body, tuple(at.tolist()), grip.stiffness, grip.damping))
+        self.holds, self.told, self._at = body, "", found.at
+        angular = (0.0, 0.0)
+        self._q_SB = None
+        if grip.turns:
+            self._q_SB = multiply(conjugate(q_WS), found.q_WB)
+            angular = grip.stiffness * found.gyration2, grip.damping * found.gyration2
+        self._send(edits.Grab(self.name, body, tuple(found.at.tolist()), grip.stiffness, grip.damping, *angular))
         self._send(edits.Move(self.name, tuple(tip_W.tolist())))
 
-    def _nearest(self, tip_W: np.ndarray) -> tuple[str, np.ndarray, float] | None:
+    def _nearest(self, tip_W: np.ndarray) -> Found | None:
         """In the session's thread."""
         world = self.session.world
         if not world.model.bodies:
@@ -238,7 +267,9 @@ class Reach:
             self._surfaces = world.model, Surfaces(world.model)
         pose = pose_now(world)
         quaternions = {name: np.asarray(world.body(name).orientation) for name in world.model.bodies}
-        return self._surfaces[1].nearest(tip_W, pose, quaternions)
+        name, at, distance = self._surfaces[1].nearest(tip_W, pose, quaternions)
+        body = world.model.bodies[name]
+        return Found(name, at, distance, quaternions[name], float(np.trace(body.inertia) / (2 * body.mass)))
 
     def _let_go(self) -> None:
         self.holds, self.pushes = None, False

@@ -16,7 +16,7 @@ from ..studio import command as studio
 from ..studio.ar_messages import Device, Occluder
 from ..studio.player import motion_of
 from ..studio.session import Session
-from . import demo
+from . import demo, phone_line
 from .calibration import load_collimation
 from .camera import Camera, VideoFile, Webcam
 from .command import CAMERAS
@@ -29,6 +29,7 @@ from .reach import Grip, Reach
 from .show import PageCamera, Place, Show
 from .synthetic import Renderer, SyntheticCamera, printed
 from .trackers import Tracker, open_tracker
+from .trackers.phone import Phone
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -45,8 +46,11 @@ class Gear:
     ):
         self._eye, self._reach, self._furniture = eye, reach, furniture
         self._show = Show(eye, place, self._occluders, self._tracked, motion)
-        self.routes = self._show.routes()
-        self.lends_camera = isinstance(eye.camera, PageCamera)
+        phone = None if reach is None or not isinstance(reach.tracker, Phone) else reach.tracker
+        lines = [] if phone is None else phone_line.routes(phone, self._held)
+        self.routes = [*self._show.routes(), *lines]
+        self.lends_camera = phone is not None or isinstance(eye.camera, PageCamera)
+        self.doors = {} if phone is None else {"On the phone": "/phone"}
 
     def start(self) -> None:
         """Look and reach."""
@@ -60,6 +64,10 @@ class Gear:
         if self._reach is not None:
             self._reach.stop()
         self._eye.stop()
+
+    def _held(self) -> tuple[str | None, str]:
+        reach = self._reach
+        return (None, "") if reach is None else (reach.holds, reach.told)
 
     def _occluders(self) -> list[Occluder]:
         return [*self._furniture, *(self._reach.occluders() if self._reach is not None else ())]
@@ -76,11 +84,14 @@ def serve(args: argparse.Namespace, make_model: Callable[[], Model]) -> int:
     place = Place(_point("--at", args.at), scale=_positive("--scale", args.scale))
     marker = Marker(args.marker, 1e-3 * args.marker_size, args.dictionary)
     tracker = None if args.tracker is None else open_tracker(args.tracker)
+    if isinstance(tracker, Phone):
+        tracker.look_for(single(marker), args.dictionary, args.gamma)
     in_room = getattr(tracker, "is_in_room", False)
     if tracker is not None and args.collimation is None and not in_room:
         raise ModelError("--tracker: where does it stand? Add --collimation FILE of `impulsar ar calibrate-tracker`")
     X_RT = load_collimation(args.collimation).X_WT if args.collimation is not None else np.eye(4) if in_room else None
-    grip = Grip(radius=None if args.push is None else 1e-3 * _positive("--push", args.push))
+    radius = None if args.push is None else 1e-3 * _positive("--push", args.push)
+    grip = Grip(radius=radius, turns=args.turn)
     result = None if args.result is None else load(args.result)
     is_computed = args.camera == "synthetic"
     gamma = args.gamma if args.gamma is not None else 1.0 if is_computed else WEBCAM_GAMMA

@@ -35,6 +35,7 @@ from ..studio.ar_messages import (
 from ..studio.wire import to_text
 from .camera import Frame
 from .eye import Eye, Sight
+from .jpeg import unpack
 from .optics import Intrinsics
 from .status import Status, Told, opencv
 
@@ -88,13 +89,10 @@ class PageCamera(Told):
                 self.set_status("lost", "the page sends no pictures any more", now)
             return None
         number, time, jpeg = newest
-        wanted, found = (self._lens.width, self._lens.height), jpeg_size(jpeg)
-        cv2, image = opencv("camera of a page"), None
-        if found == wanted:  # before it is unpacked: a few bytes may claim a picture of gigabytes
-            image = cv2.imdecode(np.frombuffer(jpeg, np.uint8), cv2.IMREAD_COLOR)
-        if image is None:
-            size = "no JPEG" if found is None else "{} x {} pixels".format(*found)
-            why = "the page's picture is {}, expected {} x {} as calibrated".format(size, *wanted)
+        wanted = self._lens.width, self._lens.height
+        image = unpack(jpeg, wanted)
+        if isinstance(image, str):
+            why = "the page's picture is {}, expected {} x {} as calibrated".format(image, *wanted)
             self.set_status("lost", why, now)
             return None
         self.set_status("ok", time=time)
@@ -235,19 +233,6 @@ class _Page:
         self._something.clear()
         assert self._newest is not None
         return self._newest
-
-
-def jpeg_size(data: bytes) -> tuple[int, int] | None:
-    """Width and height that a JPEG says it has, or None where it is none."""
-    if data[:2] != b"\xff\xd8":
-        return None
-    at = 2
-    while at + 9 <= len(data) and data[at] == 0xFF:
-        kind, length = data[at + 1], int.from_bytes(data[at + 2 : at + 4], "big")
-        if 0xC0 <= kind <= 0xCF and kind not in (0xC4, 0xC8, 0xCC):  # start of frame
-            return int.from_bytes(data[at + 7 : at + 9], "big"), int.from_bytes(data[at + 5 : at + 7], "big")
-        at += 2 + length
-    return None
 
 
 def _device(name: str, status: Status) -> Device:

@@ -4,6 +4,9 @@ From the studio: `Seeing` as JSON whenever something in it changes, and for ever
 followed by the picture as JPEG unless it is the page's own. From a page that lends its camera: a binary
 `PICTURE_HEADER` and the picture as JPEG. Numbers are little-endian; `found` is 1 where the marker was seen, and then
 the rest of the header says where the room's frame R is in the camera K (x right, y down, z ahead): p_KR [m] and q_KR.
+
+Over /phone-line, from a phone that is a tracker: a binary `PHONE_HEADER` with the buttons that are down, bit by bit,
+and after it a picture as JPEG, or nothing where only the buttons have changed; to it `Guide` as JSON.
 """
 
 from dataclasses import dataclass, field
@@ -18,6 +21,8 @@ SIGHT_HEADER = (
 )  # fmt: skip
 PICTURE_MAGIC = 0x43414D49  # "IMAC"
 PICTURE_HEADER = (("magic", "I"), ("number", "I"), ("time", "d"))
+PHONE_MAGIC = 0x48504D49  # "IMPH"
+PHONE_HEADER = (("magic", "I"), ("number", "I"), ("buttons", "I"))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,3 +72,18 @@ class Seeing:
     tip: Vector = field(default_factory=list)  # p_W of the tracker's tip [m], where it has one
     occluders: list[Occluder] = field(default_factory=list)
     type: Literal["seeing"] = "seeing"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Guide:
+    """To a phone that is a tracker: what it should send, how it is doing, and what its hand holds."""
+
+    width: int  # of the pictures that are wanted [px]
+    height: int
+    pixel: Vector  # where the tip is in them [px]; empty while the lens is not known
+    state: Literal["waiting", "ok", "lost", "ended"]
+    why: str = ""
+    holds: str | None = None  # the body that its hand holds
+    told: str = ""  # why the last press took nothing, or why it let go
+    taken: int = 0  # number of the last picture that was looked at
+    type: Literal["guide"] = "guide"

@@ -70,6 +70,10 @@ class Gear(Protocol):
     def lends_camera(self) -> bool:
         """Whether pages may use their browsers' cameras."""
 
+    @property
+    def doors(self) -> dict[str, str]:
+        """What its own pages are for, and their paths (security.DOORS)."""
+
     def start(self) -> None:
         """Begin."""
 
@@ -236,6 +240,8 @@ def _serve(
         if certificate is None:
             print(NOT_SECRET, file=sys.stderr, end="")
     print(f"Impulsar studio: {studio.url}", flush=True)
+    for what, door in (gear.doors if gear is not None else {}).items():
+        print(f"{what}: {studio.link_to(door)}", flush=True)
     print("Ctrl-C ends it.", flush=True)
     if not args.no_browser:
         threading.Thread(target=_open_browser, args=(studio.launch_url(), folder), daemon=True).start()

@@ -33,6 +33,7 @@ MOST_SESSIONS = 256  # the oldest goes
 SESSION = "impulsar.session"  # key of a scope: the secret that it came with
 LINES_PER_SECOND = 5.0  # of a log, in the long run
 MOST_FIELDS = 8  # of the opened URL's query
+DOORS = ("/", "/phone")  # pages that may be opened by a link with a token
 AUTHORITY = re.compile(r"([a-z0-9._-]{1,253}|\[[0-9a-f:.]{2,45}\])(?::([0-9]{1,5}))?")
 
 
@@ -201,7 +202,7 @@ class Gate:
             self._check(scope, headers)
             if scope["type"] == "http" and (session := self._begin(scope)):
                 self._check_rate()
-                await self._welcome(session, headers, send)
+                await self._welcome(session, scope["path"], headers, send)
                 return
             scope = self._check_token(scope, headers)
             self._check_rate()  # after the token: who has none cannot use up the requests of who has
@@ -249,7 +250,7 @@ class Gate:
 
     def _begin(self, scope: Scope) -> str | None:
         """The secret of the session that the opened URL begins, or goes on with; None without the right token."""
-        if scope["path"] != "/" or scope["method"] != "GET":
+        if scope["path"] not in DOORS or scope["method"] != "GET":
             return None
         try:
             query = parse_qs(scope["query_string"].decode("latin-1"), max_num_fields=MOST_FIELDS)
@@ -276,18 +277,18 @@ class Gate:
             raise Refusal(401, "the token is missing; open the whole link that `impulsar studio` printed")
         return {**scope, SESSION: session}
 
-    async def _welcome(self, session: str, headers: dict[str, list[str]], send: Send) -> None:
-        """Make the session's secret a cookie and show the address without a token.
+    async def _welcome(self, session: str, door: str, headers: dict[str, list[str]], send: Send) -> None:
+        """Make the session's secret a cookie and show the address of a door without a token.
 
         A link on another site's page cannot be redirected: the browser would keep the strict cookie back.
         """
         secure = "; Secure" if self.address.is_secure else ""
         cookie = f"{self.cookie}={session}; Path=/; HttpOnly; SameSite=Strict{secure}"
         from_elsewhere = headers.get("sec-fetch-site", ["none"])[0] not in ("none", "same-origin")
-        status, more, body = 303, [("location", "/")], b""
+        status, more, body = 303, [("location", door)], b""
         if from_elsewhere:
             status, more = 200, [("content-type", "text/html; charset=utf-8")]
-            body = b'<!doctype html><meta http-equiv="refresh" content="0;url=/"><title>Impulsar</title>'
+            body = f'<!doctype html><meta http-equiv="refresh" content="0;url={door}"><title>Impulsar</title>'.encode()
         await _respond(send, status, [("set-cookie", cookie), *more, *self._safe_headers(headers)], body)
 
     async def _whole_body(self, scope: Scope, headers: dict[str, list[str]], receive: Receive) -> Receive:

@@ -135,7 +135,11 @@ class Studio:
     @property
     def url(self) -> str:
         """What to open, token and all."""
-        return f"{self.origin}/?token={self._link}"
+        return self.link_to("/")
+
+    def link_to(self, door: str) -> str:
+        """The same for another page of `security.DOORS`."""
+        return f"{self.origin}{door}?token={self._link}"
 
     def launch_url(self) -> str:
         """The same for one opening only: the token in it is void afterwards."""

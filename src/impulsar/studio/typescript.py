@@ -179,7 +179,9 @@ def _sight() -> str:
     return (
         f"export const SIGHT_MAGIC = 0x{ar_messages.SIGHT_MAGIC:x};\n"
         f"export const PICTURE_MAGIC = 0x{ar_messages.PICTURE_MAGIC:x};\n"
-        f"export const PICTURE_HEADER_BYTES = {_reads(ar_messages.PICTURE_HEADER)[1]};\n\n"
+        f"export const PICTURE_HEADER_BYTES = {_reads(ar_messages.PICTURE_HEADER)[1]};\n"
+        f"export const PHONE_MAGIC = 0x{ar_messages.PHONE_MAGIC:x};\n"
+        f"export const PHONE_HEADER_BYTES = {_reads(ar_messages.PHONE_HEADER)[1]};\n\n"
         f"export interface Sight {{\n{names}\n  jpeg: Uint8Array<ArrayBuffer>;\n}}\n"
         + SIGHT_DECODER
         % {"fields": fields, "size": size}

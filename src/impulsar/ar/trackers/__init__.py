@@ -143,6 +143,13 @@ def _spacemouse(where: str) -> Tracker:
     return open_spacemouse(where)
 
 
+def _phone(where: str) -> Tracker:
+    """A phone's browser, by its camera's LENS.json or LENS.json,MILLIMETRES from the camera to the tip."""
+    from .phone import open_phone
+
+    return open_phone(where)
+
+
 def check_tracker(name: str, thing: Any) -> Opener:
     """A function of a text, or TypeError."""
     if not callable(thing):
@@ -151,7 +158,9 @@ def check_tracker(name: str, thing: Any) -> Opener:
 
 
 TRACKERS: Registry[Opener] = Registry(
-    "impulsar.trackers", {"arm": _arm, "osc": _osc, "file": _file, "spacemouse": _spacemouse}, check_tracker
+    "impulsar.trackers",
+    {"arm": _arm, "osc": _osc, "file": _file, "spacemouse": _spacemouse, "phone": _phone},
+    check_tracker,
 )
 
 
