@@ -1,12 +1,20 @@
 """The page's tests run in a real browser (Chromium, software WebGL) on a real studio."""
 
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, sync_playwright
 
 from .browser import FLAGS, Server, Studio, find_chromium
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Try once more what fails here: a press meets a picture that moves. The log shows it as RERUN."""
+    for item in items:
+        if Path(__file__).parent in item.path.parents:
+            item.add_marker(pytest.mark.flaky(reruns=1, only_rerun=[".*"]))
 
 
 @pytest.fixture(scope="session")
