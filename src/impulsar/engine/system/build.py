@@ -78,6 +78,7 @@ class System:
             model.check(check_meeting)
         self.built = model  # what there are arrays for
         self.model = model  # as it is now: an edit of a parameter puts another one here and writes the arrays
+        self.each: tuple[Model, ...] = ()  # of worlds that were built of models of their own: see world/stack.py
         self.device = device
         self.coordinates = coordinates
         self.tree = scatter(model) if coordinates == "maximal" else span(model)
