@@ -121,4 +121,6 @@ def open_sweep(store: str | Path, key: str | None = None) -> "xr.Dataset":
         raise ModelError(f"store '{path}': {len(found)} sweeps{f' named {key}' if key else ''}, expected one; {told}")
     data = xr.open_zarr(str(path), group=found[0], consolidated=False).load()
     names = [str(name) for name in data.attrs.get("parameters", [])]
-    return data.set_coords(names).assign_attrs(key=found[0])
+    data["error"] = data["error"].astype(object)
+    measured = sorted(str(name) for name in data.data_vars if name not in (*names, "error", "done"))
+    return data.set_coords(names)[[*measured, "error", "done"]].assign_attrs(key=found[0])
