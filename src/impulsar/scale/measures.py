@@ -20,6 +20,7 @@ from ..author.events import Event
 from ..author.names import closest
 from ..observe.bench import Bench
 from ..observe.quantities import KINDS
+from ..results import VARIABLES
 from ..world.signals import find
 
 
@@ -56,11 +57,10 @@ class Measures:
     events: tuple[Event, ...]
     functions: tuple[tuple[str, Callable[[xr.Dataset], Any]], ...]  # of the result; "" gives its own names
 
-    def variables(self, bench: Bench) -> list[str] | None:
-        """Variables that a run has to have; None: the usual ones."""
-        if self.functions:
-            return None
-        return list(dict.fromkeys(self._place(bench, take)[0] for take in self.takes))
+    def variables(self, bench: Bench) -> list[str]:
+        """Variables that a run has to have: those of the signals, and for callables the usual ones."""
+        usual = VARIABLES if self.functions else ()
+        return list(dict.fromkeys([*usual, *(self._place(bench, take)[0] for take in self.takes)]))
 
     def check(self, bench: Bench) -> None:
         """Raise `ModelError` where a signal is not there."""
