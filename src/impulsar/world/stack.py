@@ -27,14 +27,12 @@ from ..engine.freedoms import code_coordinates
 from ..engine.start.redundancy import choose_rows, row_key, rows_kernel
 from ..engine.state import State, allocate_work
 from ..engine.system import System
-from ..engine.system.arrays import SystemArrays
+from ..engine.system.plain import PlainSystem
 from ..engine.system.slots import CLOSURE, COUPLING, IDLE
 from ..engine.system.tree import has_loop
 
 DECIDED = ("basis", "rank", "slack", "weak")  # parameters that the choice of rows writes
 SCALES = ("home", "size", "slot_weight", "dof_weight")  # lengths that things are compared by
-NUMBERS = ("channel_a", "channel_b", "channel_c", "channel_d")  # of inputs, by world
-RUNNING = ("steps", "live_slots", "listing", "spares", "h", "nominal_h", "tableau", "options", "contacts_act")
 ON_HOST = ("sensors", "tyres", "fluids", "obstacles", "materials", "material_pairs", "no_contacts")  # not by world
 WITH_NUMBERS = (Ramp, Smooth, Harmonic)
 SURE = 10.0  # times the tolerance: strength that the rows chosen must have
@@ -54,14 +52,14 @@ class Stack:
         contacts: int | None = None,
     ):
         self.model, self.coordinates, self.redundancy, self.contacts = model, coordinates, redundancy, contacts
-        self.nominal = System(model, 1, "cpu", coordinates, contacts=contacts)
+        self.nominal = PlainSystem(model, 1, "cpu", coordinates, contacts=contacts)
         self.apart: dict[int, str] = {}
-        systems: dict[int, System] = {}
+        systems: dict[int, PlainSystem] = {}
         is_open = []
         for k, one in enumerate(models):
             try:
                 is_open.append(check_open(one))
-                systems[k] = System(one, 1, "cpu", coordinates, checked=True, contacts=contacts)
+                systems[k] = PlainSystem(one, 1, "cpu", coordinates, checked=True, contacts=contacts)
                 told = unlike(self.nominal, systems[k])
             except ModelError as error:
                 is_open.append(False)
@@ -77,15 +75,14 @@ class Stack:
     def __len__(self) -> int:
         return len(self.index)
 
-    def _columns(self, systems: list[System]) -> None:
-        """Parameters, inputs, coordinates and velocities, one column for each system."""
+    def _columns(self, systems: list[PlainSystem]) -> None:
+        """Parameters, inputs, poses and velocities, one column for each system."""
         names = [name for name in self.nominal.parameters if name not in DECIDED]
         self.parameters = {
             name: np.concatenate([system.parameter(name) for system in systems], axis=1) if systems else None
             for name in names
         }
         self.inputs = [joined(items) for items in zip(*[system.channels.items for system in systems], strict=True)]
-        self.q = np.array([system.start_coordinates() for system in systems]).T
         bodies = [[system.model.bodies[name] for system in systems] for name in self.nominal.tree.bodies]
         self.p_WB, self.q_WB, self.twist = (
             np.array([[read(body) for body in own] for own in bodies]).reshape(len(bodies), len(systems), size)
@@ -115,14 +112,23 @@ class Stack:
         system.channels.write(system.arrays)
         system.each = tuple(self.models[k] for k in self.index)
 
+    def places(self) -> Places:
+        """Where the bodies of each world begin."""
+        places = Places(len(self))
+        for i, body in enumerate(self.nominal.tree.bodies):
+            places.put(body, self.p_WB[i], self.q_WB[i], np.zeros(6))
+        return places
+
     def _settle(self, is_open: np.ndarray) -> None:
         """Close what is open; leave out what does not close, and what the nominal choice of rows does not hold."""
         system = System(self.model, len(self), "cpu", self.coordinates, checked=True, contacts=self.contacts)
         choose_rows(system, self.redundancy)
         self.write(system)
+        state = State(system.counts, "cpu")
+        write_coordinates(Change(system, self.places()), state)
+        self.q = state.read("q").copy()
         if is_open.any():
-            state, work = State(system.counts, "cpu"), allocate_work(system.counts, "cpu")
-            state.write("q", self.q)
+            work = allocate_work(system.counts, "cpu")
             error = fit(system, state, work, (self.p_WB, self.q_WB, np.zeros_like(self.twist)), CLOSED)
             self.q[:, is_open] = state.read("q")[:, is_open]
             self.p_WB[:, is_open] = work.p_WB.numpy()[:, is_open]
@@ -143,7 +149,8 @@ def check_open(model: Model) -> bool:
     """Check a model; returns whether its joints do not meet."""
     model.check(meeting=False)
     try:
-        model.check()
+        for joint in model.joints.values():
+            model.check_meeting(joint)
     except ModelError:
         return True
     return False
@@ -166,7 +173,7 @@ def stack_of(
 # what has to be alike -----------------------------------------------------------------------------
 
 
-def unlike(nominal: System, other: System) -> str:
+def unlike(nominal: PlainSystem, other: PlainSystem) -> str:
     """What of a system a batch with another has no room for; empty: they are alike."""
     a, b = nominal.model, other.model
     if nominal.tree.bodies != other.tree.bodies or list(nominal.joint_index) != list(other.joint_index):
@@ -181,22 +188,14 @@ def unlike(nominal: System, other: System) -> str:
         return "its script is another"
     if nominal.counts.contacts and not same(touching_shapes(a), touching_shapes(b)):
         return "its shapes touch otherwise"
-    for name in SystemArrays.vars:  # type: ignore[attr-defined]
-        if name in nominal.parameters or name in (*SCALES, *NUMBERS, *RUNNING):
-            continue
-        if not same_arrays(getattr(nominal.arrays, name), getattr(other.arrays, name)):
+    there = other.topology_arrays
+    for name, values in nominal.topology_arrays.items():
+        if name not in SCALES and not np.array_equal(values, there.get(name)):
             return f"its {name.replace('_', ' ')} is another"
     if sorted(nominal.parameters) != sorted(other.parameters):
         return "it has other features"
     inputs = zip(nominal.channels.items, other.channels.items, strict=True)
     return "" if all(_follow_alike(x, y) for x, y in inputs) else "a motor, load or current follows another profile"
-
-
-def same_arrays(a: Any, b: Any) -> bool:
-    """Whether two arrays of Warp, or structs of them, have the same bits."""
-    if isinstance(a, wp.array):
-        return a.shape == b.shape and (a.ptr == b.ptr or a.numpy().tobytes() == b.numpy().tobytes())
-    return all(same_arrays(getattr(a, name), getattr(b, name)) for name in a._cls.vars)
 
 
 def same(a: Any, b: Any) -> bool:
@@ -265,11 +264,8 @@ def rows_hold(system: System, stack: Stack) -> np.ndarray:
                     own[j] = values[system.joint_index[key]]
             tree.replace_parameter(name, own)
     tree.replace_parameter("q_zero", tree.zero_orientations(tree.parameter("q_PF"), tree.parameter("q_CM")))
-    places = Places(worlds)
-    for i, body in enumerate(system.tree.bodies):
-        places.put(body, stack.p_WB[i], stack.q_WB[i], np.zeros(6))
     state, work = State(tree.counts, "cpu"), allocate_work(tree.counts, "cpu")
-    write_coordinates(Change(tree, places), state)
+    write_coordinates(Change(tree, stack.places()), state)
     chosen = {row_key(slot): r for r, slot in enumerate(system.slots) if slot.kind in (CLOSURE, COUPLING, IDLE)}
     rows = [r for r, slot in enumerate(tree.slots) if slot.kind in (CLOSURE, COUPLING)]
     slots = [chosen[row_key(tree.slots[r])] for r in rows]

@@ -86,7 +86,7 @@ class System:
         self.joints: list[AnyJoint] = [*self.tree.carriers, *self.tree.loops]
         self.joint_index = {key_of(joint): i for i, joint in enumerate(self.joints)}
         self.material_index = {name: i for i, name in enumerate(materials_in_use(model))}
-        self.arrays = SystemArrays()
+        self.arrays: Any = self._blank()
         self._worlds = worlds
         self._bases: dict[str, wp.array] = {}  # what stride-0 views look at
         self.targets: dict[str, Any] = {}  # what paths of parameters lead to; see edits/parameters.py
@@ -169,7 +169,6 @@ class System:
 
     def _write(self, channels: list[Scalar]) -> None:
         """Fill the arrays."""
-        device = self.device
         self._write_tree()
         self._write_bodies()
         self._write_joints()
@@ -181,7 +180,15 @@ class System:
         self._write_hands(self._hand_channel)
         self._write_loads(self._load_channel)
         self._write_tyres()
-        self.channels = Channels(channels, self._worlds, device, self.channel_owner)
+        self.channels = Channels(channels, self._worlds, self.device, self.channel_owner)
+        self._write_control()
+
+    def _blank(self) -> Any:
+        return SystemArrays()
+
+    def _write_control(self) -> None:
+        """What channels follow, and what methods fill."""
+        device = self.device
         self.channels.write(self.arrays)
         for name in ("steps", "live_slots", "listing", "spares"):
             setattr(self.arrays, name, wp.zeros(1, dtype=wp.int32, device=device))
