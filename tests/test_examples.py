@@ -151,6 +151,16 @@ def test_events_and_digits(run) -> None:
     assert names["certificate"].holds("position", 9.0) == pytest.approx(0.5)
 
 
+def test_sweep(run, tmp_path: Path) -> None:
+    """Rockers swing between the poses at which crank and coupler are in line; a sample is at most half a step from
+    them, which costs (ω dt / 2)² / 2 of crank angle at each end; and the sweep is in its store."""
+    names = run("12")
+    found, swing = names["found"], names["swing"]
+    assert found.sizes["case"] == 64 and (found["error"].values == "").all()
+    assert abs(swing - (names["far"] - names["near"])).max() < 2 * (2 * math.pi * 0.005 / 2) ** 2 / 2
+    assert (tmp_path / "swing.zarr" / found.attrs["key"]).is_dir()
+
+
 def test_the_page_of_runs_runs() -> None:
     """What docs/runs.md shows can be done as it stands there: samples where asked, events in order, a certificate."""
     text, names = (FOLDER.parent / "docs" / "runs.md").read_text(), {}

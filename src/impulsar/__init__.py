@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from .history.script import to_python
     from .io import load_model, save_model
     from .measured import compare
+    from .scale import sweep
     from .scenes import SCENES, scene
     from .world.world import World
 
@@ -50,6 +51,7 @@ _LATER = {  # imported when first asked for: kernels take a second
     ".history.script": ("to_python",),
     ".io": ("load_model", "save_model"),
     ".measured": ("compare",),
+    ".scale": ("sweep",),
     ".scenes": ("SCENES", "scene"),
     ".world": ("World",),
 }
@@ -63,6 +65,7 @@ _MODULES = {
             "measured",
             "render",
             "results",
+            "scale",
             "scenes",
             "studio",
             "tracks",
@@ -121,6 +124,7 @@ __all__ = [
     "load_model",
     "save_model",
     "scene",
+    "sweep",
     "to_python",
 ]
 

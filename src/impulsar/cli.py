@@ -24,6 +24,7 @@ from . import arguments
 from .ar import command as ar_command
 from .author.errors import ModelError, plain
 from .author.model import Model
+from .scale import command as sweep_command
 from .studio import command as studio_command
 from .version import __version__
 
@@ -97,6 +98,7 @@ def build_parser() -> Parser:
         "analyse", analyse, "analyse a scene: mobility, assembly, statics, modes, inverse dynamics, clearance"
     )
     arguments.of_analyse(analyse_)
+    sweep_command.add_arguments(command("sweep", sweep, "run a model for many values of its parameters"))
     export_ = command("export", export, "write a scene, or a session from its journal, in another form")
     arguments.of_export(export_)
     compare_ = command("compare", compare, "compare a result with measured data, channel by channel")
@@ -426,6 +428,11 @@ def analyse(args: argparse.Namespace) -> int:
     from .analysis.command import command
 
     return command(args, lambda: _scene(args.scene, _settings(args.set)))
+
+
+def sweep(args: argparse.Namespace) -> int:
+    """Run a sweep of a file."""
+    return sweep_command.command(args, _scene)
 
 
 def export(args: argparse.Namespace) -> int:

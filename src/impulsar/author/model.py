@@ -482,7 +482,7 @@ class Model(Measures, Groups, Fluids, Tyres, Sensing):
             if joint.closed is not None:
                 closed_joint(joint)
             if meeting:
-                self._check_meeting(joint)
+                self.check_meeting(joint)
         for spring in self.springs.values():
             self._check_ends(spring)
         for load in self.loads.values():
@@ -637,7 +637,7 @@ class Model(Measures, Groups, Fluids, Tyres, Sensing):
                 "direction; move at_b or give free_length=0"
             )
 
-    def _check_meeting(self, joint: Joint) -> None:
+    def check_meeting(self, joint: Joint) -> None:
         owner = f"joint '{joint.name}'"
         P, C = self.pair(owner, joint.first, joint.second)
         far, turned = frame_gap(joint, P, C)

@@ -88,6 +88,7 @@ def rebuild(
 ) -> Rebuilt:
     """Build the system of a plan, carry the state over and check it; raises EditError if it cannot be."""
     was, plan.model = old.system, tidied(plan.model)
+    refuse_stacked(was)
     hands = was.counts.hands if hands is None else hands
     spare = (was.counts.loads if loads is None else loads) - len(was.model.loads)
     system = System(
@@ -119,6 +120,15 @@ def rebuild(
         new.state.write("edits", new.state.read("edits") + added + left)
     moved = max(outcome.moved, push.moved if push else 0.0)
     return Rebuilt(new, plan, added, momentum(new) - momentum(old), moved, push)
+
+
+def refuse_stacked(system: System) -> None:
+    """Refuse to build worlds anew that were built of models of their own: one model cannot say what they are."""
+    if system.each:
+        raise EditError(
+            f"model '{system.model.name}': its worlds were built of models of their own, and cannot be built anew; "
+            "change the models and make a World of them"
+        )
 
 
 def turns(bench: Bench, plan: Plan) -> dict[tuple[JointKey, int], np.ndarray]:

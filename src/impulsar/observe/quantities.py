@@ -17,7 +17,7 @@ import numpy as np
 
 from ..engine.system.build import EMPTY
 from .bench import Bench
-from .measures import angles, distances, parameters
+from .measures import angles, distances, parameters, probes
 from .moment import Moment
 
 COMPONENTS: dict[str, tuple[str, ...]] = {  # by dimension
@@ -256,7 +256,7 @@ _TABLE = (
         lambda now: now.loads[..., 3:], "axis", usual=False,
     ),
     Quantity(
-        "probe.position", "m", "position of the probe", lambda now: now.bench.readout.points(), "axis",
+        "probe.position", "m", "position of the probe", lambda now: probes(now.bench), "axis",
         variable="probe", path="",
     ),
     Quantity(

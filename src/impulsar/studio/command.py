@@ -219,7 +219,7 @@ def _serve(
     equip: "Callable[[Session], Gear] | None",
 ) -> int:
     from .autosave import new_journal, tidy
-    from .blas import take_one_thread
+    from ..engine.blas import take_one_thread
     from .security import is_loopback
     from .server import Place, Studio
     from .tidying import Tidying

@@ -15,7 +15,7 @@ from ..edits.carry import Places, carry_parameters, slot_map
 from ..edits.drawing import parts_of_drawing, parts_of_plate
 from ..edits.expressions import released
 from ..edits.inputs import claim
-from ..edits.rebuild import Rebuilt, momentum, rebuild
+from ..edits.rebuild import Rebuilt, momentum, rebuild, refuse_stacked
 from ..engine.methods import METHODS, Method
 from ..engine.system import System
 from ..observe.bench import Bench
@@ -231,6 +231,7 @@ def set_method(edit: edits.SetMethod, desk: Editor) -> edits.Answer:
 def reset(edit: edits.Reset, desk: Editor) -> edits.Answer:
     """Start again. A model whose joints do not meet at the authored pose any more is assembled."""
     runner, model, before = desk.runner, desk.model, desk.weigh()
+    refuse_stacked(runner.system)
     try:
         model.check()
     except ModelError:

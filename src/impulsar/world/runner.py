@@ -38,11 +38,17 @@ from .reports import Facts, StepReport, broken
 
 if TYPE_CHECKING:
     from ..engine.compile.launch import CompiledLaunch
+    from .stack import Stack
 
 MOST_STEPS = 2**31 - 1  # of one call
 SLICE = 0.1  # wall time that a launch of many steps should take at most [s]
 MARGIN = 1e-6  # of a nominal step: what is due so near to its end is due there
 FIRST_SLICE, LARGEST_SLICE = 4, 2**20  # sub-steps of a launch, before their cost is known and at most
+
+
+def play_of(method: Any) -> float:
+    """How far rows that others imply may be open by a method [rad, or lengths over the mechanism's size]."""
+    return PLAY if method.play is None else method.play
 
 
 class Runner:
@@ -63,6 +69,7 @@ class Runner:
         script: list,
         carry_out: Callable[[Any], object],
         contacts: int | None = None,
+        stack: "Stack | None" = None,
     ):
         self.method, self.coordinates = method, coordinates
         self.worlds, self.device, self.clamps = worlds, device, clamps
@@ -76,17 +83,20 @@ class Runner:
         self._facts: Facts | None = None
         self.edition = 0  # counts edits: what was derived from parameters before one is stale
         self.beats = Beats(self)
-        self.start(System(model, worlds, device, coordinates, contacts=contacts))
+        self.start(System(model, worlds, device, coordinates, contacts=contacts), stack)
 
-    def start(self, system: System) -> None:
-        """Take a system into use at its authored pose, with fresh books."""
+    def start(self, system: System, stack: "Stack | None" = None) -> None:
+        """Take a system into use at its authored pose, with fresh books; of a stack each world at its own."""
         self.method.refuse(system)
         choose_rows(system, self.redundancy)
         state = State(system.counts, self.device, type(self.method))
         bench = Bench(system, state, allocate_work(system.counts, self.device))
-        bench.state.write("q", np.repeat(system.start_coordinates()[:, None], self.worlds, axis=1))
+        if stack is not None:
+            stack.write(system)
+        q = np.repeat(system.start_coordinates()[:, None], self.worlds, axis=1) if stack is None else stack.q
+        bench.state.write("q", q)
         refuse_locked_motors(system, bench.state, bench.work, ModelError)
-        self.start_change = project_start(system, bench.state, bench.work)
+        self.start_change = project_start(system, bench.state, bench.work, None if stack is None else stack.twist)
         self.take(bench)
         self.go_to_start()
         self.write_options(self.work_limit)
@@ -193,8 +203,7 @@ class Runner:
     @property
     def redundancy(self) -> float:
         """How far rows that others imply may be open [rad, or lengths over the mechanism's size]."""
-        play = self.method.play
-        return PLAY if play is None else play
+        return play_of(self.method)
 
     def write_options(self, limit: int) -> None:
         """Give the kernel the method's options, with a limit of work in a nominal step."""

@@ -95,6 +95,7 @@ def put_back(runner: "Runner", snapshot: Snapshot) -> None:
         and system.coordinates == snapshot.coordinates
     )
     runner.method = snapshot.method
+    each = system.each
     if not same:
         spare = loads - len(snapshot.model.loads)
         system = System(
@@ -112,6 +113,7 @@ def put_back(runner: "Runner", snapshot: Snapshot) -> None:
         runner.take(Bench(system, _state(runner, system, snapshot), work))
     elif runner.state.layout != snapshot.layout:
         runner.take(Bench(system, _state(runner, system, snapshot), runner.work))
+    system.each = each
     for name, values in snapshot.parameters.items():
         system.replace_parameter(name, values)
     for name, values in snapshot.topology.items():

@@ -41,8 +41,9 @@ from .digest import Digest
 from .editing import Editor
 from .options import method_of, script_of
 from .reports import StepReport
-from .runner import Runner
+from .runner import Runner, play_of
 from .snapshot import Snapshot
+from .stack import Stack, stack_of
 from .views import BodyView, Hand, JointView, SensorView, Tip, TyreView
 
 if TYPE_CHECKING:
@@ -65,7 +66,8 @@ class World:
     that others imply may be [rad, or lengths over the mechanism's size], the play of its bearings; max_speed [m/s]
     of bodies and max_hand_force [N] of hands: clamps, off by default, told in `StepReport.clamped`; contacts: how many
     to have room for at a time, by default as many as there may well be; compile: "now" has the steps of `simgc` and
-    `direct` compiled for this mechanism, on the CPU (docs/compile.md).
+    `direct` compiled for this mechanism, on the CPU (docs/compile.md); worlds: how many, or a list of models, one for
+    each world, that have the parts of `model` with other numbers, such as lengths (docs/cluster.md).
     """
 
     def __init__(
@@ -78,7 +80,7 @@ class World:
         atol: float | None = None,
         substeps: int | None = None,
         budget: float | None = None,
-        worlds: int = 1,
+        worlds: int | Sequence[Model] | Stack = 1,
         device: str = "cpu",
         strict: bool = False,
         redundancy: float | None = None,
@@ -92,10 +94,16 @@ class World:
         model = model.copy(parts=True)  # what its author does to it later does not reach a running world
         options = method_of(method, rtol=rtol, atol=atol, substeps=substeps, redundancy=redundancy)
         coordinates = _coordinates_of(options, coordinates)
+        room = check_contacts(contacts)
+        stack = None
+        if isinstance(worlds, list | tuple | Stack):
+            stack = stack_of(model, worlds, coordinates, play_of(options), room)
+            worlds = len(stack)
         if not isinstance(worlds, int) or isinstance(worlds, bool) or not 1 <= worlds <= MOST_WORLDS:
-            raise ModelError(f"worlds is {show(worlds)}, expected an integer >= 1, at most {MOST_WORLDS}")
+            told = f"expected an integer >= 1, at most {MOST_WORLDS}, or a list of models"
+            raise ModelError(f"worlds is {show(worlds)}, {told}")
         device, strict, script = check_device(device), flag("world", "strict", strict), script_of(model)
-        clamps, room = Clamps(max_speed, max_hand_force), check_contacts(contacts)
+        clamps = Clamps(max_speed, max_hand_force)
         self._door = threading.Lock()  # who steps or edits holds it
         self._holder: weakref.ref | None = None  # the history that is the only door to it
         self._through = 0  # thread in which that history is at work
@@ -108,7 +116,8 @@ class World:
             load_kernels(on_device, device)
             load_kernels(on_host, host_device())
         dt = dt if dt is not None else model.dt or 0.01
-        self.runner = Runner(model, options, coordinates, dt, worlds, device, clamps, script, self._carry_out, room)
+        door = self._carry_out
+        self.runner = Runner(model, options, coordinates, dt, worlds, device, clamps, script, door, room, stack)
         self.runner.strict = strict
         self._editor, self._digest = Editor(self.runner), Digest(self.runner)
         if self.start_change:

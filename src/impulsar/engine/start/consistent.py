@@ -53,30 +53,38 @@ def refresh(system: System, state: State, work: WorkArrays) -> None:
     wp.launch(refresh_kernel, system.counts.worlds, inputs=[system.arrays, state.arrays, work], device=system.device)
 
 
-def project_start(system: System, state: State, work: WorkArrays) -> dict[str, float]:
+def project_start(
+    system: System, state: State, work: WorkArrays, twists: np.ndarray | None = None
+) -> dict[str, float]:
     """Authored velocities → velocities that fit the joints, with the least kinetic energy of change.
 
-    Returns the bodies whose velocity changed and by how much [m/s].
+    twists: authored ones where worlds have their own [body, world, 6]; by default those of the model in all.
+    Returns the bodies whose velocity changed and by how much, in the first world [m/s].
     """
     bodies = [system.model.bodies[name] for name in system.tree.bodies]
     worlds = system.counts.worlds
-    if not any(body.velocity.any() or body.angular_velocity.any() for body in bodies):
+    by_world = twists is not None
+    if twists is None:
+        own = np.array([np.concatenate([body.angular_velocity, body.velocity]) for body in bodies]).reshape(-1, 6)
+        twists = np.repeat(own[:, None], worlds, axis=1)
+    if not twists.any():
         return {}
     inputs = [system.arrays, state.arrays, work]
-    twists = np.array([np.concatenate([body.angular_velocity, body.velocity]) for body in bodies])
-    work.wrench.assign(np.repeat(twists[:, None], worlds, axis=1))
+    work.wrench.assign(twists)
     wp.launch(start_kernel, worlds, inputs=inputs, device=system.device)
     work.wrench.zero_()
-    v = state.read("v")[:, 0].copy()
+    v = state.read("v").copy()
     holds = system.parameter("basis").max(axis=1)  # rows that others imply but for their play say nothing here
     rows = [r for r, slot in enumerate(system.slots) if slot.kind in (CLOSURE, COUPLING) and holds[r]]
+    looked = range(worlds) if by_world else [0]
     if rows:
-        J, Y = system.dense_rows(work.J.numpy())[rows], system.dense_rows(work.Y.numpy())[rows]
-        kept, _ = independent(system.scaled_rows(J, rows))
-        v -= Y[kept].T @ np.linalg.solve(J[kept] @ Y[kept].T, J[kept] @ v)
-    state.write("v", np.repeat(v[:, None], worlds, axis=1))
+        J, Y = (system.dense_rows(entries.numpy(), looked)[:, rows] for entries in (work.J, work.Y))
+        for w in looked:
+            kept, _ = independent(system.scaled_rows(J[w], rows))
+            v[:, w] -= Y[w, kept].T @ np.linalg.solve(J[w, kept] @ Y[w, kept].T, J[w, kept] @ v[:, w])
+    state.write("v", v if by_world else np.repeat(v[:, :1], worlds, axis=1))
     refresh(system, state, work)
     twist = work.twist.numpy()[:, 0]
-    change = {body.name: float(np.linalg.norm(twist[i, 3:] - body.velocity)) for i, body in enumerate(bodies)}
-    scale = max(float(np.linalg.norm(body.velocity)) for body in bodies) + 1e-12
+    change = {body.name: float(np.linalg.norm((twist - twists[:, 0])[i, 3:])) for i, body in enumerate(bodies)}
+    scale = float(np.linalg.norm(twists[:, 0, 3:], axis=1).max()) + 1e-12
     return {name: size for name, size in change.items() if size > 1e-9 * scale}

@@ -78,6 +78,7 @@ class System:
             model.check(check_meeting)
         self.built = model  # what there are arrays for
         self.model = model  # as it is now: an edit of a parameter puts another one here and writes the arrays
+        self.each: tuple[Model, ...] = ()  # of worlds that were built of models of their own: see world/stack.py
         self.device = device
         self.coordinates = coordinates
         self.tree = scatter(model) if coordinates == "maximal" else span(model)
@@ -85,7 +86,7 @@ class System:
         self.joints: list[AnyJoint] = [*self.tree.carriers, *self.tree.loops]
         self.joint_index = {key_of(joint): i for i, joint in enumerate(self.joints)}
         self.material_index = {name: i for i, name in enumerate(materials_in_use(model))}
-        self.arrays = SystemArrays()
+        self.arrays: Any = self._blank()
         self._worlds = worlds
         self._bases: dict[str, wp.array] = {}  # what stride-0 views look at
         self.targets: dict[str, Any] = {}  # what paths of parameters lead to; see edits/parameters.py
@@ -168,7 +169,6 @@ class System:
 
     def _write(self, channels: list[Scalar]) -> None:
         """Fill the arrays."""
-        device = self.device
         self._write_tree()
         self._write_bodies()
         self._write_joints()
@@ -180,7 +180,15 @@ class System:
         self._write_hands(self._hand_channel)
         self._write_loads(self._load_channel)
         self._write_tyres()
-        self.channels = Channels(channels, self._worlds, device, self.channel_owner)
+        self.channels = Channels(channels, self._worlds, self.device, self.channel_owner)
+        self._write_control()
+
+    def _blank(self) -> Any:
+        return SystemArrays()
+
+    def _write_control(self) -> None:
+        """What channels follow, and what methods fill."""
+        device = self.device
         self.channels.write(self.arrays)
         for name in ("steps", "live_slots", "listing", "spares"):
             setattr(self.arrays, name, wp.zeros(1, dtype=wp.int32, device=device))

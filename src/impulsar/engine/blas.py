@@ -1,4 +1,4 @@
-"""One thread for the libraries of linear algebra, while the studio runs.
+"""One thread for the libraries of linear algebra, while the studio runs, and in the workers of a sweep.
 
 Matrices of mechanisms are small. On cores that the session and a browser share, the threads of OpenBLAS wait for each
 other most of the time: the modes of ten pendula take 12 to 27 s instead of 1.5 beside a running session on two cores.
