@@ -9,7 +9,9 @@ import warp as wp
 from .device import announce_compilation
 
 
-def record_launch(kernel: wp.Kernel, worlds: int, inputs: Sequence[object], device: str) -> Callable[[], None]:
+def record_launch(
+    kernel: wp.Kernel, worlds: int | Sequence[int], inputs: Sequence[object], device: str
+) -> Callable[[], None]:
     """A function that launches the kernel on these arguments; record again when an array is replaced.
 
     On the CPU, Warp's recorded launch packs its arguments into one structure at every call, 1.7 us for
@@ -30,7 +32,9 @@ def record_launch(kernel: wp.Kernel, worlds: int, inputs: Sequence[object], devi
     return launch
 
 
-def record_reading(kernel: wp.Kernel, worlds: int, inputs: Sequence[object], device: str) -> Callable[[], None]:
+def record_reading(
+    kernel: wp.Kernel, worlds: int | Sequence[int], inputs: Sequence[object], device: str
+) -> Callable[[], None]:
     """The same for readings: it follows arrays that are replaced in the structures among the arguments.
 
     On the CPU these are copied anew at every call, 0.2 us each; elsewhere the kernel is launched in the plain way.
@@ -42,9 +46,9 @@ def record_reading(kernel: wp.Kernel, worlds: int, inputs: Sequence[object], dev
     packed, forward, references = _packed(kernel, command)
     start, layout = ctypes.addressof(packed), type(packed)
     copies = [
-        (start + getattr(layout, name).offset, ctypes.addressof(given.__ctype__()), ctypes.sizeof(kind))  # type: ignore[attr-defined]
+        (start + getattr(layout, name).offset, ctypes.addressof(given.__ctype__()), ctypes.sizeof(kind))
         for (name, kind), given in zip(layout._fields_, inputs, strict=True)
-        if not isinstance(given, wp.array)
+        if hasattr(given, "__ctype__") and not isinstance(given, wp.array)
     ]
 
     def launch() -> None:

@@ -33,6 +33,7 @@ def call(function: wp.uint64, bounds: wp.uint64, arguments: wp.uint64):
 @wp.kernel(enable_backward=False)
 def relay_kernel(
     calls: wp.array2d(dtype=wp.uint64),  # [launch, 3] addresses of function, bounds and arguments
+    when: wp.array2d(dtype=wp.int32),  # [launch, 2] rounds that are over at its first call, and from one to the next
     rounds: wp.array(dtype=wp.int32),  # [1] how many are to be
     done: wp.array(dtype=wp.int32),  # [1] rounds that are over
     stop: wp.array(dtype=wp.int32),  # [1] 1: a step could not be taken
@@ -40,7 +41,9 @@ def relay_kernel(
     """All launches of all rounds, up to one that breaks."""
     while done[0] < rounds[0] and stop[0] == 0:
         for i in range(calls.shape[0]):
-            call(calls[i, 0], calls[i, 1], calls[i, 2])
+            since = done[0] - when[i, 0]
+            if since >= 0 and since % when[i, 1] == 0:
+                call(calls[i, 0], calls[i, 1], calls[i, 2])
 
 
 @wp.kernel(enable_backward=False)
@@ -76,7 +79,7 @@ def count_round_kernel(done: wp.array(dtype=wp.int32)):
 
 
 class Relay:
-    """Launches that are repeated in rounds; the last of each takes the step.
+    """Launches that are repeated in rounds; the last of each takes the step. after: launches behind a round's end.
 
     sums, most: rows of a report that add up, and of which the largest counts; where: rows that say where that is.
     """
@@ -89,6 +92,7 @@ class Relay:
         sums: Sequence[int],
         most: Sequence[int],
         where: dict[int, int],
+        after: Sequence[Callable[[], None]] = (),
     ):
         device = str(report.device)
         how, places = np.full(report.shape[0], LAST, np.int32), np.full(report.shape[0], -1, np.int32)
@@ -100,24 +104,35 @@ class Relay:
         inputs = [*rows, report, self.total, done, self._stop]
         ends = record_launch(end_round_kernel, report.shape[1], inputs, device)
         counts = record_launch(count_round_kernel, 1, [done], device)
-        self._launches: list[Any] = [*launches, ends, counts]
+        self._launches: list[Any] = [*launches, ends, counts, *after]
+        self._always = len(self._launches) - len(after)
         self._rounds = wp.zeros(1, dtype=wp.int32, device=device)
+        self._when = wp.zeros((len(self._launches), 2), dtype=wp.int32, device=device)
         self._is_cpu = report.device.is_cpu
         if self._is_cpu:
             calls = np.array([launch.call for launch in self._launches], np.uint64)
             self._calls = wp.array(calls, dtype=wp.uint64, device=device)
-            self._launch = record_launch(relay_kernel, 1, [self._calls, self._rounds, done, self._stop], device)
+            self._launch = record_launch(
+                relay_kernel, 1, [self._calls, self._when, self._rounds, done, self._stop], device
+            )
 
-    def run(self, rounds: int) -> bool:
-        """Take so many rounds, and leave the report of all of them in that of the step; False: one broke."""
+    def run(self, rounds: int, after: Sequence[tuple[int, int]] = ()) -> bool:
+        """Take so many rounds, and leave the report of all of them in that of the step; False: one broke.
+
+        after: of each launch that follows a step, rounds that are over at its first call, and from one to the next.
+        """
         for array, value in ((self.done, 0), (self._stop, 0), (self._rounds, rounds)):
             array.fill_(value)
+        when = [(0, 1)] * self._always + list(after)
         if not self._is_cpu:
-            for _ in range(rounds):
-                for launch in self._launches:
-                    launch()
+            for number in range(rounds):
+                for k, (launch, (first, every)) in enumerate(zip(self._launches, when, strict=True)):
+                    since = number + (k >= self._always) - first
+                    if since >= 0 and since % every == 0:
+                        launch()
             wp.copy(self.report, self.total)
             return True
+        np.copyto(self._when.numpy(), when)
         self._launch()
         np.copyto(self.report.numpy(), self.total.numpy())
         return not self._stop.numpy()[0]

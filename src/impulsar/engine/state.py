@@ -487,6 +487,13 @@ class State:
         """One block [row, world]; on the CPU a view, elsewhere a copy."""
         return self.numpy()[self.rows[name]]
 
+    def view(self, name: str, rows: slice | None = None) -> wp.array:
+        """One block for kernels [row, world], or some of its rows."""
+        block = self.rows[name]
+        if rows is None:
+            return self._rows(block)
+        return self._rows(slice(block.start + rows.start, block.start + rows.stop))
+
     def write(self, name: str, values: np.ndarray) -> None:
         """Set one block [row, world]."""
         data = self.numpy()

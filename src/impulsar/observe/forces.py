@@ -4,11 +4,13 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
+import warp as wp
 
 from ..author.rotations import rotate
 from ..engine.system.build import EMPTY
 from ..engine.system.slots import CLOSURE, IDLE
 from .least_norm import LeastNorm
+from .reading import Reading
 
 if TYPE_CHECKING:
     from .bench import Bench
@@ -71,10 +73,23 @@ class Forces:
     def _least_norm(self) -> LeastNorm:
         return LeastNorm(self._bench)
 
+    @property
+    def chooses(self) -> bool:
+        """Whether reactions are chosen among those of redundant joints."""
+        return self._has_loops and len(self._bench.readout.lock_names) <= MOST_LOCKS
+
+    @property
+    def reaction_array(self) -> wp.array:
+        """Reactions on the device: in the author's order where they are chosen, else in the system's."""
+        return self._least_norm.chosen if self.chooses else self._bench.work.reaction
+
+    def reaction_readings(self) -> list[Reading]:
+        """What is launched before they are there."""
+        return self._least_norm.readings() if self.chooses else []
+
     def reactions(self) -> tuple[np.ndarray, np.ndarray]:
         """Of all joints in the author's order [joint, world, torque and force], and which of it is determinate."""
-        readout = self._bench.readout
         raw = self._bench.read("reaction")[self._order]
-        if not (self._has_loops and raw.any() and len(readout.lock_names) <= MOST_LOCKS):
+        if not (self.chooses and raw.any()):
             return raw, np.ones(raw.shape, bool)
         return self._least_norm.reactions()

@@ -39,6 +39,7 @@ from ..engine.system.channels import (
     snap_to_knot,
 )
 from .reading import Reading
+from .samples import copy_kernel
 
 if TYPE_CHECKING:
     from .bench import Bench
@@ -126,6 +127,7 @@ class Instant:
         given = [system.arrays, self._options, self._before, touched, self._lag]
         inputs = [*given, self._state.arrays, self._work, mode]
         self._reading = Reading(instant_kernel, counts.worlds, inputs, out)
+        self.acceleration: wp.array = out[0]  # [body, world] as it was read last
 
     def read(self) -> tuple[np.ndarray, np.ndarray]:
         """Accelerations [body, world, turn and shift] [rad/s², m/s²], and wrenches that change the momenta [N m, N].
@@ -133,10 +135,7 @@ class Instant:
         On the CPU views, which the next reading overwrites.
         """
         bench = self._bench
-        if bench.beat != self._beat:
-            self._take_beat(bench.beat)
-        if bench.system.channels.callables:
-            self._reach()
+        self.prepare()
         rows = self._state.layout.size  # of the system; a method's own follow
         if bench.state.array.device.is_cpu:
             np.copyto(self._state.numpy(), bench.state.numpy()[:rows])
@@ -144,6 +143,19 @@ class Instant:
             wp.copy(self._state.array, bench.state.array[:rows])
         acceleration, resultant = self._reading.read()
         return acceleration, resultant
+
+    def prepare(self) -> None:
+        """What the host has to do before a reading."""
+        if self._bench.beat != self._beat:
+            self._take_beat(self._bench.beat)
+        if self._bench.system.channels.callables:
+            self._reach()
+
+    def readings(self) -> list[Reading]:
+        """The same by launches alone, for who goes on with them on the device."""
+        rows, state = self._state.layout.size, self._bench.state.array
+        copy = Reading(copy_kernel, (rows, state.shape[1]), [state], [self._state.array])
+        return [copy, self._reading]
 
     def _take_beat(self, beat: float | None) -> None:
         self._beat = beat

@@ -412,8 +412,12 @@ class LeastNorm:
             dtype = Rows.vars[name].type.dtype  # type: ignore[attr-defined]
             setattr(rows, name, wp.zeros((int(size), worlds), dtype=dtype, device=device))
         out = [wp.zeros((len(joints), worlds), dtype=dtype, device=device) for dtype in (vec6, vec6)]
-        self._readout = bench.readout
+        self._readout, self.chosen = bench.readout, out[0]
         self._reading = Reading(least_norm_kernel, worlds, [system.arrays, rows, work], out)
+
+    def readings(self) -> list[Reading]:
+        """Its launches, for who goes on with the choice on the device."""
+        return [self._readout.lock_reading, self._reading]
 
     def reactions(self) -> tuple[np.ndarray, np.ndarray]:
         """Of all joints in the author's order [joint, world, torque and force], and which of it is determinate."""

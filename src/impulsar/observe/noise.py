@@ -27,14 +27,14 @@ class Noise:
     def __init__(self, seed: int, name: str, worlds: int):
         with np.errstate(over="ignore"):
             start = int.from_bytes(hashlib.blake2b(f"{seed} {name}".encode(), digest_size=8).digest(), "little")
-            self._keys = _mix(np.uint64(start) + GAMMA * np.arange(1, worlds + 1, dtype=np.uint64))
+            self.keys = _mix(np.uint64(start) + GAMMA * np.arange(1, worlds + 1, dtype=np.uint64))
 
     def uniform(self, sample: int, stream: int, count: int) -> np.ndarray:
         """Numbers between 0 and 1, neither of them [number, world]."""
         first = np.uint64((sample * STREAMS + stream) * SPREAD % 2**64)
         with np.errstate(over="ignore"):
             counters = first + np.arange(count, dtype=np.uint64)
-            x = _mix(_mix(self._keys + GAMMA * counters[:, None]) + GAMMA)
+            x = _mix(_mix(self.keys + GAMMA * counters[:, None]) + GAMMA)
         return ((x >> S11).astype(float) + 0.5) * 2.0**-53
 
     def normal(self, sample: int, stream: int, count: int) -> np.ndarray:

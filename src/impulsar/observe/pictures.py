@@ -6,15 +6,16 @@ from the middle to the right and down, in units of its distance from the eye. De
 and normal n is seen as c (AMBIENT + (1 - AMBIENT) max(0, n·l)), lit from above at l; behind everything is the sky.
 """
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import warp as wp
 
 from ..author.sensors import Camera
-from ..engine.device import announce_compilation
 from ..engine.spatial import ONE, ZERO, f64, quat, vec3
-from .rays import FAR, FAR_, Shapes, strike
+from .rays import FAR_, Shapes, strike
+from .reading import Reading
 
 if TYPE_CHECKING:
     from .bench import Bench
@@ -58,31 +59,17 @@ def picture_kernel(
         out[pixels + i, w] = (wp.floor(c[0]) * FULL + wp.floor(c[1])) * FULL + wp.floor(c[2])
 
 
-class Film:
-    """What a camera sees."""
+def picture_reading(bench: "Bench", sensor: Camera, eye: Sequence[wp.array], value: wp.array) -> Reading:
+    """What a camera sees from places and orientations [world]: depths and colours [channel, world]."""
+    colour = wp.array(colours(bench), dtype=vec3, device=value.device)
+    given: list[Any] = [bench.rays.shapes_there, bench.system.body_index.get(sensor.body, -1), colour]
+    given += [sensor.width, sensor.height, f64(sensor.half_width), *eye]
+    return Reading(picture_kernel, (sensor.pixels, value.shape[1]), given, [value])
 
-    def __init__(self, bench: "Bench", sensor: Camera):
-        self._sensor, self._device = sensor, bench.system.device
-        self._rays, self._worlds = bench.rays, bench.system.counts.worlds
-        announce_compilation(picture_kernel, self._device)
-        self._colour = wp.array(self._colours(bench), dtype=vec3, device=self._device)
-        self._out = wp.zeros((2 * sensor.pixels, self._worlds), dtype=f64, device=self._device)
 
-    def _colours(self, bench: "Bench") -> np.ndarray:
-        """Red, green and blue of each shape [shape, 3]."""
-        bodies = list(bench.system.model.bodies.values())
-        by_row = {bench.system.body_index[b.name]: b.colour or HUES[k % len(HUES)] for k, b in enumerate(bodies)}
-        texts = [by_row.get(int(owner), STONE) for owner in self._rays.owners]
-        return np.array([[int(text[k : k + 2], 16) for k in (1, 3, 5)] for text in texts], float).reshape(-1, 3)
-
-    def expose(self, body: int, p: np.ndarray, q: np.ndarray) -> np.ndarray:
-        """Depths and colours [channel, world], from a place and an orientation in each world."""
-        sensor = self._sensor
-        eye = [wp.array(np.ascontiguousarray(x), dtype=t, device=self._device)
-               for x, t in ((p, vec3), (q, quat))]  # fmt: skip
-        given = [self._rays.now(), body, self._colour, sensor.width, sensor.height, sensor.half_width, *eye]
-        wp.launch(picture_kernel, (sensor.pixels, self._worlds), inputs=given, outputs=[self._out], device=self._device)
-        values = self._out.numpy().copy()
-        depth = values[: sensor.pixels]
-        depth[(depth >= FAR) | (depth > sensor.reach)] = np.inf
-        return values
+def colours(bench: "Bench") -> np.ndarray:
+    """Red, green and blue of each shape [shape, 3]."""
+    bodies = list(bench.system.model.bodies.values())
+    by_row = {bench.system.body_index[b.name]: b.colour or HUES[k % len(HUES)] for k, b in enumerate(bodies)}
+    texts = [by_row.get(int(owner), STONE) for owner in bench.rays.owners]
+    return np.array([[int(text[k : k + 2], 16) for k in (1, 3, 5)] for text in texts], float).reshape(-1, 3)

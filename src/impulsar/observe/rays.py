@@ -15,6 +15,8 @@ import warp as wp
 from ..author.rotations import multiply_all, rotate_all
 from ..author.shapes import Box, Capsule, Cone, ConvexHull, Cylinder, HeightField, Mesh, Plane, Shape, Sphere
 from ..engine.spatial import ONE, ZERO, f64, quat, vec3
+from ..engine.state import WorkArrays
+from .reading import Reading
 from .trees import Tree, tree_of
 
 if TYPE_CHECKING:
@@ -308,6 +310,28 @@ def size_of(shape: Shape) -> tuple[float, float, float]:
     return float(radius), float(length), 0.0
 
 
+@wp.kernel(enable_backward=False)
+def place_kernel(
+    # model
+    g: Shapes,
+    p: wp.array(dtype=vec3),  # [shape] in its body, or in the world
+    q: wp.array(dtype=quat),
+    # state in
+    x: WorkArrays,
+    # out
+    p_WS: wp.array2d(dtype=vec3),
+    q_WS: wp.array2d(dtype=quat),
+):
+    """Where the shapes are."""
+    k, w = wp.tid()
+    i = g.owner[k]
+    p_WS[k, w] = p[k]
+    q_WS[k, w] = q[k]
+    if i >= 0:
+        p_WS[k, w] = x.p_WB[i, w] + wp.quat_rotate(x.q_WB[i, w], p[k])
+        q_WS[k, w] = x.q_WB[i, w] * q[k]
+
+
 class Rays:
     """Casts rays in a bench's worlds, against all its shapes."""
 
@@ -328,7 +352,22 @@ class Rays:
         turns = [multiply_all(q, np.asarray(s.orientation, float)) for _, s, _, q in found]
         self._q = np.array(turns).reshape(-1, 4)
         self._device = system.device
-        self._fixed = self._arrays()
+        self.shapes_there = self._arrays()  # where they were when a reading was last launched
+        self._placing = self._places(bench)
+
+    def _places(self, bench: "Bench") -> Reading | None:
+        """What finds where the shapes are; None: there are none."""
+        size = (len(self.shapes), bench.system.counts.worlds)
+        there, device = self.shapes_there, self._device
+        there.p_WS, there.q_WS = (wp.zeros(size, dtype=kind, device=device) for kind in (vec3, quat))
+        if not self.shapes:
+            return None
+        own = [wp.array(x, dtype=kind, device=device) for x, kind in ((self._p, vec3), (self._q, quat))]
+        return Reading(place_kernel, size, [there, *own, bench.work], [there.p_WS, there.q_WS])
+
+    def readings(self) -> list[Reading]:
+        """What is launched before the shapes are where they are now, for who goes on with them on the device."""
+        return [] if self._placing is None else [self._placing]
 
     def _arrays(self) -> Shapes:
         """What of the shapes stays."""
@@ -359,18 +398,6 @@ class Rays:
     def _size(shape: Shape) -> tuple[float, float, float]:
         return size_of(shape) if type(shape) in CODES else (0.0, 0.0, 0.0)
 
-    def _poses(self) -> tuple[np.ndarray, np.ndarray]:
-        """Where the shapes are [shape, world, ...]."""
-        worlds = self._bench.system.counts.worlds
-        p, q = (np.repeat(x[:, None], worlds, axis=1) for x in (self._p, self._q))
-        on = self.owners >= 0
-        if on.any():
-            bodies = self.owners[on]
-            p_WB, q_WB = self._bench.read("p_WB")[bodies], self._bench.read("q_WB")[bodies]
-            p[on] = p_WB + rotate_all(q_WB, p[on])
-            q[on] = multiply_all(q_WB, q[on])
-        return p, q
-
     def cast(self, p: np.ndarray, d: np.ndarray, own: int = -1) -> tuple[np.ndarray, np.ndarray]:
         """Distances [ray, world] [m], infinite where nothing is struck, and normals there; p and d [ray, world, 3]."""
         shape = p.shape[:2]
@@ -386,9 +413,9 @@ class Rays:
 
     def now(self) -> Shapes:
         """The shapes where they are."""
-        for name, x, dtype in zip(("p_WS", "q_WS"), self._poses(), (vec3, quat), strict=True):
-            setattr(self._fixed, name, wp.array(np.ascontiguousarray(x), dtype=dtype, device=self._device))
-        return self._fixed
+        for reading in self.readings():
+            reading.launch()
+        return self.shapes_there
 
     def walls(self, most: int = 64) -> np.ndarray:
         """Normals of the flat faces of boxes that stand on the ground or are of it, each once [face, 3]."""

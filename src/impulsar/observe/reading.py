@@ -13,7 +13,9 @@ from ..engine.launch import record_launch, record_reading
 class Reading:
     """Reads what a kernel writes to its last arguments."""
 
-    def __init__(self, kernel: wp.Kernel, worlds: int, inputs: Sequence[object], out: Sequence[wp.array]):
+    def __init__(
+        self, kernel: wp.Kernel, worlds: int | Sequence[int], inputs: Sequence[object], out: Sequence[wp.array]
+    ):
         self._kernel, self._worlds, self._inputs, self.out = kernel, worlds, inputs, out
         self._device = out[0].device
 
@@ -24,6 +26,10 @@ class Reading:
     @cached_property
     def _views(self) -> list[np.ndarray] | None:
         return [array.numpy() for array in self.out] if self._device.is_cpu else None
+
+    def launch(self) -> None:
+        """Launch it for who goes on with it on the device."""
+        self._launch()
 
     def recorded(self) -> Callable[[], None]:
         """Its launch for a relay; it is of use until an array is replaced."""

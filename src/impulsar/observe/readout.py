@@ -228,6 +228,11 @@ class Readout:
         return self._freedoms
 
     @property
+    def lock_reading(self) -> Reading:
+        """What reads errors of locks, likewise."""
+        return self._locks
+
+    @property
     def lock_array(self) -> wp.array:
         """Where `lock_errors` leaves them, on the device."""
         return self._locks.out[0]

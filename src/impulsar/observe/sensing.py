@@ -1,32 +1,35 @@
 """Sensors of a bench: sampled when they are due, and what has come of it by a moment.
 
 What they keep is in the block "sensor" of the state (engine/system/sensing.py), so that snapshots, replays and batches
-have it; noise follows from seed, name, world and the number of the sample (`noise`). Values that are no numbers are
-kept as numbers: a state is finite.
+have it; noise follows from seed, name, world and the number of the sample (`noise`). What they measure is found by
+kernels (`truths`), and so are errors and rings (`samples`): the host launches them, or a relay between two steps.
+Receivers of GPS and sensors of other packages are read on the host.
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import warp as wp
 
 from ..author.errors import StepError
-from ..author.rotations import conjugate, multiply_all, rotate_all
 from ..author.sensing import Mounted
-from ..author.sensors import Camera, Channel, Encoder, ForceTorque, Gps, Imu, Lidar, OnBody, Proximity, Sensor, Touch
+from ..author.sensors import Camera, Channel, Encoder, Gps, Lidar, Sensor
+from ..engine.spatial import f64
 from ..engine.system.sensing import sensor_rows
 from .gps import Receiver
 from .moment import Moment
 from .noise import Noise
-from .pictures import Film
+from .rays import FAR
+from .reading import Reading
+from .samples import INFINITE, MISSING, SAME, Errors, come_kernel, err_kernel, keep_kernel
+from .truths import Needs, Truth, encoder_row, truth_of
 
 if TYPE_CHECKING:
     from .bench import Bench
 
-MISSING, INFINITE = -1e308, 1e308  # kept for NaN and infinity
-WHITE, WALK, LOST = 0, 2, 4  # streams of noise
-SAME = 1e-9  # of a period: so near is there [1]
 Reader = Callable[[Moment], np.ndarray]  # what is measured [channel, world]
 
 
@@ -38,25 +41,44 @@ class Device:
         self.channels: list[Channel] = part.sensor.channels()
         self.units = [channel.unit for channel in self.channels]
         self._bench, self._n = bench, len(self.channels)
-        worlds, owner = bench.system.counts.worlds, f"sensor '{part.name}'"
-        errors = {name: part.sensor.each(owner, name)[:, None] for name in ("bias", "walk", "quantum", "limit")}
-        self._bias, self._limit = errors["bias"], errors["limit"]
-        self._step = errors["walk"] / math.sqrt(part.sensor.rate)
-        noise, density = (part.sensor.each(owner, name)[:, None] for name in ("noise", "density"))
-        self._sigma = np.sqrt(noise**2 + density**2 * part.sensor.rate)
-        self._quantum = errors["quantum"]
-        self._noise = Noise(part.sensor.seed, part.name, worlds)
+        worlds, device = bench.system.counts.worlds, bench.system.device
+        self._value = wp.zeros((self._n, worlds), dtype=f64, device=device)
+        self._valid = wp.full(worlds, 1.0, dtype=f64, device=device)
+        own = getattr(part.sensor, "reader", None)
         self._receiver = Receiver(bench, part.sensor, part.name) if isinstance(part.sensor, Gps) else None
-        self._read: Reader | None = None if self._receiver else reader_of(bench, part.sensor)
-        if isinstance(part.sensor, Encoder):
-            self._count_coordinate(part.sensor)
+        self.truth: Truth | None = None if own else truth_of(bench, part.sensor, self._value)
+        self._read: Reader | None = None if self.truth or self._receiver else reader_of(bench, part.sensor)
+        self._errors = self._errors_of(bench, part)
+        kept = bench.state.view("sensor", rows)
+        state = bench.state.arrays
+        self._err = Reading(err_kernel, (self._n, worlds), [self._errors, state, self._value], [kept])
+        self._keep = Reading(keep_kernel, worlds, [self._errors, self._valid, state, self._value], [kept])
 
-    def _count_coordinate(self, sensor: Encoder) -> None:
-        """Counts and units by whether the coordinate turns or slides."""
-        unit = self._bench.readout.coordinate_units[encoder_row(self._bench, sensor)]
-        self.units = [unit, f"{unit}/s"]
-        if sensor.counts:
-            self._quantum[0] = (2.0 * math.pi if unit == "rad" else 1.0) / sensor.counts
+    def _errors_of(self, bench: "Bench", part: Mounted) -> Errors:
+        """How it errs, for kernels."""
+        sensor, owner = part.sensor, f"sensor '{part.name}'"
+        each = {name: sensor.each(owner, name) for name in ("bias", "walk", "quantum", "limit", "noise", "density")}
+        if isinstance(sensor, Encoder):
+            unit = bench.readout.coordinate_units[encoder_row(bench, sensor)]
+            self.units = [unit, f"{unit}/s"]
+            if sensor.counts:
+                each["quantum"][0] = (2.0 * math.pi if unit == "rad" else 1.0) / sensor.counts
+        made, device = Errors(), bench.system.device
+        each["walk"] = each["walk"] / math.sqrt(sensor.rate)
+        each["sigma"] = np.sqrt(each.pop("noise") ** 2 + each.pop("density") ** 2 * sensor.rate)
+        for name, values in each.items():
+            setattr(made, name, wp.array(values, dtype=f64, device=device))
+        keys = Noise(sensor.seed, part.name, bench.system.counts.worlds).keys
+        made.key = wp.array(keys, dtype=wp.uint64, device=device)
+        made.rate, made.dropout, made.latency = sensor.rate, sensor.dropout, sensor.latency
+        made.near = SAME * self.period
+        made.reach = getattr(sensor, "reach", math.inf)
+        made.seen = made.reach if isinstance(sensor, Camera) else FAR / 2
+        made.distances = {Lidar: self._n, Camera: getattr(sensor, "pixels", 0)}.get(type(sensor), 0)
+        made.is_exact = int(self._receiver is not None)
+        made.differs = int(isinstance(sensor, Encoder) and not sensor.tachometer)
+        made.memory, made.depth = sensor.memory, sensor.depth
+        return made
 
     @property
     def period(self) -> float:
@@ -65,27 +87,33 @@ class Device:
 
     # sampling -------------------------------------------------------------------------------------
 
-    def sample(self, now: Moment, t: float, block: np.ndarray) -> None:
-        """Take the sample of a time [s] into the block."""
-        own, n, memory = block[self.rows], self._n, self.sensor.memory
-        k = round(t * self.sensor.rate)
-        walk = own[1 : 1 + n]
-        if self._step.any():
-            walk += self._step * self._noise.normal(k, WALK, n)
+    def readings(self) -> list[Reading]:
+        """Launches of a sample, for a relay, behind those of what it needs; of one that the device measures."""
+        assert self.truth is not None
+        return [*self.truth.readings, self._err, self._keep]
+
+    def come(self, first: int, out: wp.array) -> Reading:
+        """What finds what has come by now [channel of all sensors, world], from a row on."""
+        given = [self._errors, first, self._n, self._bench.state.arrays, self._bench.state.view("sensor", self.rows)]
+        return Reading(come_kernel, out.shape[1], given, [out])
+
+    def sample(self, now: Moment, t: float) -> None:
+        """Take the sample of a time [s]; what it needs was launched."""
+        if self.truth is not None:
+            for reading in self.readings():
+                reading.launch()
+            return
         if self._receiver is not None:
-            values, valid = self._receiver.sample(now, k, t, own[1 + n : 1 + n + memory])
+            block, n = self._bench.state.read("sensor"), self._n
+            memory = block[self.rows][1 + n : 1 + n + self.sensor.memory]
+            values, valid = self._receiver.sample(now, round(t * self.sensor.rate), t, memory)
+            self._bench.state.write("sensor", block)
+            self._valid.assign(valid.astype(float))
         else:
-            values, valid = self._err(self._measured(now, t), walk, k), np.ones(block.shape[1], bool)
-        if isinstance(self.sensor, Encoder) and not self.sensor.tachometer:
-            self._difference(values, own[1 + n : 1 + n + memory])
-        kept = self._noise.uniform(k, LOST, 1)[0] >= self.sensor.dropout
-        values = np.where(np.isnan(values), MISSING, np.clip(values, -INFINITE, INFINITE))
-        ring = own[1 + n + memory :].reshape(self.sensor.depth, 2 + n, -1)
-        place, worlds = own[0].astype(int) % self.sensor.depth, np.flatnonzero(kept)
-        ring[place[worlds], 0, worlds] = valid[worlds]
-        ring[place[worlds], 1, worlds] = t
-        ring[place[worlds], 2:, worlds] = values[:, worlds].T
-        own[0] += kept
+            values = self._measured(now, t)
+        self._value.assign(values)
+        self._err.launch()
+        self._keep.launch()
 
     def _measured(self, now: Moment, t: float) -> np.ndarray:
         """What is measured [channel, world], or a StepError that names the sensor: another package may read it."""
@@ -100,27 +128,6 @@ class Device:
             told = f"its reader gave shape {values.shape}, or NaN, expected numbers of shape {shape}"
             raise StepError(f"sensor '{self.name}': {told} (at t = {t:.9g} s); correct it, or remove it")
         return values
-
-    def _err(self, values: np.ndarray, walk: np.ndarray, k: int) -> np.ndarray:
-        """What is measured with errors."""
-        values = values + self._bias + walk
-        if self._sigma.any():
-            values = values + self._sigma * self._noise.normal(k, WHITE, self._n)
-        if self._quantum.any():
-            step = np.where(self._quantum > 0.0, self._quantum, 1.0)
-            values = np.where(self._quantum > 0.0, step * np.round(values / step), values)
-        if not np.isinf(self._limit).all():
-            values = np.clip(values, -self._limit, self._limit)
-        if isinstance(self.sensor, Lidar | Camera):
-            far = values[: getattr(self.sensor, "pixels", self._n)]
-            far[far > self.sensor.reach] = np.inf
-        return values
-
-    def _difference(self, values: np.ndarray, memory: np.ndarray) -> None:
-        """The rate of a coordinate by its samples; of the first there is none."""
-        before = memory[1] > 0.0
-        values[1] = np.where(before, (values[0] - memory[0]) * self.sensor.rate, 0.0)
-        memory[0], memory[1] = values[0], 1.0
 
     # reading --------------------------------------------------------------------------------------
 
@@ -162,10 +169,35 @@ class Sensors:
 
     def sample(self, due: Sequence[Device], t: float) -> None:
         """Let some sensors sample at a time [s]."""
-        block, now = self._bench.state.read("sensor"), Moment(self._bench)
+        names = needed(due)
+        self.needs.prepare(names)
+        for name in names:
+            for reading in getattr(self.needs, name):
+                reading.launch()
+        now = Moment(self._bench)
         for device in due:
-            device.sample(now, t, block)
-        self._bench.state.write("sensor", block)
+            device.sample(now, t)
+
+    @cached_property
+    def needs(self) -> Needs:
+        """What several of them need."""
+        return Needs(self._bench)
+
+    @cached_property
+    def come(self) -> wp.array:
+        """What has come of all sensors [channel, world], where a launch asks for it."""
+        return wp.zeros((len(self.rows), self._bench.system.counts.worlds), dtype=f64, device=self._bench.system.device)
+
+    def coming(self, names: Iterable[str]) -> list[Reading]:
+        """What finds it, of some sensors."""
+        sizes = [len(device.channels) for device in self.devices.values()]
+        first = dict(zip(self.devices, np.cumsum([0, *sizes]).tolist(), strict=False))
+        return [self.devices[name].come(first[name], self.come) for name in names]
+
+    def owners(self, rows: Iterable[int]) -> list[str]:
+        """Whose channels these rows are, each once."""
+        all_of = [name for name, device in self.devices.items() for _ in device.channels]
+        return list(dict.fromkeys(all_of[row] for row in rows))
 
     def read(self) -> np.ndarray:
         """What has come of all sensors by now [channel, world]."""
@@ -174,124 +206,14 @@ class Sensors:
         return np.concatenate(found) if found else np.zeros((0, self._bench.system.counts.worlds))
 
 
-# what is measured ---------------------------------------------------------------------------------
+def needed(devices: Iterable[Device]) -> list[str]:
+    """What some sensors need, each once."""
+    return list(dict.fromkeys(name for one in devices if one.truth is not None for name in one.truth.needs))
 
 
 def reader_of(bench: "Bench", sensor: Sensor) -> Reader:
-    """What reads a sensor's truth; one of another package brings its own."""
+    """What reads the truth of a sensor of another package."""
     own: Any = getattr(sensor, "reader", None)
-    if own is not None:
-        return own(bench)
-    if type(sensor) not in READERS:
+    if own is None:
         raise TypeError(f"{type(sensor).__name__}: nothing reads it; give it a reader(bench)")
-    return READERS[type(sensor)](bench, sensor)
-
-
-def encoder_row(bench: "Bench", sensor: Encoder) -> int:
-    """The coordinate that an encoder counts."""
-    rows = bench.readout.rows[sensor.joint]
-    names = [bench.readout.coordinates[row] for row in rows]
-    wanted = f"{sensor.joint}.{sensor.coordinate}"
-    return rows[names.index(wanted)] if len(rows) > 1 else rows[0]
-
-
-def _encoder(bench: "Bench", sensor: Encoder) -> Reader:
-    row = encoder_row(bench, sensor)
-    return lambda now: np.stack([now.freedoms[0][row], now.freedoms[1][row]])
-
-
-def _pose(bench: "Bench", sensor: OnBody) -> tuple[int, Callable[[], tuple[np.ndarray, np.ndarray, np.ndarray]]]:
-    """Body, and what gives the sensor's place [world, 3], its orientation and its arm, in the world."""
-    body, at = bench.system.body_index.get(sensor.body, -1), np.asarray(sensor.at, float)
-    turn = np.asarray(sensor.orientation, float)
-    worlds = bench.system.counts.worlds
-
-    def pose() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        if body < 0:
-            return np.tile(at, (worlds, 1)), np.tile(turn, (worlds, 1)), np.tile(at, (worlds, 1))
-        p, q = bench.read("p_WB")[body], bench.read("q_WB")[body]
-        arm = rotate_all(q, at)
-        return p + arm, multiply_all(q, turn), arm
-
-    return body, pose
-
-
-def _imu(bench: "Bench", sensor: Imu) -> Reader:
-    body, pose = _pose(bench, sensor)
-
-    def read(now: Moment) -> np.ndarray:
-        _, q, r = pose()
-        back, g = conjugate(q), bench.system.parameter("gravity")[0]
-        if body < 0:
-            a, w = np.zeros_like(r), np.zeros_like(r)
-        else:
-            A, w = now.accelerations[body], bench.read("twist")[body][:, :3]
-            a = A[:, 3:] + np.cross(A[:, :3], r) + np.cross(w, np.cross(w, r))
-        return np.concatenate([rotate_all(back, a - g).T, rotate_all(back, w).T])
-
-    return read
-
-
-def _force_torque(bench: "Bench", sensor: ForceTorque) -> Reader:
-    joint = bench.system.model.joints[sensor.joint]
-    row = list(bench.system.model.joints).index(sensor.joint)
-    body = bench.system.body_index.get(joint.second, -1)
-    still = np.tile([0.0, 0.0, 0.0, 1.0], (bench.system.counts.worlds, 1))
-
-    def read(now: Moment) -> np.ndarray:
-        torque, force = now.reactions[0][row][:, :3], now.reactions[0][row][:, 3:]
-        q = still if body < 0 else bench.read("q_WB")[body]
-        if sensor.at is not None:  # τ_Q = τ_M + p_QM × f
-            torque = torque + np.cross(rotate_all(q, np.asarray(joint.p_CM, float) - sensor.at), force)
-        if sensor.frame == "body":
-            force, torque = (rotate_all(conjugate(q), x) for x in (force, torque))
-        return np.concatenate([force.T, torque.T])
-
-    return read
-
-
-def _touch(bench: "Bench", sensor: Touch) -> Reader:
-    body = bench.system.body_index.get(sensor.body, -1)
-    return lambda now: (np.linalg.norm(now.contact_forces[body], axis=-1) > sensor.threshold).astype(float)[None]
-
-
-def _rays_of(bench: "Bench", sensor: OnBody, rays: np.ndarray) -> Callable[[], np.ndarray]:
-    """Distances along rays of the sensor's frame [ray, world]."""
-    body, pose = _pose(bench, sensor)
-    caster, worlds = bench.rays, bench.system.counts.worlds
-
-    def cast() -> np.ndarray:
-        p, q, _ = pose()
-        d = np.stack([rotate_all(q, np.tile(ray, (worlds, 1))) for ray in rays]) if worlds > 1 else None
-        if d is None:
-            d = rotate_all(np.tile(q[0], (len(rays), 1)), rays)[:, None]
-        return caster.cast(np.repeat(p[None], len(rays), axis=0), d, body)[0]
-
-    return cast
-
-
-def _lidar(bench: "Bench", sensor: Lidar) -> Reader:
-    cast = _rays_of(bench, sensor, sensor.rays())
-    return lambda now: cast()
-
-
-def _proximity(bench: "Bench", sensor: Proximity) -> Reader:
-    cast = _rays_of(bench, sensor, np.array([[1.0, 0.0, 0.0]]))
-    return lambda now: (cast() < sensor.distance).astype(float)
-
-
-def _camera(bench: "Bench", sensor: Camera) -> Reader:
-    body, pose = _pose(bench, sensor)
-    film = Film(bench, sensor)
-    return lambda now: film.expose(body, *pose()[:2])
-
-
-READERS: dict[type, Callable[[Any, Any], Reader]] = {
-    Encoder: _encoder,
-    Imu: _imu,
-    ForceTorque: _force_torque,
-    Touch: _touch,
-    Lidar: _lidar,
-    Camera: _camera,
-    Proximity: _proximity,
-}
+    return own(bench)

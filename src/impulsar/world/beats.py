@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..observe.moment import Moment
+from ..observe.sensing import Device
 from .control import Controller
 from .inside import MOST_ROUNDS, Inside
 
@@ -37,6 +38,7 @@ class Beats:
         self.acted = 0  # calls of controllers so far: what they wrote is of now
         self.inside: Inside | None = None  # controllers that the next launch calls
         self._called = False  # whether those that are due now were called by the host
+        self._sampled = False  # whether the launch has sampled the sensors inside that are due now
 
     def __bool__(self) -> bool:
         return bool(self.controllers) or bool(self._runner.system.model.sensors)
@@ -46,7 +48,8 @@ class Beats:
         called = self.inside.controllers if self.inside is not None and not inside else []
         found = [(one.start, one.period) for one in self.controllers.values() if one not in called]
         if self._runner.system.model.sensors:
-            found += dict.fromkeys((0.0, device.period) for device in self._runner.bench.sensors.devices.values())
+            sampled = self.inside.devices if self.inside is not None and not inside else []
+            found += dict.fromkeys((0.0, device.period) for device in self._devices() if device not in sampled)
         return found
 
     def put(self, controllers: Iterable[tuple[Any, float]]) -> None:
@@ -108,12 +111,16 @@ class Beats:
     # inside a launch ------------------------------------------------------------------------------
 
     def enter(self, can: bool) -> None:
-        """Find which controllers the next launch calls, where a launch can at all."""
+        """Find which controllers the next launch calls and which sensors it samples, where a launch can at all."""
         found = [one for one in self.controllers.values() if can and self._can_enter(one)]
-        if not found:
+        devices = [one for one in self._devices() if can and one.truth and not self._splits(0.0, one.period)]
+        if not found and not devices:
             self.inside = None
-        elif self.inside is None or self.inside.controllers != found or not self.inside.is_of_now:
-            self.inside = Inside(self._runner, found)
+        elif self.inside is None or not self.inside.is_of(found, devices):
+            self.inside = Inside(self._runner, found, devices)
+
+    def _devices(self) -> Iterable[Device]:
+        return self._runner.bench.sensors.devices.values() if self._runner.system.model.sensors else ()
 
     def leave(self) -> None:
         """Have the host call them after all: the next step is split."""
@@ -135,7 +142,7 @@ class Beats:
         return 1 if kept else min(part, MOST_ROUNDS)
 
     def run(self, steps: int) -> None:
-        """Take nominal steps in one launch that calls the controllers inside."""
+        """Take nominal steps in one launch that calls the controllers inside, and samples the sensors inside."""
         assert self.inside is not None
         t, dt = self._runner.time, self._runner.dt
         timings = []
@@ -143,8 +150,13 @@ class Beats:
             every, since = round(one.period / dt), round((t - one.start) / dt)
             first = -since % every
             timings.append((first + (every if self._called and first == 0 else 0), every))
-        self.faults |= self.inside.run(steps, timings)
-        self.acted += 1
+        samples = []
+        for device in self.inside.devices:
+            every = round(device.period / dt)
+            samples.append((every - round(t / dt) % every, every))
+        self.faults |= self.inside.run(steps, timings, samples)
+        self.acted += bool(timings)
+        self._sampled = True
 
     # on the host ----------------------------------------------------------------------------------
 
@@ -173,7 +185,9 @@ class Beats:
         if not self._runner.system.model.sensors:
             return
         t, sensors = self._runner.time, self._runner.bench.sensors
-        due = [device for device in sensors.devices.values() if self._is_due(t, 0.0, device.period)]
+        done = self.inside.devices if self.inside is not None and self._sampled else []
+        self._sampled = False
+        due = [one for one in self._devices() if one not in done and self._is_due(t, 0.0, one.period)]
         if due:
             sensors.sample(due, t)
 

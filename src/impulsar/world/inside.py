@@ -6,8 +6,11 @@
 
 It reads y, writes u, and may have a fourth array of numbers that it keeps from call to call. A kernel of its own is
 made of it, some lines that are compiled when it is attached; what gathers its inputs and writes its outputs is the same
-for all. A round of a relay (engine/relay.py) is: gather, function, write, step. Where a controller reads or writes what
-is of the host, or its times are not those of steps, the host calls the same kernel: the bits are the same.
+for all. A round of a relay (engine/relay.py) is: gather, function, write, step, sample. Where a controller reads or
+writes what is of the host, or its times are not those of steps, the host calls the same kernel: the bits are the same.
+
+Sensors whose times are those of steps are sampled there too, behind the step that arrives at their time, but for those
+that the host reads (receivers of GPS, sensors of other packages): a launch ends where one of these is due.
 """
 
 import math
@@ -26,6 +29,7 @@ from ..engine.state import StateArrays, WorkArrays
 from ..engine.system import SystemArrays
 from ..engine.system.measured import RESIDUALS, SUMS, WORST
 from ..observe.moment import Moment
+from ..observe.sensing import Device, needed
 from .ports import ChannelOutput, Input, Output
 
 if TYPE_CHECKING:
@@ -34,7 +38,7 @@ if TYPE_CHECKING:
 
 MOST_ROUNDS = 4096  # of one launch
 MOST_MEMORY = 10_000  # numbers that a function keeps
-POSITION, RATE, PLACE, TURN, TWIST, NUMBER = 0, 1, 2, 3, 4, 5  # what is gathered
+POSITION, RATE, PLACE, TURN, TWIST, NUMBER, SENSED = 0, 1, 2, 3, 4, 5, 6  # what is gathered
 GATHERED = {  # quantity: what, and from which component on
     "coordinate.position": (POSITION, 0),
     "coordinate.velocity": (RATE, 0),
@@ -43,6 +47,7 @@ GATHERED = {  # quantity: what, and from which component on
     "body.angular_velocity": (TWIST, 0),
     "body.velocity": (TWIST, 3),
     "parameter.value": (NUMBER, 0),
+    "sensor.value": (SENSED, 0),
 }
 SIGNATURE = "(time: wp.float64, y: wp.array(dtype=wp.float64), u: wp.array(dtype=wp.float64))"
 FIRST, EVERY = 0, 1  # of a timing
@@ -103,6 +108,7 @@ def gather_kernel(
     number: wp.array(dtype=f64),  # [input] of what does not change inside a launch
     position: wp.array2d(dtype=f64),  # [freedom, world]
     rate: wp.array2d(dtype=f64),
+    come: wp.array2d(dtype=f64),  # [channel, world] of sensors
     s: StateArrays,
     x: WorkArrays,
     z: wp.array2d(dtype=f64),
@@ -131,6 +137,8 @@ def gather_kernel(
             y[w, k] = x.q_WB[row, w][part]
         elif what[k, 0] == TWIST:
             y[w, k] = x.twist[row, w][part]
+        elif what[k, 0] == SENSED:
+            y[w, k] = come[row, w]
         else:
             y[w, k] = number[k]
 
@@ -241,15 +249,20 @@ def gathered(ins: Sequence[Input]) -> list[tuple[int, int, int]] | None:
 
 
 class Inside:
-    """Controllers of a runner that are called inside its launches, as the system is now."""
+    """Controllers of a runner that its launches call, and sensors that they sample, as the system is now."""
 
-    def __init__(self, runner: "Runner", controllers: Sequence["Controller"]):
-        self.controllers, self._runner = list(controllers), runner
+    def __init__(self, runner: "Runner", controllers: Sequence["Controller"], devices: Sequence[Device] = ()):
+        self.controllers, self.devices, self._runner = list(controllers), list(devices), runner
         self.launch, self.edition = runner.launch, runner.edition
         device, worlds, bench = runner.device, runner.worlds, runner.bench
         self._done = ints([0], device)
         reading = bench.readout.freedom_reading
-        launches = [reading.recorded()]
+        sensed = [row for one in self.controllers for what, row, _ in one.gathers or () if what == SENSED]
+        sensors = bench.sensors if sensed else None
+        launches = [reading.recorded()] if self.controllers else []
+        if sensors is not None:
+            launches += [one.recorded() for one in sensors.coming(sensors.owners(sensed))]
+        come = sensors.come if sensors is not None else wp.zeros((0, worlds), dtype=f64, device=device)
         self._numbers: list[tuple[wp.array, list[Input]]] = []
         self._faults: list[tuple[wp.array, wp.array]] = []
         for one in self.controllers:
@@ -261,7 +274,7 @@ class Inside:
             self._numbers.append((number, ins))
             self._faults.append((failed, fault))
             due = [program.timing, self._done]
-            given = [ints(places, device), number, *reading.out, runner.state.arrays, bench.work, program.z]
+            given = [ints(places, device), number, *reading.out, come, runner.state.arrays, bench.work, program.z]
             launches += [
                 record_launch(gather_kernel, worlds, [*due, *given, program.time, program.y, program.before], device),
                 program.recorded(self._done),
@@ -270,21 +283,42 @@ class Inside:
             held = [ints([int(one.edit.hold == "zero")], device), ints(channels, device), program.u, program.before]
             written = [runner.system.arrays, program.z, failed, fault]
             launches.append(record_launch(write_kernel, worlds, [*due, *held, *written], device))
-        self._relay = Relay([*launches, self.launch], bench.work.report, self._done, SUMS, WORST, dict(RESIDUALS))
+        after = self._sampling()
+        rows = SUMS, WORST, dict(RESIDUALS)
+        self._relay = Relay([*launches, self.launch], bench.work.report, self._done, *rows, after)
 
-    @property
-    def is_of_now(self) -> bool:
-        """Whether nothing that it holds on to was replaced."""
-        return (self.launch, self.edition) == (self._runner.launch, self._runner.edition)
+    def _sampling(self) -> list[Callable[[], None]]:
+        """Launches of samples: what several sensors need, then each of them; and of which sensors each is."""
+        self._samples: list[list[int]] = []
+        found: list[Callable[[], None]] = []
+        for name in needed(self.devices):
+            who = [k for k, one in enumerate(self.devices) if one.truth is not None and name in one.truth.needs]
+            launches = [one.recorded() for one in getattr(self._runner.bench.sensors.needs, name)]
+            found += launches
+            self._samples += [who] * len(launches)
+        for k, device in enumerate(self.devices):
+            launches = [one.recorded() for one in device.readings()]
+            found += launches
+            self._samples += [[k]] * len(launches)
+        return found
 
-    def run(self, steps: int, timings: Sequence[tuple[int, int]]) -> dict[str, str]:
-        """Take so many nominal steps; timings: steps to the first call of each, and between two.
+    def is_of(self, controllers: Sequence["Controller"], devices: Sequence[Device]) -> bool:
+        """Whether it is of these, and nothing that it holds on to was replaced."""
+        same = self.controllers == controllers and self.devices == devices
+        return same and (self.launch, self.edition) == (self._runner.launch, self._runner.edition)
+
+    def run(
+        self, steps: int, timings: Sequence[tuple[int, int]], samples: Sequence[tuple[int, int]] = ()
+    ) -> dict[str, str]:
+        """Take so many nominal steps; timings: steps to the first call of each, and between two; samples: likewise.
 
         Returns the last fault of controllers that failed, in words.
         """
         runner, start = self._runner, self._runner.time
-        each = math.gcd(steps, *(number for timing in timings for number in timing))
+        each = math.gcd(steps, *(number for timing in (*timings, *samples) for number in timing))
         runner.set_steps(each * runner.substeps)
+        if self.devices:
+            runner.bench.sensors.needs.prepare(needed(self.devices))
         now = Moment(runner.bench)
         for one, (first, every), (number, ins), (failed, fault) in zip(
             self.controllers, timings, self._numbers, self._faults, strict=True
@@ -295,7 +329,7 @@ class Inside:
             failed.zero_()
             fault.fill_(-1)
         memories = [cast(Program, one.program).z.numpy().copy() for one in self.controllers]
-        if not self._relay.run(steps // each):
+        if not self._relay.run(steps // each, [self._when(who, samples, each) for who in self._samples]):
             for one, memory in zip(self.controllers, memories, strict=True):
                 cast(Program, one.program).z.assign(memory)  # as the guard brings the state back
             return {}
@@ -306,6 +340,13 @@ class Inside:
                 found = self._failed(one, start, first, every, *faults)
                 told |= {} if found is None else {one.name: found}
         return told
+
+    @staticmethod
+    def _when(who: Sequence[int], samples: Sequence[tuple[int, int]], each: int) -> tuple[int, int]:
+        """Rounds to the first sample of some sensors, and between two: all their times, and perhaps others."""
+        first, every = min(samples[k][0] for k in who), math.gcd(*(samples[k][1] for k in who))
+        every = math.gcd(every, *(samples[k][0] - first for k in who))
+        return first // each, every // each
 
     def _take_note(self, one: "Controller", start: float, first: int, every: int, calls: int) -> None:
         """What was written last is what the channels follow, and a session's record has it."""
