@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from .history.history import History
     from .history.script import to_python
     from .io import load_model, save_model
+    from .loading import load
     from .measured import compare
     from .scenes import SCENES, scene
     from .world.world import World
@@ -49,6 +50,7 @@ _LATER = {  # imported when first asked for: kernels take a second
     ".history": ("History",),
     ".history.script": ("to_python",),
     ".io": ("load_model", "save_model"),
+    ".loading": ("load",),
     ".measured": ("compare",),
     ".scenes": ("SCENES", "scene"),
     ".world": ("World",),
@@ -118,6 +120,7 @@ __all__ = [
     "Variational",
     "World",
     "compare",
+    "load",
     "load_model",
     "save_model",
     "scene",
