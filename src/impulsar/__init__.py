@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from .history.history import History
     from .history.script import to_python
     from .io import load_model, save_model
+    from .loading import load
     from .measured import compare
     from .scale import sweep
     from .scenes import SCENES, scene
@@ -50,6 +51,7 @@ _LATER = {  # imported when first asked for: kernels take a second
     ".history": ("History",),
     ".history.script": ("to_python",),
     ".io": ("load_model", "save_model"),
+    ".loading": ("load",),
     ".measured": ("compare",),
     ".scale": ("sweep",),
     ".scenes": ("SCENES", "scene"),
@@ -121,6 +123,7 @@ __all__ = [
     "Variational",
     "World",
     "compare",
+    "load",
     "load_model",
     "save_model",
     "scene",

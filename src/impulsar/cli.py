@@ -255,11 +255,12 @@ def _scene(name: str, settings: dict[str, Any]) -> Model:
     from .scenes import scene
 
     if Path(name).suffix:
-        from .io import load_model
+        from .loading import load
 
-        if settings:
-            raise ModelError(f"--set {next(iter(settings))}: is for scenes by name; edit the file '{name}' instead")
-        return load_model(name)
+        model = load(name, **settings)
+        if model.import_report is not None:
+            _tell(model.import_report.shown())
+        return model
     try:
         return scene(name, **settings)
     except ModelError:

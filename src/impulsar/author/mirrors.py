@@ -57,10 +57,13 @@ def mirrored_joint(joint: Joint) -> tuple[np.ndarray, dict[str, Any]]:
     return J_OF.get(joint.type, UNTURNED), {"features": features, "pitch": pitch}
 
 
-def mirrored_ratio(coupling: Coupling, a: Joint, b: Joint) -> float:
-    """The ratio of the image of a coupling."""
-    is_other = turns_round(a, coupling.group_a) != turns_round(b, coupling.group_b)
-    return -coupling.ratio if is_other else coupling.ratio
+def mirrored_coupling(coupling: Coupling, a: Joint, b: Joint) -> dict[str, float]:
+    """Ratio and offset of the image of a coupling."""
+    is_a, is_b = turns_round(a, coupling.group_a), turns_round(b, coupling.group_b)
+    return {
+        "ratio": -coupling.ratio if is_a != is_b else coupling.ratio,
+        "offset": -coupling.offset + 0.0 if is_b else coupling.offset,
+    }
 
 
 def _turned_round(joint: Joint, group: str, own: Features) -> Features:

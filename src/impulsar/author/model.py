@@ -39,6 +39,7 @@ from impulsar.author.surfaces import Material, MaterialPair, NoContact, Obstacle
 
 from .fluids import Fluid, Fluids, check_fluid
 from .groups import Groups, check_group
+from .imports import Imported
 from .materials import COMMON, pair_of
 from .measures import Measures
 from .placing import Frame, checked_frame, closed_joint, frame_gap, make_features, place_frames
@@ -64,7 +65,7 @@ Way = Vector | tuple[Place, Place]  # a direction in world axes, or from one pla
 GAP = 1e-6  # how far joint frames may miss each other along locked directions [m, rad]
 
 
-class Model(Measures, Groups, Fluids, Tyres, Sensing):
+class Model(Measures, Groups, Fluids, Tyres, Sensing, Imported):
     """A mechanism as authored. `gravity` [m/s²] in world axes.
 
     `horizon` [s] until when solutions of different methods can be compared, `reference_energy` [J],
@@ -303,13 +304,14 @@ class Model(Measures, Groups, Fluids, Tyres, Sensing):
         group_a: str | None = None,
         group_b: str | None = None,
         belt: float | None = None,
+        offset: float = 0.0,
     ) -> Coupling:
-        """Keep coordinate_b = ratio · coordinate_a; with one slide, `ratio` is in m/rad or rad/m. With a `belt`, the
-        radius of a's wheel [m], that of b's is belt / |ratio|, and the belt over both is drawn."""
+        """Keep coordinate_b = ratio · coordinate_a + offset [rad, m]; with one slide, `ratio` is in m/rad or rad/m.
+        With a `belt`, the radius of a's wheel [m], that of b's is belt / |ratio|, and the belt over both is drawn."""
         owner = self.claim("coupling", name)
         a, b = self.find_joint(owner, joint_a), self.find_joint(owner, joint_b)
         group_a, group_b = _single(owner, a, group_a), _single(owner, b, group_b)
-        coupling = Coupling(name, a.name, group_a, b.name, group_b, ratio, belt)
+        coupling = Coupling(name, a.name, group_a, b.name, group_b, ratio, belt, offset)
         coupling.check()
         _check_belt(coupling, a, b)
         self.couplings[name] = coupling

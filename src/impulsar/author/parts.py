@@ -326,7 +326,7 @@ class Angle:
 
 @dataclass(eq=False)
 class Coupling:
-    """Keeps coordinate b = ratio · coordinate a: gear, repeater; rack and pinion with a slide."""
+    """Keeps coordinate b = ratio · coordinate a + offset: gear, repeater; rack and pinion with a slide."""
 
     name: str
     joint_a: str
@@ -335,6 +335,7 @@ class Coupling:
     group_b: str
     ratio: float  # unit of b per unit of a
     belt: float | None = None  # radius of a's wheel, of one with a belt that is drawn [m]; b's is belt / |ratio|
+    offset: float = 0.0  # b where a is zero [rad, m]
 
     def check(self) -> None:
         """Raise `ModelError` at a wrong field."""
@@ -342,6 +343,7 @@ class Coupling:
         self.belt = None if self.belt is None else positive(owner, "belt", self.belt, "m")
         expected = "a finite number other than 0"
         self.ratio = number(owner, "ratio", self.ratio, expected, lambda x: x != 0 and math.isfinite(x))
+        self.offset = number(owner, "offset", self.offset, "a finite number [rad or m]")
         if (self.joint_a, self.group_a) == (self.joint_b, self.group_b):
             raise ModelError(f"{owner}: couples {self.group_a} of '{self.joint_a}' to itself; give another")
 
@@ -567,7 +569,10 @@ PARTS: dict[str, PartKind] = {
         Coupling,
         "couplings",
         {"joint_a": "joint", "joint_b": "joint"},
-        (Parameter("ratio", "1", "slot_b", ("coupling",), NOT_ZERO),),
+        (
+            Parameter("ratio", "1", "slot_b", ("coupling",), NOT_ZERO),
+            Parameter("offset", "rad, m", "slot_c", ("coupling",)),
+        ),
         slot=10,
     ),
     "material": PartKind(Material, "materials", parameters=_surface("material", ("static",))),

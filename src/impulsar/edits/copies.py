@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from ..author.checks import is_number, number, show, vector
-from ..author.mirrors import HALF_X, UNTURNED, mirrored_joint, mirrored_ratio, mirrored_shape
+from ..author.mirrors import HALF_X, UNTURNED, mirrored_coupling, mirrored_joint, mirrored_shape
 from ..author.model import KINDS, Model
 from ..author.parts import PARTS, Body
 from ..author.rotations import conjugate, multiply_all, rotate_all
@@ -179,7 +179,7 @@ def _image(kind: str, part: Any, way: Isometry, model: Model) -> dict[str, Any]:
     """What of a part is other in its image, besides the names."""
     if kind == "coupling":
         joints = [model.joints[name] for name in (part.joint_a, part.joint_b)]
-        return {"ratio": mirrored_ratio(part, *joints)} if way.is_mirror else {}
+        return mirrored_coupling(part, *joints) if way.is_mirror else {}
     fields = {point.field: point.body for point in PARTS[kind].points}
     fields |= {"p_PF": "first", "p_CM": "second"} if kind == "joint" else {}
     found: dict[str, Any] = {

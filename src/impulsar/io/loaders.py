@@ -4,7 +4,8 @@
     csv = "playground.chains:read"
 
 The name is the suffix; what it leads to is a function of a file's bytes and the folder it is in (None for an upload),
-by which other files that it names are found, and gives the Model. Or it is a Loader, which says more.
+by which other files that it names are found, and gives the Model. Or it is a Loader, which says more: one that takes
+options is a function of bytes, folder, the file's name and these.
 """
 
 from collections.abc import Callable
@@ -17,6 +18,7 @@ from ..author.errors import FileError, ModelError
 from ..author.model import Model
 from ..plugins import Registry
 from .codec import model_from_json
+from .imports import OPTIONS
 from .scene_files import LARGEST_FILE, parse, read_bounded
 
 
@@ -25,8 +27,9 @@ class Loader:
     """How files of a suffix are read."""
 
     suffix: str  # with its dot, in small letters
-    read: Callable[[bytes, Path | None], Model]
+    read: Callable[..., Model]
     largest: int = LARGEST_FILE  # bytes
+    takes: tuple[str, ...] = ()  # names of options, which `read` is called with behind `name`
 
 
 def _read_scene(data: bytes, folder: Path | None) -> Model:
@@ -43,7 +46,17 @@ def check_loader(name: str, thing: Any) -> Loader:
     return loader
 
 
-LOADERS: Registry[Loader] = Registry("impulsar.loaders", {"json": Loader(".json", _read_scene)}, check_loader)
+def _read_xml(data: bytes, folder: Path | None, name: str = "", **options: Any) -> Model:
+    from .imports.read import read_robot
+
+    return read_robot(data, folder, name, options)
+
+
+OWN = {
+    "json": Loader(".json", _read_scene),
+    **{name: Loader(f".{name}", _read_xml, takes=OPTIONS) for name in ("urdf", "sdf", "xml", "mjcf")},
+}
+LOADERS: Registry[Loader] = Registry("impulsar.loaders", OWN, check_loader)
 
 
 def suffixes() -> list[str]:
@@ -59,12 +72,16 @@ def loader_of(name: str) -> Loader:
     return LOADERS[suffix[1:]]
 
 
-def load_model(path: str | Path) -> Model:
-    """The model of a file, read by the loader of its suffix; raises FileError."""
+def load_model(path: str | Path, **options: Any) -> Model:
+    """The model of a file as it stands, read by the loader of its suffix; raises FileError.
+
+    Options are those of the loader (`impulsar.load` has them). Loops of a robot's file may be open: `impulsar.load`
+    closes them.
+    """
     path = file_path("scene file", path)
     try:
         loader = loader_of(path.name)
-        return _read(loader, read_bounded(path, loader.largest), path.parent)
+        return _read(loader, read_bounded(path, loader.largest), path.parent, path.name, options)
     except FileError as error:
         raise FileError(f"'{path!s:.200}': {error}") from error
 
@@ -74,13 +91,17 @@ def read_model(name: str, data: bytes) -> Model:
     loader = loader_of(name)
     if len(data) > loader.largest:
         raise FileError(f"{show(name)} has more than {loader.largest} bytes, too many for {loader.suffix}")
-    return _read(loader, data, None)
+    return _read(loader, data, None, name, {})
 
 
-def _read(loader: Loader, data: bytes, folder: Path | None) -> Model:
+def _read(loader: Loader, data: bytes, folder: Path | None, name: str, options: dict[str, Any]) -> Model:
     """What a loader makes of a file, if that is a model; a stranger's may raise anything."""
+    for option in options:
+        if option not in loader.takes:
+            known = f"its options are: {', '.join(loader.takes)}" if loader.takes else "it has no options"
+            raise FileError(f"no option {show(option)} for {loader.suffix}; {known}")
     try:
-        model = loader.read(data, folder)
+        model = loader.read(data, folder, name=name, **options) if loader.takes else loader.read(data, folder)
         if not isinstance(model, Model):
             raise FileError(f"its loader gave {show(model)}, expected a Model")
         if loader.read is not _read_scene:  # which has checked it

@@ -52,6 +52,21 @@ class Read:
 
 def read_mesh(name: str, data: bytes) -> Read:
     """What a file has, in its own unit of length."""
+    owner, points, count, faces = _mesh(name, data)
+    if faces.size and not 0 <= faces.min() <= faces.max() < len(points):
+        raise ModelError(f"{owner}: a triangle has a corner that is not there; export it again")
+    solid = solid_of(points[faces]) if count <= MOST_DRAWN else None
+    return Read(ConvexHull(_corners(owner, points)), count, np.ptp(points, axis=0), solid)
+
+
+def mesh_hull(name: str, data: bytes) -> np.ndarray:
+    """Corners of a mesh's hull where the file has them, in its own unit of length."""
+    owner, points, _, _ = _mesh(name, data)
+    return _corners(owner, points) + (points.min(axis=0) + points.max(axis=0)) / 2
+
+
+def _mesh(name: str, data: bytes) -> tuple[str, np.ndarray, int, np.ndarray]:
+    """How errors call a file; its points, how many triangles, and these."""
     readers = {".stl": _stl, ".obj": _obj}
     suffix = name[name.rfind(".") :].lower() if "." in name else ""
     owner = f"mesh {name[:60]!r}"
@@ -60,10 +75,7 @@ def read_mesh(name: str, data: bytes) -> Read:
     points, count, faces = readers[suffix](owner, data)
     if not np.isfinite(points).all() or np.abs(points).max(initial=0.0) > LARGEST:
         raise ModelError(f"{owner}: has points that are not finite or beyond {LARGEST:g} m; check its units [m]")
-    if faces.size and not 0 <= faces.min() <= faces.max() < len(points):
-        raise ModelError(f"{owner}: a triangle has a corner that is not there; export it again")
-    solid = solid_of(points[faces]) if count <= MOST_DRAWN else None
-    return Read(ConvexHull(_corners(owner, points)), count, np.ptp(points, axis=0), solid)
+    return owner, points, count, faces
 
 
 def _stl(owner: str, data: bytes) -> tuple[np.ndarray, int, np.ndarray]:

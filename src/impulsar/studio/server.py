@@ -31,9 +31,9 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from .. import results
 from ..author.checks import vector
 from ..author.errors import ModelError, StepError
-from ..io.loaders import read_model
 from ..io.meshes import read_mesh
 from ..io.scene_files import pretty
+from ..loading import load_upload
 from ..render import pose_now, pose_png
 from ..world.signals import signal
 from ..world.world import World
@@ -219,10 +219,12 @@ class Studio:
         name, body = request.query_params.get("name", "scene.json"), await request.body()
 
         async def answer() -> Response:
-            model = await run_in_threadpool(read_model, name, body)
+            model = await run_in_threadpool(load_upload, name, body)
             world = await run_in_threadpool(self.session.make_world, model)
             await self._ask(lambda: self.session.opening.take(world, model.name))
-            return _json(ms.Reply(id=0, ok=True, text=f"scene '{model.name}'"))
+            report = model.import_report
+            told = f"scene '{model.name}'" if report is None else report.shown()
+            return _json(ms.Reply(id=0, ok=True, text=told))
 
         return await _refusing(answer)
 

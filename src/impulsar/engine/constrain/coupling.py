@@ -1,4 +1,4 @@
-"""Couplings: q_b = ratio · q_a, of a gear or a rack. J = J_b - ratio J_a, no bias, no bound, the error removed.
+"""Couplings: q_b = ratio · q_a + offset, of a gear or a rack. J = J_b - ratio J_a, no bias or bound, the error removed.
 
 A coupling has two wrench pairs, one for each side.
 """
@@ -23,6 +23,11 @@ def is_coupling(kind: int) -> bool:
 @wp.func
 def ratio(m: wp.ref[SystemArrays], r: int, w: int) -> f64:
     return m.slot_b[r, w]
+
+
+@wp.func
+def offset(m: wp.ref[SystemArrays], r: int, w: int) -> f64:
+    return m.slot_c[r, w]
 
 
 @wp.func
@@ -55,7 +60,7 @@ def side_coordinate(
 
 @wp.func
 def error(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], r: int, w: int) -> f64:
-    return side_coordinate(m, s, x, r, 1, w) - ratio(m, r, w) * side_coordinate(m, s, x, r, 0, w)
+    return side_coordinate(m, s, x, r, 1, w) - ratio(m, r, w) * side_coordinate(m, s, x, r, 0, w) - offset(m, r, w)
 
 
 @wp.func

@@ -1,0 +1,66 @@
+"""Files as models that can run: read by the loader of their suffix, loops closed, what was lost told or refused."""
+
+from pathlib import Path
+from typing import Any
+
+from .author.errors import FileError
+from .author.model import GAP, Model
+from .author.placing import frame_gap
+from .io.loaders import load_model, read_model
+
+
+def load(path: str | Path, strict: bool = False, **options: Any) -> Model:
+    """The model of a file: JSON, URDF, SDF, MJCF, and what other packages read. Raises `ModelError`.
+
+    `model.import_report` lists every item of a robot's file that is ignored, changed or approximated, with its line;
+    strict=True refuses any. Of URDF, SDF and MJCF the options are:
+
+    - snap [rad, m], such as 1e-4: axes that are nearly parallel, perpendicular or coincident are made exactly so.
+    - base "fixed" or "floating": of links that hang on nothing; by default as the format has it.
+    - fixed "merge" or "keep": fixed joints lump their links, or stay joints.
+    - mend: True takes the mean of principal inertias that are of no body.
+    - pose: where joints start, by the file's names [rad, m]; a ball by 4, a free joint by 7 numbers (xyzw).
+    - key: a key frame of MJCF, by name or number.
+    - meshes: False leaves meshes out; assets: a folder that meshes and included files are under.
+
+    Joint coordinates are the file's q. A loop that is open where the file has it is closed by `analysis.assemble`.
+    """
+    if not isinstance(strict, bool):
+        raise FileError(f"strict is {strict!r:.60}, expected True or False")
+    return ready(load_model(path, **options), strict)
+
+
+def load_upload(name: str, data: bytes) -> Model:
+    """The model of an uploaded file, ready to run; raises `ModelError`."""
+    return ready(read_model(name, data))
+
+
+def ready(model: Model, strict: bool = False) -> Model:
+    """A model whose loops are closed; refused with its losses where strict."""
+    report = model.import_report
+    if report is None:
+        return model
+    open_ones = {name: max(gap) for name in model.joints if max(gap := _gap(model, name)) > GAP}
+    if open_ones:
+        from .analysis.assembly import AssemblyError, assemble
+
+        worst = max(open_ones, key=lambda name: open_ones[name])
+        try:
+            found = assemble(model)
+        except AssemblyError as error:
+            raise FileError(
+                f"'{report.file}': its loops do not close: {error}; give pose= values near a closed one"
+            ) from error
+        told = f"is open by {open_ones[worst]:.3g} (m, rad) where the file has it: loops were closed"
+        report.add("changed", f"joint '{worst}'", told)
+        model = found.model
+        model.import_report = report
+    if strict and report.losses:
+        raise FileError(f"strict: {report.shown()}")
+    return model
+
+
+def _gap(model: Model, name: str) -> tuple[float, float]:
+    joint = model.joints[name]
+    P, C = (model.ground if end == "ground" else model.bodies[end] for end in (joint.first, joint.second))
+    return frame_gap(joint, P, C)
