@@ -49,6 +49,7 @@ from .views import BodyView, Hand, JointView, SensorView, Tip, TyreView
 if TYPE_CHECKING:
     from ..engine.compile.launch import Compilation
     from .pace import Timing
+    from .sensitivity import Sensitivity
 
 DEFAULT_METHOD = "direct"
 OTHERS = (fit_kernel, rows_kernel, refresh_kernel, constraint_error_kernel)  # that a world needs sooner or later
@@ -296,6 +297,25 @@ class World:
         from .certify import certify
 
         return certify(self, duration, variables, every)
+
+    def sensitivity(
+        self,
+        of: str | Sequence[str],
+        to: str | Sequence[str],
+        duration: float,
+        every: float | None = None,
+        mode: str = "auto",
+    ) -> "Sensitivity":
+        """How outcomes of the trajectory from here change with parameters, motors and the start; it stays as it is.
+
+        of: "hinge.position", "hinge.velocity", "arm.position.x", "tip.position" (a probe), ... [SI units]; to:
+        "arm.mass", "spring.stiffness", "arm.inertia.zz", "model.gravity.z", a parameter of the model by its name,
+        "shaft.motor", "hinge.position" and "hinge.velocity" of the start; duration [s]; every: between samples [s],
+        by default only the end; mode: "forward", "reverse" or "auto", which is less work. See docs/gradients.md.
+        """
+        from .sensitivity import sensitivity
+
+        return sensitivity(self, of, to, duration, every, mode)
 
     def view(self, width: str = "100%", height: int | None = None, origin: str | None = None, compact: bool = False):
         """Show this world in a notebook, to take hold of; until its `stop()`, the page's session steps it.

@@ -89,3 +89,13 @@ def test_a_rotation_keeps_lengths_and_its_inverse_undoes_it() -> None:
     turned = quat_rotate(q, v)
     assert FUNCTIONS["length"](turned) == pytest.approx(FUNCTIONS["length"](v), rel=4e-16)
     assert quat_rotate(FUNCTIONS["quat_inverse"](q), turned).c == pytest.approx(v.c, rel=1e-15)
+
+
+def test_a_constant_is_not_the_node_of_its_number() -> None:
+    """1.0 and 1 have the same hash and are equal in Python."""
+    graph = Graph()
+    a, b = graph.input("a", 3.0), graph.input("b", 5.0)  # nodes 0 and 1
+    assert [(a * b).value, (a + b).value, (b - 0.5).value] == [15.0, 8.0, 4.5]
+    assert (graph.input("c", 7.0) + 1.0).value == 8.0 and (b + graph.input("c", 7.0)).value == 12.0
+    assert a < 1.0 or len(graph.guards) == 1
+    assert a < b and len(graph.guards) == 2

@@ -60,6 +60,7 @@ BINARY: dict[str, Callable[[float, float], float]] = {
     "min": lambda a, b: a if a < b else b,
     "atan2": math.atan2,
     "pow": _or_nan(math.pow),
+    "above": lambda a, b: 1.0 if a > b else 0.0,  # of derivatives: which side of max and min it is
 }
 UNARY: dict[str, Callable[[float], float]] = {
     "neg": lambda a: -a,
@@ -93,7 +94,8 @@ class Graph:
         self.nodes: list[tuple] = []  # (op, *arguments): an int is a node, a float a constant
         self.values: list[float] = []  # at the sample
         self.inputs: dict[Any, int] = {}  # node of each input, by what the caller calls it
-        self.guards: dict[Guard, None] = {}  # in order
+        self._guards: dict[tuple, Guard] = {}  # in order, by themselves and what is a constant in them
+        self.held: set[int] = set()  # sizes of sub-steps: derivatives are taken with these as they are
         self._table: dict[tuple, int] = {}
 
     def input(self, name: Any, value: float) -> "Scalar":
@@ -116,11 +118,12 @@ class Graph:
             return folded
         if op in COMMUTES and _later(args[0], args[1]):
             args = (args[1], args[0])
-        key = (op, *args)
+        node = (op, *args)
+        key = node, *map(type, args)  # node 2 is not the constant 2.0, which has its hash
         at = self._table.get(key)
         if at is None:
             value = (BINARY.get(op) or UNARY[op])(*(self.value(a) for a in args))
-            at = self._table[key] = self._add(key, value)
+            at = self._table[key] = self._add(node, value)
         return at
 
     def _fold(self, op: str, a: "int | float", b: "int | float" = 0.0) -> "int | float | None":
@@ -194,14 +197,22 @@ class Graph:
         if isinstance(a, int) and a == b and isinstance(b, int):
             return op != "<"
         held = TESTS[op](self.value(a), self.value(b))
-        self.guards[Guard(op, a, b, held)] = None
+        self._guard(Guard(op, a, b, held))
         return held
+
+    @property
+    def guards(self) -> list[Guard]:
+        """In the order in which they came."""
+        return list(self._guards.values())
+
+    def _guard(self, guard: Guard) -> None:
+        self._guards.setdefault((guard, type(guard.left), type(guard.right)), guard)
 
     def test_finite(self, a: "int | float") -> bool:
         """Whether a value is a number; that becomes a guard."""
         held = math.isfinite(self.value(a))
         if isinstance(a, int):
-            self.guards[Guard("finite", a, 0.0, held)] = None
+            self._guard(Guard("finite", a, 0.0, held))
         return held
 
     def live(self, roots: "Iterable[int | float]") -> list[int]:

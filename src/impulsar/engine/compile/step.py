@@ -6,7 +6,7 @@ energy books and warm starts among them. What it only reports is not (`reports`)
 generic kernel's, and the counts of those before it are known, since the way through a step is.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -43,7 +43,7 @@ class TracedStep:
     guards: list[Guard] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.guards = list(self.graph.guards)
+        self.guards = self.graph.guards
 
     @property
     def roots(self) -> "list[int | float]":
@@ -76,19 +76,19 @@ def take_direct(m: Any, s: Any, x: Any, w: int) -> None:
 RECIPES: dict[str, Callable] = {"simgc": take_simgc, "direct": take_direct}
 
 
-def trace_step(method: Any, system: System, state: State, work: WorkArrays, world: int = 0) -> TracedStep:
+Followed = Mapping[str, Collection[tuple[int, ...]]]  # of arrays of the system, elements that are inputs
+
+
+def trace_step(
+    method: Any, system: System, state: State, work: WorkArrays, world: int = 0, followed: Followed | None = None
+) -> TracedStep:
     """The step of a mechanism, along the way that it takes from the present state of a world."""
     refuse_compiling(method, system)
-    graph = Graph()
-    tables = _Tables(graph, state, world)
-    m = Arrays("m", system.arrays, tables.parameter)
-    s = Arrays("s", state.arrays, tables.state)
-    x = Arrays("x", work, tables.work)
-    w = World(0)
+    tables, m, s, x, w = stage(system, state, work, world, followed)
     with naming(), tallying() as tally:
         traced(list_rows)(m, x, w)
         RECIPES[method.name](m, s, x, w)
-    outputs = {}
+    graph, outputs = tables.graph, {}
     for row, value in tables.written():
         given = graph.inputs.get((STATE, row))
         if given is None or refer(value) != given:
@@ -96,11 +96,21 @@ def trace_step(method: Any, system: System, state: State, work: WorkArrays, worl
     return TracedStep(graph, outputs, tally, [name for name in tables.used if hasattr(system.arrays, name)])
 
 
-class _Tables:
+def stage(
+    system: System, state: State, work: WorkArrays, world: int = 0, followed: Followed | None = None
+) -> "tuple[Tables, Arrays, Arrays, Arrays, World]":
+    """What functions of the engine are given while tracing: arrays of the system, the state and the work, a world."""
+    tables = Tables(Graph(), state, world, followed or {})
+    m = Arrays("m", system.arrays, tables.parameter)
+    s = Arrays("s", state.arrays, tables.state)
+    return tables, m, s, Arrays("x", work, tables.work), World(0)
+
+
+class Tables:
     """Makes tables of the engine's arrays: constants, inputs, and work that is empty."""
 
-    def __init__(self, graph: Graph, state: State, world: int):
-        self.graph, self.world = graph, world
+    def __init__(self, graph: Graph, state: State, world: int, followed: Followed):
+        self.graph, self.world, self.followed = graph, world, followed
         self.rows = state.numpy()
         self.start, self.stride = state.array.ptr, state.array.strides[0]
         self.states: list[tuple[int, Table]] = []
@@ -140,6 +150,8 @@ class _Tables:
         data, kind = array.numpy(), type_of(array.dtype)
 
         def read(index: tuple[int, ...], by_world: bool) -> Any:
+            if index in self.followed.get(name, ()):
+                return self._inputs(name, index, kind, data[index][self.world] if by_world else data[index])
             if not by_world:
                 self.used[name] = None
                 return _constant(kind, data[index])
@@ -150,13 +162,13 @@ class _Tables:
                 return _constant(kind, mine)
             if np.issubdtype(data.dtype, np.integer):
                 raise Untraceable(f"m.{name}{list(index)} is another whole number in some worlds than in others")
-            return self._inputs(name, index[0], kind, mine)
+            return self._inputs(name, index, kind, mine)
 
         return Table(f"m.{name}", array.shape, kind, read)
 
-    def _inputs(self, name: str, part: int, kind: Any, values: np.ndarray) -> Any:
-        """Symbols for a parameter that worlds have of their own."""
-        flat = np.ravel(values)
+    def _inputs(self, name: str, index: tuple[int, ...], kind: Any, values: np.ndarray) -> Any:
+        """Symbols for a parameter that is not known: worlds have it of their own, or it is followed."""
+        flat, part = np.ravel(values), index[0] if len(index) == 1 else index
         made = [self.graph.input((PARAMETER, name, part, k), value) for k, value in enumerate(flat)]
         return made[0] if not (isinstance(kind, type) and issubclass(kind, Array)) else kind(*made)
 

@@ -124,11 +124,12 @@ def stand_in(function: Any) -> Callable[[Callable], Callable]:
 
 def traced(function: Any) -> Callable:
     """A Warp function that takes symbols."""
-    return REPLACED.get(function.func) or _translated(function.func)
+    return REPLACED.get(function.func) or translated(function.func)
 
 
 @cache
-def _translated(original: Callable) -> Callable:
+def translated(original: Callable) -> Callable:
+    """The Python of a Warp function, Warp's meaning put into it."""
     lines, first = inspect.getsourcelines(original)
     tree = ast.parse(textwrap.dedent("".join(lines)))
     (definition,) = tree.body

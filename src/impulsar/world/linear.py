@@ -1,0 +1,370 @@
+"""A trajectory of a world and its derivatives: states, the ways that steps take from them, Jacobians and adjoints.
+
+    x_{k+1} = F(x_k, p)      y = G(x_k, p) at samples      p: elements of arrays that causes change, x_0: the start
+
+    forward    T_{k+1} = ∂F/∂x T_k + ∂F/∂p,      dy = ∂G/∂x T + ∂G/∂p
+    reverse    λ_k = ∂F/∂xᵀ λ_{k+1} (+ ∂G/∂xᵀ ȳ at samples),      ḡ += ∂F/∂pᵀ λ
+
+The states are those of the world's own kernel, taken one by one. A step is traced at one of them; at all others where
+the same guards hold it is the same way, and where none does one more is traced. Sizes of sub-steps are held.
+"""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..author.errors import StepError
+from ..engine.compile.adjoint import Adjoint, Places
+from ..engine.compile.graph import Graph, Guard
+from ..engine.compile.reverse import CompiledAdjoint
+from ..engine.compile.step import PARAMETER, STATE, TracedStep, trace_step
+from ..engine.compile.tangent import holding, jacobians, reached
+from ..engine.system import measured
+from .causes import PROBE, Cause
+from .outcomes import Outcome, Traced, trace_outcomes
+
+if TYPE_CHECKING:
+    from .world import World
+
+CHUNK = 2**22  # numbers of Jacobians that are kept at a time
+PER_OPERATION = 2e-4  # seconds that compiling takes, about,
+PER_NUMBER = 5e-9  # and a number of a pass over a graph by arrays
+LARGEST = 60_000  # operations beyond which compiling takes minutes
+
+
+class Way:
+    """A step as it goes from some of the states."""
+
+    def __init__(self, step: TracedStep):
+        self.step = step
+        self.adjoint: Adjoint | None = None
+
+
+class Trajectory:
+    """States of a world over a duration, by its own kernel; the world is left as it was."""
+
+    def __init__(self, world: "World", steps: int):
+        runner = self.runner = world.runner
+        self.world, self.steps = world, steps * runner.substeps  # launches of one sub-step of h
+        self.per_step, self.worlds = runner.substeps, runner.worlds
+        self.states = np.empty((self.steps + 1, *runner.state.numpy().shape))
+        moment = world.snapshot()
+        try:
+            self._record()
+        finally:
+            world.restore(moment)
+        self.runner = world.runner
+
+    def _record(self) -> None:
+        runner = self.runner
+        runner.set_steps(1)
+        self.states[0] = runner.state.numpy()
+        for k in range(self.steps):
+            runner.launch()
+            if runner.report[measured.BROKEN].any():
+                raise StepError(f"sensitivity: step {k // self.per_step + 1} could not be taken; see world.step")
+            self.states[k + 1] = runner.state.numpy()
+        runner.set_steps(runner.substeps)
+
+
+class Linear:
+    """Derivatives of outcomes along a trajectory with respect to causes."""
+
+    def __init__(
+        self, world: "World", steps: int, samples: Sequence[int], outcomes: Sequence[Outcome], causes: Sequence[Cause]
+    ):
+        self.world, self.outcomes, self.causes = world, list(outcomes), list(causes)
+        self.path = Trajectory(world, steps)
+        self.worlds = self.path.worlds
+        self.samples = [k * self.path.per_step for k in samples]  # in sub-steps
+        self.elements = sorted({name for cause in causes for name in cause.elements}, key=str)
+        self.followed: dict[str, set[tuple[int, ...]]] = {}
+        for name in self.elements:
+            if name[0] == PARAMETER:
+                part = name[2] if isinstance(name[2], tuple) else (name[2],)
+                self.followed.setdefault(name[1], set()).add(part)
+        self._state = world.state.numpy()  # a view
+        self._kept: tuple[int, dict[int, list[tuple[int, np.ndarray]]]] = (-1, {})
+        self._sort_steps()
+        self._sort_samples()
+        self._choose_rows()
+
+    # ways -----------------------------------------------------------------------------------------
+
+    def _sort_steps(self) -> None:
+        """Trace steps until each of them goes one of the ways that are known."""
+        states = self.path.states[:-1]
+        runner = self.world.runner
+
+        def trace(step: int, world: int) -> Way:
+            found = trace_step(runner.method, runner.system, runner.state, runner.work, world, self.followed)
+            if found.tally.events:
+                self._refuse_events(step)
+            return Way(found)
+
+        self.ways, self.which = self._sorted(states, trace, lambda way: (way.step.graph, way.step.guards))
+
+    def _refuse_events(self, step: int) -> None:
+        time = self.world.time + step * self.world.runner.h
+        raise StepError(
+            f"sensitivity: in the step from {time:.6g} s on a friction or limit changes its mode, where derivatives "
+            "jump; end before it, start after it, or take method 'simgc', or 'direct' with substeps=1, whose steps "
+            "take such a change as a whole"
+        )
+
+    def _sort_samples(self) -> None:
+        states = self.path.states[self.samples]
+
+        def trace(step: int, world: int) -> Traced:
+            return trace_outcomes(self.world, self.outcomes, world, self.followed)
+
+        self.views, self.seen = self._sorted(states, trace, lambda view: (view.graph, view.guards))
+
+    def _sorted(self, states: np.ndarray, trace: Any, of: Any) -> tuple[list[Any], np.ndarray]:
+        """Ways, and which of them it is at each state [step, world]."""
+        which = np.full((len(states), self.worlds), -1)
+        ways: list[Any] = []
+        kept = self._state.copy()
+        try:
+            while (which < 0).any():
+                left = np.argwhere(which < 0)
+                step, world = (int(k) for k in left[0])
+                self._state[...] = states[step]
+                way = trace(step, world)
+                graph, guards = of(way)
+                which[step, world] = len(ways)
+                if len(left) > 1:
+                    rest = left[1:]
+                    same = self._held(graph, guards, states, rest)
+                    which[rest[same, 0], rest[same, 1]] = len(ways)
+                ways.append(way)
+        finally:
+            self._state[...] = kept
+        return ways, which
+
+    def _held(self, graph: Graph, guards: list[Guard], states: np.ndarray, lanes: np.ndarray) -> np.ndarray:
+        if not guards:
+            return np.ones(len(lanes), bool)
+        return holding(graph, guards, self._given(graph, states, lanes), len(lanes))
+
+    def _given(self, graph: Graph, states: np.ndarray, lanes: np.ndarray) -> dict[Any, Any]:
+        """Values of a graph's inputs at states (step, world) [lane]."""
+        found: dict[Any, Any] = {}
+        for name in graph.inputs:
+            if name[0] == STATE:
+                found[name] = states[lanes[:, 0], name[1], lanes[:, 1]]
+            else:
+                found[name] = self.value(name)[lanes[:, 1]]
+        return found
+
+    def value(self, name: tuple) -> np.ndarray:
+        """Of an element [world]."""
+        if name[0] == PROBE:
+            return np.full(self.worlds, self.world.model.probes[name[1]].p_BQ[name[2]])
+        _, array, part, component = name
+        index = part if isinstance(part, tuple) else (part,)
+        data = getattr(self.world.system.arrays, array)
+        values = data.numpy()[index]
+        if data.ndim > len(index):  # [world, ...]
+            return np.reshape(values, (values.shape[0], -1))[:, component]
+        return np.full(self.worlds, np.ravel(values)[component])
+
+    # rows that count ------------------------------------------------------------------------------
+
+    def _choose_rows(self) -> None:
+        """Rows of the state that outcomes depend on, over any number of steps; sizes to come are held."""
+        rows = range(self._state.shape[0])
+        names: dict[Any, int] = {(STATE, row): row for row in rows}
+        state = self.world.state
+        for block in state.layout.of(type(self.world.method)) if self.world.method.name == "direct" else ():
+            for row in rows[state.rows[block]]:
+                del names[STATE, row]
+        needs: dict[int, int] = dict.fromkeys(rows, 0)
+        for way in self.ways:
+            bits = reached(way.step.graph, names)
+            for row, value in way.step.outputs.items():
+                needs[row] |= bits[value] if isinstance(value, int) else 0
+        wanted = 0
+        for view in self.views:
+            bits = reached(view.graph, names)
+            for root in view.roots:
+                wanted |= bits[root] if isinstance(root, int) else 0
+        while True:
+            more = wanted
+            for row in rows:
+                if wanted >> row & 1:
+                    more |= needs[row]
+            if more == wanted:
+                break
+            wanted = more
+        self.rows = [row for row in rows if wanted >> row & 1]
+        self.start = np.zeros((len(self.rows), len(self.causes)))
+        for j, cause in enumerate(self.causes):
+            for i, row in enumerate(self.rows):
+                self.start[i, j] = cause.start.get(row, 0.0)
+
+    def _seeds(self) -> dict[Any, dict[int, float]]:
+        """Directions: rows that count, then causes."""
+        seeds: dict[Any, dict[int, float]] = {(STATE, row): {k: 1.0} for k, row in enumerate(self.rows)}
+        for j, cause in enumerate(self.causes):
+            for name, slope in cause.elements.items():
+                seeds.setdefault(name, {})[len(self.rows) + j] = slope
+        return seeds
+
+    # forward --------------------------------------------------------------------------------------
+
+    def views_at(self) -> tuple[np.ndarray, np.ndarray]:
+        """Outcomes [sample, outcome, world], and their derivatives [sample, outcome, row and cause, world]."""
+        states, n = self.path.states[self.samples], len(self.rows) + len(self.causes)
+        values = np.zeros((len(states), len(self.outcomes), self.worlds))
+        slopes = np.zeros((len(states), len(self.outcomes), n, self.worlds))
+        for k, view in enumerate(self.views):
+            lanes = np.argwhere(self.seen == k)
+            given = self._given(view.graph, states, lanes)
+            found, moved = jacobians(view.graph, view.roots, given, self._seeds(), len(lanes))
+            values[lanes[:, 0], :, lanes[:, 1]] = found.T
+            slopes[lanes[:, 0], :, : moved.shape[1], lanes[:, 1]] = moved.transpose(2, 0, 1)
+        return values, slopes
+
+    def step_jacobians(self, lanes: np.ndarray) -> np.ndarray:
+        """∂(rows after)/∂(rows before, causes) of steps (step, world) [lane, row, row and cause]."""
+        n = len(self.rows)
+        out = np.zeros((len(lanes), n, n + len(self.causes)))
+        mine = self.which[lanes[:, 0], lanes[:, 1]]
+        for k in np.unique(mine):
+            step, those = self.ways[k].step, np.flatnonzero(mine == k)
+            written = [i for i, row in enumerate(self.rows) if row in step.outputs]
+            roots = [step.outputs[self.rows[i]] for i in written]
+            given = self._given(step.graph, self.path.states, lanes[those])
+            _, moved = jacobians(step.graph, roots, given, self._seeds(), len(those))
+            block = np.zeros((len(those), n, n + len(self.causes)))
+            block[:, range(n), range(n)] = 1.0
+            block[:, written] = 0.0
+            block[:, written, : moved.shape[1]] = moved.transpose(2, 0, 1)
+            out[those] = block
+        return out
+
+    def forward(self) -> tuple[np.ndarray, np.ndarray]:
+        """Outcomes [sample, outcome, world] and their derivatives [sample, outcome, cause, world]."""
+        n, steps = len(self.rows), self.path.steps
+        values, slopes = self.views_at()
+        out = np.zeros((*values.shape[:2], len(self.causes), self.worlds))
+        T = np.repeat(self.start[None], self.worlds, axis=0)  # [world, row, cause]
+        chunk = max(1, CHUNK // max(n * (n + len(self.causes)) * self.worlds, 1))
+        at = {k: [i for i, sample in enumerate(self.samples) if sample == k] for k in set(self.samples)}
+        for first in range(0, steps + 1, chunk):
+            end = min(first + chunk, steps)
+            lanes = np.array([(k, w) for k in range(first, end) for w in range(self.worlds)]).reshape(-1, 2)
+            A = self.step_jacobians(lanes).reshape(end - first, self.worlds, n, -1)
+            for k in range(first, min(first + chunk, steps + 1)):
+                for i in at.get(k, ()):
+                    G = slopes[i].transpose(2, 0, 1)  # [world, outcome, row and cause]
+                    out[i] = (G[:, :, :n] @ T + G[:, :, n:]).transpose(1, 2, 0)
+                if k < end:
+                    T = A[k - first, :, :, :n] @ T + A[k - first, :, :, n:]
+        return values, out
+
+    # reverse --------------------------------------------------------------------------------------
+
+    def compile_adjoints(self, passes: int) -> None:
+        """Compile the adjoints of ways that are gone so often that it is less than passes over arrays."""
+        if hasattr(self, "adjoints"):
+            return
+        parameters = [name for name in self.elements if name[0] == PARAMETER]
+        n = len(self.rows) + len(self.causes)
+        chosen: dict[int, Adjoint] = {}
+        for k, way in enumerate(self.ways):
+            operations = way.step.operations
+            by_arrays = PER_NUMBER * operations * (1 + n) * int((self.which == k).sum())
+            if 3 * operations <= LARGEST and by_arrays > 3 * operations * PER_OPERATION / max(passes, 1):
+                chosen[k] = Adjoint(way.step, self.rows, parameters)
+        read = sorted({row for adjoint in chosen.values() for row in adjoint.read})
+        needed = {name for adjoint in chosen.values() for name in adjoint.inputs if name[0] == PARAMETER}
+        self.places = Places(read, sorted(needed | set(parameters), key=str), self.rows)
+        self.adjoints = CompiledAdjoint(chosen, self.places, self.worlds) if chosen else None
+
+    def other_jacobians(self, step: int, which: np.ndarray) -> list[tuple[int, np.ndarray]]:
+        """World and Jacobian of steps that are not compiled (which < 0), made for many steps at a time."""
+        n = len(self.rows)
+        chunk = max(1, CHUNK // max(n * (n + len(self.causes)) * self.worlds, 1))
+        number = step // chunk
+        if self._kept[0] != number:
+            lanes = np.argwhere(which[number * chunk : (number + 1) * chunk] < 0)
+            lanes[:, 0] += number * chunk
+            found: dict[int, list[tuple[int, np.ndarray]]] = {}
+            for (k, w), A in zip(lanes.tolist(), self.step_jacobians(lanes), strict=True):
+                found.setdefault(k, []).append((w, A))
+            self._kept = number, found
+        return self._kept[1].get(step, [])
+
+    def pull(self, given: np.ndarray, views: tuple[np.ndarray, np.ndarray] | None = None) -> np.ndarray:
+        """Σ given ∂outcome/∂cause over samples and outcomes [cause, world]; given [sample, outcome, world]."""
+        _, slopes = views or self.views_at()
+        self.compile_adjoints(1)
+        n = len(self.rows)
+        run = _Backwards(self)
+        at = self.path.steps
+        for i in sorted(range(len(self.samples)), key=lambda i: -self.samples[i]):
+            run.back(self.samples[i], at)
+            at = self.samples[i]
+            G = slopes[i] * given[i][:, None]  # [outcome, row and cause, world]
+            run.adjoint += G[:, :n].sum(axis=0)
+            run.gradient += G[:, n:].sum(axis=0)
+        run.back(0, at)
+        return run.finish() + np.einsum("rc,rw->cw", self.start, run.adjoint)
+
+
+class _Backwards:
+    """The adjoint of a trajectory on its way back: λ [row, world], gradients by causes and by elements."""
+
+    def __init__(self, linear: Linear):
+        self.linear, worlds = linear, linear.worlds
+        self.adjoint = np.zeros((len(linear.rows), worlds))
+        self.gradient = np.zeros((len(linear.causes), worlds))
+        places = linear.places
+        self.of_elements = np.zeros((len(places.parameters), worlds))
+        self.values = np.array([linear.value(name) for name in places.parameters]).reshape(-1, worlds)
+        compiled = list(linear.adjoints.order) if linear.adjoints is not None else []
+        number = np.full(len(linear.ways), -1)
+        number[compiled] = range(len(compiled))
+        self.which = number[linear.which]  # of the compiled ones, -1: none
+        self.all_compiled = (self.which >= 0).all(axis=1)
+
+    def back(self, first: int, end: int) -> None:
+        """Over the steps from first to end, the last one first."""
+        k = end
+        while k > first:
+            start = k - 1
+            if self.all_compiled[start]:
+                while start > first and self.all_compiled[start - 1]:
+                    start -= 1
+            self._by_code(start, k)
+            if not self.all_compiled[start]:
+                self._by_arrays(start)
+            k = start
+
+    def _by_code(self, first: int, end: int) -> None:
+        linear = self.linear
+        which = self.which[first:end]
+        if linear.adjoints is None or (which < 0).all():
+            return
+        states = linear.path.states[first:end][:, linear.places.read]
+        self.adjoint, self.of_elements = linear.adjoints.run(states, which, self.values, self.adjoint, self.of_elements)
+
+    def _by_arrays(self, step: int) -> None:
+        """Worlds whose step was not compiled."""
+        n = len(self.linear.rows)
+        for w, A in self.linear.other_jacobians(step, self.which):
+            self.gradient[:, w] += A[:, n:].T @ self.adjoint[:, w]
+            self.adjoint[:, w] = A[:, :n].T @ self.adjoint[:, w]
+
+    def finish(self) -> np.ndarray:
+        """Gradients by causes [cause, world]."""
+        total = self.gradient.copy()
+        for j, cause in enumerate(self.linear.causes):
+            for name, slope in cause.elements.items():
+                if name in self.linear.places.of_parameter:
+                    k = self.linear.places.parameters.index(name)
+                    total[j] += slope * self.of_elements[k]
+        return total

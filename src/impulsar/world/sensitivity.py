@@ -1,0 +1,124 @@
+"""Sensitivities: how outcomes of a trajectory change with parameters, motors and the start."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..author.checks import positive, show
+from ..author.errors import ModelError
+from ..engine.methods.base import refuse_compiling
+from .causes import Cause, find_cause
+from .linear import PER_NUMBER, PER_OPERATION, Linear
+from .outcomes import find_outcomes
+
+if TYPE_CHECKING:
+    from .world import World
+
+MODES = ("auto", "forward", "reverse")
+
+
+@dataclass(frozen=True)
+class Sensitivity:
+    """Outcomes of a trajectory and their derivatives with respect to causes.
+
+    In a batch all arrays have one more axis, of the worlds.
+    """
+
+    of: tuple[str, ...]
+    to: tuple[str, ...]
+    times: np.ndarray  # [sample] [s]
+    values: np.ndarray  # [sample, of]
+    derivatives: np.ndarray  # [sample, of, to]
+    mode: str  # "forward" or "reverse"
+    ways: int  # through the step, that the trajectory goes
+
+    def __getitem__(self, key: tuple[str, str]) -> "float | np.ndarray":
+        """The derivative of one with respect to the other: of one sample a number, else [sample]."""
+        of, to = key
+        for name, known in ((of, self.of), (to, self.to)):
+            if name not in known:
+                raise KeyError(f"{name!r}; there are: {', '.join(known)}")
+        found = self.derivatives[:, self.of.index(of), self.to.index(to)]
+        return found[0].item() if found.shape == (1,) else found[0] if len(found) == 1 else found
+
+
+def sensitivity(
+    world: "World",
+    of: str | Sequence[str],
+    to: str | Sequence[str],
+    duration: float,
+    every: float | None = None,
+    mode: str = "auto",
+) -> Sensitivity:
+    """See `World.sensitivity`."""
+    if mode not in MODES:
+        raise ModelError(f"sensitivity: mode is {show(mode)}, expected one of: {', '.join(MODES)}")
+    linear, samples = linearise(world, of, to, duration, every)
+    views = linear.views_at()
+    count = views[0].shape[0] * views[0].shape[1]
+    if mode == "auto":
+        mode = "reverse" if _reverse_is_less(linear, count) else "forward"
+    if mode == "forward":
+        values, derivatives = linear.forward()
+    else:
+        values, derivatives = views[0], _by_rows(linear, views, count)
+    times = world.time + world.dt * np.array(samples, float)
+    if world.worlds == 1:
+        values, derivatives = values[..., 0], derivatives[..., 0]
+    paths = tuple(outcome.path for outcome in linear.outcomes)
+    causes = tuple(cause.path for cause in linear.causes)
+    return Sensitivity(paths, causes, times, values, derivatives, mode, len(linear.ways))
+
+
+def linearise(
+    world: "World", of: str | Sequence[str], to: str | Sequence[str], duration: float, every: float | None
+) -> tuple[Linear, list[int]]:
+    """A trajectory with what derivatives of it need, and the steps after which it is sampled."""
+    _refuse(world)
+    steps = round(positive("sensitivity", "duration", duration, "s") / world.dt)
+    if steps < 1:
+        raise ModelError(f"sensitivity: duration {duration:g} s is less than a step of {world.dt:g} s")
+    samples = [steps]
+    if every is not None:
+        part = max(1, round(positive("sensitivity", "every", every, "s") / world.dt))
+        samples = sorted({*range(0, steps + 1, part), steps})
+    given = (to,) if isinstance(to, str) else tuple(to)
+    if not given:
+        raise ModelError("sensitivity: to is empty, expected texts such as 'arm.mass'")
+    causes: list[Cause] = [find_cause(world, path) for path in given]
+    return Linear(world, steps, samples, find_outcomes(world, of), causes), samples
+
+
+def _refuse(world: "World") -> None:
+    """Refuse what a step is not a function of state and parameters with."""
+    refuse_compiling(world.method, world.system)
+    runner = world.runner
+    if runner.script[runner.script_position :]:
+        raise ModelError("sensitivity: edits of the script are still due; take it of a model without a script")
+    if runner.beats or runner.clamps or runner.system.channels.callables:
+        what = "controllers" if runner.beats else "clamps" if runner.clamps else "inputs that are callables"
+        raise ModelError(f"sensitivity: {what} are no part of a traced step; take it without them")
+
+
+def _reverse_is_less(linear: Linear, passes: int) -> bool:
+    """Whether compiled adjoints are less work than Jacobians, compiling included."""
+    n = len(linear.rows) + len(linear.causes)
+    operations = [way.step.operations for way in linear.ways]
+    lanes = np.bincount(linear.which.ravel(), minlength=len(operations))
+    by_arrays = PER_NUMBER * (1 + n) * float(np.dot(operations, lanes))
+    return passes <= n and by_arrays > 3 * PER_OPERATION * sum(operations)
+
+
+def _by_rows(linear: Linear, views: tuple[np.ndarray, np.ndarray], count: int) -> np.ndarray:
+    """Derivatives [sample, outcome, cause, world], one outcome of one sample at a time."""
+    values = views[0]
+    linear.compile_adjoints(count)
+    out = np.zeros((*values.shape[:2], len(linear.causes), linear.worlds))
+    for i in range(values.shape[0]):
+        for j in range(values.shape[1]):
+            given = np.zeros_like(values)
+            given[i, j] = 1.0
+            out[i, j] = linear.pull(given, views)
+    return out
