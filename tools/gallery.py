@@ -1,31 +1,34 @@
-"""Pictures of every scene, light, dark and on a phone, into out/gallery, and on a sheet each, to look at.
+"""Pictures of every scene, light, dark, on a phone and on one that lies, into out/gallery, and on sheets.
 
-`python tools/gallery.py`: of all scenes; `python tools/gallery.py stack arch`: of some.
+`python tools/gallery.py`: of all scenes; `python tools/gallery.py stack arch`: of some; `--kinds phone lying`: some
+kinds of pictures.
 """
 
-import sys
+import argparse
 from pathlib import Path
 
 from PIL import Image
 from playwright.sync_api import sync_playwright
-from screenshots import FLAGS, PHONE, ROOT, WIDE, Server, Studio, find_chromium
+from screenshots import FLAGS, LYING, PHONE, ROOT, SEASONED, WIDE, Server, Studio, find_chromium
 
 from impulsar.scenes import OWN
 
 OUT = ROOT / "out" / "gallery"
 HEIGHT = 560  # of a picture on a sheet [px]
+PATIENCE = 300.0  # with a scene that is slow on a busy machine [s]
 SHOWN = 1.0  # time of the mechanism at which it is taken [s]
 KINDS = {
     "light": {"viewport": WIDE, "color_scheme": "light"},
     "dark": {"viewport": WIDE, "color_scheme": "dark"},
     "phone": {"viewport": PHONE, "color_scheme": "light", "has_touch": True, "is_mobile": True},
+    "lying": {"viewport": LYING, "color_scheme": "dark", "has_touch": True, "is_mobile": True},
 }
 
 
 def shoot(studio: Studio, scene: str, kind: str) -> Path:
     """One scene a second after it began, framed as a newcomer sees it."""
     studio.fresh(scene, keep_view=False)
-    studio.until("(end) => impulsar.frame().time >= end", SHOWN, patience=300)
+    studio.until("(end) => impulsar.frame().time >= end", SHOWN)
     studio.pause()
     studio.settle()
     path = OUT / f"{scene}-{kind}.png"
@@ -47,14 +50,21 @@ def sheet(paths: list[Path], name: str) -> None:
 
 
 def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("scenes", nargs="*", default=list(OWN))
+    parser.add_argument("--kinds", nargs="+", choices=KINDS, default=list(KINDS))
+    args = parser.parse_args()
+    scenes: list[str] = args.scenes
+    kinds: list[str] = args.kinds
     OUT.mkdir(parents=True, exist_ok=True)
-    scenes = sys.argv[1:] or list(OWN)
     server = Server("ten-pendula")
     try:
         with sync_playwright() as playwright:
             browser = playwright.chromium.launch(executable_path=find_chromium(), args=FLAGS)
-            for kind, options in KINDS.items():
-                studio = Studio(browser.new_context(**options).new_page()).open(server.link)  # type: ignore[arg-type]
+            for kind in kinds:
+                context = browser.new_context(**KINDS[kind])  # type: ignore[arg-type]
+                context.add_init_script(SEASONED)
+                studio = Studio(context.new_page(), PATIENCE).open(server.link)
                 for scene in scenes:
                     shoot(studio, scene, kind)
                     print(f"{scene} {kind}: {studio.problems or 'fine'}", flush=True)
@@ -64,7 +74,7 @@ def main() -> None:
     finally:
         server.stop()
     for scene in scenes:
-        sheet([OUT / f"{scene}-{kind}.png" for kind in KINDS], scene)
+        sheet([OUT / f"{scene}-{kind}.png" for kind in kinds], scene)
 
 
 if __name__ == "__main__":

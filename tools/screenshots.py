@@ -13,12 +13,13 @@ from playwright.sync_api import Browser, sync_playwright
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tests"))
 
-from page.browser import FLAGS, Server, Studio, find_chromium  # noqa: E402
+from page.browser import FLAGS, SEASONED, Server, Studio, find_chromium  # noqa: E402
 
 IMAGES = ROOT / "docs" / "images"
 MOST = 300_000  # bytes of a picture
 COLOURS = 256  # of a picture: what a palette has
 WIDE, PHONE = {"width": 1360, "height": 850}, {"width": 390, "height": 844}
+LYING = {"width": 844, "height": 390}  # a phone in landscape
 
 
 def shoot(studio: Studio, name: str) -> None:
@@ -95,6 +96,7 @@ def phone(studio: Studio, sheet: str) -> None:
 def take(browser: Browser, server: Server) -> None:
     def page(size: dict[str, int], scheme: str, **options: bool) -> Studio:
         context = browser.new_context(viewport=size, color_scheme=scheme, **options)  # type: ignore[arg-type]
+        context.add_init_script(SEASONED)
         return Studio(context.new_page()).open(server.link)
 
     for scheme in ("light", "dark"):

@@ -45,6 +45,7 @@ export class About {
     const { store, view } = stage;
     this.turns = new Turns(stage);
     byId("stage").append(this.box);
+    view.covered = () => this.box.offsetHeight;
     view.scene.add(this.root);
     store.on("about", (about) => this.take(about));
     store.on("shown", () => this.move());

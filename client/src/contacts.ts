@@ -4,11 +4,11 @@
  */
 
 import * as THREE from "three";
-import type { Frame } from "./messages";
+import { contactsAt, CONTACT as NUMBERS, type Touching } from "./interpolate";
 import type { Stage } from "./stage";
 import { colour, onTheme } from "./theme";
 
-const NUMBERS = 7; // of a contact in a frame
+const KEPT = 9; // frames whose contacts are remembered: more than the picture is late by
 const LONGEST = 0.25; // of the mechanism's size: the arrow of the largest force there was
 const FADE = 0.995; // of the largest force, from frame to frame, so that arrows get longer when it is over
 
@@ -16,6 +16,7 @@ export class Contacts {
   private points: THREE.Points;
   private arrows: THREE.LineSegments;
   private room = 0;
+  private kept: Touching[] = []; // of the newest frames
   private largest = 0; // force [N]
   private sticks = new THREE.Color();
   private slides = new THREE.Color();
@@ -36,8 +37,13 @@ export class Contacts {
     });
     stage.store.on("topology", () => {
       this.largest = 0;
+      this.kept = [];
     });
-    stage.store.on("frame", (frame) => this.draw(frame));
+    stage.store.on("frame", ({ time, contacts }) => {
+      this.largest *= FADE;
+      this.kept = [...this.kept.filter((frame) => frame.time < time).slice(1 - KEPT), { time, contacts }];
+    });
+    stage.store.on("shown", () => this.draw(contactsAt(this.kept, stage.store.playout.time)));
   }
 
   /** How many are drawn. */
@@ -45,14 +51,12 @@ export class Contacts {
     return this.points.geometry.drawRange.count;
   }
 
-  private draw(frame: Frame): void {
-    const count = frame.contacts.length / NUMBERS;
+  private draw(found: Float32Array): void {
+    const count = found.length / NUMBERS;
     if (count > this.room) this.grow(count);
     this.points.geometry.setDrawRange(0, count);
     this.arrows.geometry.setDrawRange(0, 2 * count);
     if (count === 0) return;
-    const found = frame.contacts;
-    this.largest *= FADE;
     for (let k = 0; k < count; k++) this.largest = Math.max(this.largest, force(found, k));
     const scale = (LONGEST * this.stage.view.size) / Math.max(this.largest, 1e-30);
     const at = this.attribute(this.points, "position");

@@ -13,6 +13,7 @@ const WIDE = 1.8; // of the sizes: where the floor has faded out
 const NUMBER = 64; // pixels between numbers, at least
 const TEXT = 18; // pixels that a number is high, with its room
 const SHADOW = 1024; // pixels of the shadow map
+const REACH = 0.5; // of the size: how far the grid is left behind by what is followed
 const BELOW = 0.04; // of the size, under the lowest point
 const BEHIND = 0.06; // of the size, behind the mechanism
 const SEEN = 0.12; // sine of the angle to the floor under which it is not drawn
@@ -51,6 +52,14 @@ function roundCount(wish: number): number {
   return wish <= 1 ? 1 : wish <= 2 ? 2 : wish <= 5 ? 5 : 10;
 }
 
+type Pixel = { x: number; y: number };
+type Project = (at: THREE.Vector3) => Pixel;
+
+/** Can two numbers at these pixels be read beside each other? */
+function isApart(a: Pixel, b: Pixel): boolean {
+  return Math.abs(a.x - b.x) > NUMBER || Math.abs(a.y - b.y) > TEXT;
+}
+
 const place = new THREE.Vector3();
 
 /** A grid in the x-y plane of a group, with numbers along two of its sides. */
@@ -87,11 +96,14 @@ class Grid {
   }
 
   /** Keep the numbers as large as the page's text, and leave out those that there is no room for. */
-  scale(pixel: (at: THREE.Vector3) => number, larger: number): void {
+  scale(pixel: (at: THREE.Vector3) => number, project: Project, larger: number): void {
+    const shown: Pixel[] = [];
     for (const sprite of this.numbers.children) {
       const length = pixel(sprite.getWorldPosition(place));
       const every = roundCount((NUMBER * length) / this.step);
-      sprite.visible = (sprite.userData.count as number) % every === 0;
+      const at = project(place);
+      sprite.visible = (sprite.userData.count as number) % every === 0 && shown.every((other) => isApart(at, other));
+      if (sprite.visible) shown.push(at);
       sprite.scale.set(TEXT * 4 * length * larger, TEXT * length * larger, 1);
     }
   }
@@ -164,6 +176,9 @@ export class Floor {
   );
   private readonly sun = new THREE.DirectionalLight(0xffffff, 1.7);
   private basis: Basis | null = null;
+  private size = 1; // of the mechanism [m]
+  private readonly box = new THREE.Box3(); // what it is under and behind
+  private readonly gone = new THREE.Vector3(); // since it was put there
   shown = true;
   isDrafting = false; // the work plane has a grid of its own
   isOver = false; // a camera's picture has a table of its own
@@ -188,6 +203,9 @@ export class Floor {
   /** Under and behind what is in a box. */
   place(basis: Basis, size: number, box: THREE.Box3): void {
     this.basis = basis;
+    this.size = size;
+    this.box.copy(box);
+    this.gone.set(0, 0, 0);
     const cell = roundLength(size / LINES) / 5;
     const centre = box.getCenter(new THREE.Vector3());
     const corners = cornersOf(box);
@@ -199,14 +217,23 @@ export class Floor {
     this.shine(basis, size, box, centre);
   }
 
+  /** Go with what has moved: light and shadow at once, the grid where it has gone far enough. */
+  follow(moved: THREE.Vector3): void {
+    if (!this.basis) return;
+    this.box.translate(moved);
+    this.gone.add(moved);
+    if (this.gone.length() > REACH * this.size) this.place(this.basis, this.size, this.box.clone());
+    else this.shine(this.basis, this.size, this.box, this.box.getCenter(new THREE.Vector3()));
+  }
+
   /** Show what is seen from a direction of sight, where a pixel at a point is so long [m] and the world so much larger. */
-  face(sight: THREE.Vector3, pixel: (at: THREE.Vector3) => number, larger = 1): void {
+  face(sight: THREE.Vector3, pixel: (at: THREE.Vector3) => number, project: Project, larger = 1): void {
     if (!this.basis) return;
     const { up, front, isPlanar } = this.basis;
     const isShown = this.shown && !this.isDrafting && !this.isOver;
     this.sheet.group.visible = isShown && isPlanar && Math.abs(sight.dot(front)) > FACED;
     this.level.group.visible = isShown && !this.sheet.group.visible && Math.abs(sight.dot(up)) > SEEN;
-    for (const grid of [this.level, this.sheet]) if (grid.group.visible) grid.scale(pixel, larger);
+    for (const grid of [this.level, this.sheet]) if (grid.group.visible) grid.scale(pixel, project, larger);
   }
 
   /** Put a grid across a normal, lower than all corners by some way along it; its lines go through the origin. */

@@ -10,6 +10,7 @@ import type { Books } from "./books";
 import type { Effects } from "./effects";
 import type { Ghosts } from "./ghosts";
 import { HAND } from "./grab";
+import type { Guide } from "./guide";
 import type { Loads } from "./loads";
 import { BOOKS } from "./messages";
 import type { Motions } from "./motions";
@@ -36,6 +37,7 @@ interface Pieces {
   ghosts: Ghosts;
   analyse: Analyse;
   about: About;
+  guide: Guide;
   sensing: Sensing;
   turns: Turns;
   belts: Belts;
@@ -147,6 +149,7 @@ export function exposeState(pieces: Pieces): void {
       }),
       tracePath: (key: string) => traces.path(key),
       about: () => pieces.about.state(),
+      guide: () => pieces.guide.step,
       sensing: () => ({ drawn: pieces.sensing.count, sensors: store.sensors?.sensors ?? [] }),
       /** What a headset shows, and where it has its board; null without one. */
       headset: () => pieces.headset.state(),

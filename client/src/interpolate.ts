@@ -7,6 +7,7 @@
  * The error is of fourth order: |d⁴p/dt⁴|·h⁴/384.
  */
 
+export const CONTACT = 7; // numbers of a contact: place, force, whether it slides
 export const POSE = 7; // numbers of a body: position, orientation xyzw
 export const TWIST = 6; // angular velocity, velocity; world axes
 
@@ -120,4 +121,28 @@ function rateOf(r: [number, number, number], w: [number, number, number]): [numb
     w[1] + 0.5 * once[1] + c * twice[1],
     w[2] + 0.5 * once[2] + c * twice[2],
   ];
+}
+
+/** The contacts of a frame. */
+export interface Touching {
+  time: number; // [s]
+  contacts: Float32Array;
+}
+
+/**
+ * Contacts at a time between frames, in order of time: bodies are shown a little late, and what they touch with them.
+ * Points of frames that have equally many go evenly from one to the other; else they are those of the nearer frame.
+ */
+export function contactsAt(frames: Touching[], time: number): Float32Array {
+  const after = frames.findIndex((frame) => frame.time >= time);
+  const b = frames[after] ?? frames.at(-1);
+  const a = frames[after - 1];
+  if (!b) return new Float32Array();
+  if (!a || after < 0) return b.contacts;
+  const share = (time - a.time) / (b.time - a.time);
+  const nearer = share < 0.5 ? a.contacts : b.contacts;
+  if (a.contacts.length !== b.contacts.length) return nearer;
+  return nearer.map((value, k) =>
+    k % CONTACT < 3 ? (a.contacts[k] ?? 0) * (1 - share) + (b.contacts[k] ?? 0) * share : value,
+  );
 }

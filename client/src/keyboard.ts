@@ -272,9 +272,23 @@ function moveIcon(loads: Loads, motions: Motions, effects: Effects, event: Keybo
   return isDone;
 }
 
+/** What `showHelp` leads to besides; the page's pieces are put together elsewhere. */
+const lessons: (() => void)[] = [];
+
+export function offerLesson(begin: () => void): void {
+  lessons.push(begin);
+}
+
 export function showHelp(): void {
-  openDialog(
+  const dialog = openDialog(
     "Help",
+    ...lessons.map((begin) => {
+      const start = () => {
+        dialog.close();
+        begin();
+      };
+      return h("button", { type: "button", onclick: start }, "The first minute, step by step");
+    }),
     h(
       "dl",
       {},

@@ -2,7 +2,10 @@
 
 import type * as THREE from "three";
 import { byId, h, setText } from "./dom";
+import { type Place, readable } from "./overlap";
 import type { View } from "./view";
+
+const MODEST = /^(need|motion|name) /; // keys of those that give way where there is no room for all
 
 interface Label {
   element: HTMLElement;
@@ -13,7 +16,10 @@ export class Labels {
   private labels = new Map<string, Label>();
   private box = byId("labels");
 
-  constructor(private readonly view: View) {
+  constructor(
+    private readonly view: View,
+    private readonly picked: () => string | null, // name of the part
+  ) {
     view.onDraw(() => this.place());
   }
 
@@ -56,12 +62,26 @@ export class Labels {
   }
 
   private place(): void {
-    for (const label of this.labels.values()) this.put(label);
+    const places = new Map<Place, HTMLElement>();
+    for (const [key, label] of this.labels) {
+      const { x, y, ahead } = this.put(label);
+      if (ahead) places.set({ x, y, text: label.element.textContent ?? "", rank: this.rank(key) }, label.element);
+    }
+    const shown = readable([...places.keys()]);
+    for (const [place, element] of places) element.hidden = !shown.has(place);
   }
 
-  private put({ element, at }: Label): void {
-    const { x, y, ahead } = this.view.project(at);
-    element.hidden = !ahead;
-    element.style.transform = `translate(${Math.round(x + 10)}px, ${Math.round(y - 22)}px)`;
+  /** What is picked comes before the others. */
+  private rank(key: string): number {
+    if (!MODEST.test(key)) return 0;
+    const name = this.picked();
+    return name !== null && ` ${key} `.includes(` ${name} `) ? 1 : 2;
+  }
+
+  private put({ element, at }: Label): { x: number; y: number; ahead: boolean } {
+    const pixel = this.view.project(at);
+    if (!pixel.ahead) element.hidden = true;
+    element.style.transform = `translate(${Math.round(pixel.x + 10)}px, ${Math.round(pixel.y - 22)}px)`;
+    return pixel;
   }
 }

@@ -26,11 +26,12 @@ import { Files } from "./files";
 import { Gestures, type Presser } from "./gestures";
 import { Ghosts } from "./ghosts";
 import { Grab } from "./grab";
+import { Guide } from "./guide";
 import { exposeState } from "./hook";
 import { Hovering } from "./hovering";
 import { type IconName, icon } from "./icons";
 import { Inspector } from "./inspector";
-import { keyboard, showHelp } from "./keyboard";
+import { keyboard, offerLesson, showHelp } from "./keyboard";
 import { Loads } from "./loads";
 import { Measures } from "./measures";
 import { Motions } from "./motions";
@@ -175,6 +176,8 @@ const headset = new HeadsetEntry({ stage, grab, time: timeline, forces, sounds }
 const pads = new Pads(stage, grab, motions);
 const overlay = new Overlay(stage);
 const about = new About(stage);
+const guide = new Guide(stage);
+offerLesson(() => guide.begin());
 const sensing = new Sensing(stage);
 const turns = new Turns(stage);
 async function wholeTurn(): Promise<void> {
@@ -254,6 +257,7 @@ exposeState({
   ghosts,
   analyse,
   about,
+  guide,
   sensing,
   turns,
   belts,

@@ -3,16 +3,33 @@
 import * as THREE from "three";
 import { isThere, onCome } from "./geometries";
 import type { Obstacle, Scene, Shape } from "./messages";
-import { shapeObject } from "./shapes";
+import { CELLS, patchOf, shapeObject } from "./shapes";
 import type { Store } from "./store";
 import { colour, onTheme } from "./theme";
 import type { View } from "./view";
 
+const LINES = 3; // of a plane's grid: by so many its patch moves
 const LARGEST = 4; // times the mechanism's size: what is larger is seen in part
+
+/** The part of a plane that is drawn. */
+interface Patch {
+  mesh: THREE.Mesh;
+  centre: THREE.Vector3; // the plane's point nearest to the world's origin
+  normal: THREE.Vector3;
+  along: THREE.Vector3; // lines of its grid
+  across: THREE.Vector3;
+}
+
+interface Known {
+  told: Obstacle;
+  group: THREE.Group;
+  material: THREE.MeshStandardMaterial;
+  plane: Patch | null;
+}
 
 export class Obstacles {
   readonly root = new THREE.Group();
-  private known = new Map<string, { told: Obstacle; group: THREE.Group; material: THREE.MeshStandardMaterial }>();
+  private known = new Map<string, Known>();
   private edges = new THREE.LineBasicMaterial({ transparent: true, opacity: 0.35 });
   private ground = new THREE.Group(); // shapes of the ground itself, which are no parts
   private groundMaterial = new THREE.MeshStandardMaterial({ roughness: 0.9 });
@@ -30,6 +47,24 @@ export class Obstacles {
     });
     store.on("pick", () => this.colourAll());
     onTheme(() => this.colourAll());
+    view.onDraw(() => this.face());
+  }
+
+  /** Planes have no end: their patches lie where one looks. They are seen from the side they hold things up on. */
+  private face(): void {
+    const sight = this.view.camera.getWorldDirection(new THREE.Vector3());
+    for (const { group, plane } of this.known.values()) {
+      if (!plane) continue;
+      const { normal, along, across } = plane;
+      const eye = this.view.camera.getWorldPosition(new THREE.Vector3());
+      const away = this.view.isOrthographic ? -sight.dot(normal) : eye.sub(plane.centre).dot(normal);
+      group.visible = away > 0;
+      const target = this.view.controls.target.clone().sub(plane.centre);
+      const step = (LINES * patchOf(this.size)) / CELLS;
+      const [u, v] = [along, across].map((axis) => Math.round(target.dot(axis) / step) * step) as [number, number];
+      const place = plane.centre.clone().addScaledVector(along, u).addScaledVector(across, v);
+      plane.mesh.position.copy(group.worldToLocal(place));
+    }
   }
 
   /** Corners of what is about as large as the mechanism, for fitting the view. */
@@ -76,23 +111,14 @@ export class Obstacles {
       material.transparent = true;
       material.opacity = 0.55;
       material.depthWrite = false;
-      this.centre(group, mesh);
     }
     mesh.userData.part = { kind: "obstacle", name };
     mesh.receiveShadow = true;
     mesh.castShadow = told.shape.kind !== "plane";
     group.add(mesh);
     this.root.add(group);
-    this.known.set(name, { told, group, material });
-  }
-
-  /** Draw a plane's patch about the point of it that is nearest to the world's origin. */
-  private centre(group: THREE.Group, mesh: THREE.Mesh): void {
-    const turn = group.quaternion.clone().multiply(mesh.quaternion);
-    const normal = new THREE.Vector3(0, 0, 1).applyQuaternion(turn);
-    const at = mesh.position.clone().applyQuaternion(group.quaternion).add(group.position);
-    const nearest = normal.multiplyScalar(at.dot(normal));
-    mesh.position.copy(nearest.sub(group.position).applyQuaternion(group.quaternion.clone().invert()));
+    group.updateMatrixWorld(true);
+    this.known.set(name, { told, group, material, plane: told.shape.kind === "plane" ? patch(mesh) : null });
   }
 
   private colourAll(): void {
@@ -106,6 +132,16 @@ export class Obstacles {
     }
     this.view.touch();
   }
+}
+
+/** How a plane lies whose mesh is in its place. */
+function patch(mesh: THREE.Mesh): Patch {
+  const turn = mesh.getWorldQuaternion(new THREE.Quaternion());
+  const [along, across, normal] = [0, 1, 2].map((k) =>
+    new THREE.Vector3().setComponent(k, 1).applyQuaternion(turn),
+  ) as [THREE.Vector3, THREE.Vector3, THREE.Vector3];
+  const height = mesh.getWorldPosition(new THREE.Vector3()).dot(normal);
+  return { mesh, centre: normal.clone().multiplyScalar(height), normal, along, across };
 }
 
 function dispose(group: THREE.Group): void {

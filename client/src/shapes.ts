@@ -6,10 +6,15 @@ import type { Joint, Shape, Spring } from "./messages";
 
 const ROUND = 24;
 const PATCH = 4; // of the scene's size: the part of a plane that is drawn
-const CELLS = 24; // along it
+export const CELLS = 24; // along it
 const MOST_EDGED = 20_000; // triangles: to find the edges of more takes seconds
 const SHARP = 30; // degrees between faces whose edge is drawn
 const SMOOTH = new Set(["sphere", "capsule", "plane", "height-field"]); // have no edges to draw
+
+/** How wide the part of a plane is that is drawn, of a scene so large [m]. */
+export function patchOf(size: number): number {
+  return PATCH * size;
+}
 
 /** Geometry of a shape in its own frame; of a plane a patch as wide as `patch`. */
 export function geometryOf(shape: Shape, patch: number): THREE.BufferGeometry {
@@ -64,14 +69,14 @@ function fieldGeometry(heights: number[][], [width = 1, depth = 1]: number[]): T
 
 /** A shape where it is in its body's frame, with its edges; a plane is a patch with a grid. */
 export function shapeObject(shape: Shape, material: THREE.Material, edges: THREE.Material, size: number): THREE.Mesh {
-  const geometry = geometryOf(shape, PATCH * size);
+  const geometry = geometryOf(shape, patchOf(size));
   const mesh = new THREE.Mesh(geometry, material);
   mesh.position.fromArray(shape.offset);
   mesh.quaternion.fromArray(shape.orientation);
   const isEdged = !SMOOTH.has(shape.kind) && !shape.digest && (shape.triangles?.length ?? 0) < MOST_EDGED;
   if (isEdged) mesh.add(new THREE.LineSegments(new THREE.EdgesGeometry(geometry, SHARP), edges));
   if (shape.kind === "plane" || shape.kind === "height-field") material.side = THREE.DoubleSide;
-  if (shape.kind === "plane") mesh.add(new THREE.LineSegments(gridGeometry(PATCH * size), edges));
+  if (shape.kind === "plane") mesh.add(new THREE.LineSegments(gridGeometry(patchOf(size)), edges));
   return mesh;
 }
 

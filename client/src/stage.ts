@@ -19,7 +19,7 @@ export class Stage {
   readonly view = new View(this.store);
   readonly mechanism = new Mechanism(this.store, this.view);
   readonly picking = new Picking(this.store, this.view, this.mechanism);
-  readonly labels = new Labels(this.view);
+  readonly labels = new Labels(this.view, () => this.store.pick?.name ?? null);
   readonly connection = connect(this.store);
   readonly actions = new Actions(this.connection, (edit, reply) => tellCost(this.store, edit, reply));
   readonly signals = new Signals(this.store, this.connection);

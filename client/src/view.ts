@@ -8,7 +8,7 @@ import { byId } from "./dom";
 import { Floor } from "./floor";
 import { pixelSize } from "./materials";
 import type { Scene } from "./messages";
-import { Rest } from "./rest";
+import { Rest, restTimes } from "./rest";
 import type { Store } from "./store";
 import { onTheme, theme } from "./theme";
 import { type Basis, basisOf, direction, firstDirection, framing, type Named } from "./views";
@@ -16,6 +16,7 @@ import { type Basis, basisOf, direction, firstDirection, framing, type Named } f
 const FOV = 32; // degrees
 const AWAY = 20; // sizes of the mechanism between the eye and the target where nothing gets smaller with distance
 const MARGIN = { side: 0.08, top: 0.08, bottom: 0.13 }; // of the picture, around what is fitted; the hint is below
+const MOST_COVERED = 0.2; // of the picture, by texts at its bottom, where room is made for them
 const FINEST = 1e-3; // what counts as a pixel in a headset [rad]
 export const PICTURE_LAYER = 1; // of what is seen though nobody knows where the mechanism is
 const FINE = "impulsar.fine"; // in the browser's storage: "yes" or "no", whatever draws
@@ -54,6 +55,7 @@ export class View {
   drawn = 0; // pictures drawn
   scripted = 0; // time that the page's own script took for the last of them [ms]
   controls: OrbitControls;
+  covered = (): number => 0; // height of what stands above the hint [pixels]
   isTouched = false; // somebody has turned, shifted or zoomed since the scene was entered
   readonly floor: Floor;
   private readonly perspective = new THREE.PerspectiveCamera(FOV, 1, 0.001, 1000);
@@ -84,7 +86,7 @@ export class View {
       antialias: this.isFine,
       preserveDrawingBuffer: true,
     });
-    this.rest = isSlow ? new Rest(this.renderer.getContext() as WebGL2RenderingContext) : null;
+    this.rest = isSlow ? new Rest(this.renderer.getContext() as WebGL2RenderingContext, restTimes()) : null;
     this.renderer.setPixelRatio(this.isFine ? Math.min(devicePixelRatio, 2) : 1);
     this.renderer.localClippingEnabled = true;
     this.renderer.shadowMap.enabled = true;
@@ -265,7 +267,8 @@ export class View {
     const away = from ?? this.own.position.clone().sub(this.controls.target).normalize();
     const box = new THREE.Box3().setFromPoints(points.length ? points : [new THREE.Vector3()]);
     const corners = points.length ? allCorners(points) : [0, 1].map((s) => new THREE.Vector3(s - 0.5, 0, 0));
-    const { target, half, depth } = framing(corners, away, this.up, this.aspect, MARGIN);
+    const bottom = MARGIN.bottom + Math.min(this.covered() / Math.max(1, this.frame.clientHeight), MOST_COVERED);
+    const { target, half, depth } = framing(corners, away, this.up, this.aspect, { ...MARGIN, bottom });
     this.half = Math.max(half, 0.18 * this.size);
     const tan = Math.tan((FOV * Math.PI) / 360);
     this.orthographic.zoom = 1;
@@ -331,7 +334,7 @@ export class View {
     this.store.advance(now / 1000);
     for (const action of this.ticking) action(now, frame);
     if (this.eye) this.dirty = true; // heads move always
-    const rests = !this.eye && this.rest !== null && !this.rest.isOver(now); // what is to be drawn is, a little later
+    const rests = this.rest !== null && !this.rest.isOver(now); // what is to be drawn is, a little later
     if (rests || !this.draw()) return;
     this.scripted = performance.now() - began;
     this.rest?.begin(now);
@@ -452,6 +455,7 @@ export class View {
       if (moved.lengthSq() > 0) {
         this.own.position.add(moved);
         this.controls.target.add(moved);
+        this.floor.follow(moved);
         this.dirty = true;
       }
     }
@@ -460,7 +464,12 @@ export class View {
     this.dirty = false;
     this.camera.updateMatrixWorld();
     pixelSize.value.copy(this.pixelLength());
-    this.floor.face(this.camera.getWorldDirection(new THREE.Vector3()), (at) => this.pixel(at), this.eye?.scale);
+    this.floor.face(
+      this.camera.getWorldDirection(new THREE.Vector3()),
+      (at) => this.pixel(at),
+      (at) => this.project(at),
+      this.eye?.scale,
+    );
     for (const action of this.before) action();
     if (this.painter && !this.eye) this.painter(this.renderer);
     else this.renderer.render(this.scene, this.camera);

@@ -31,8 +31,8 @@ class Drawer {
 }
 
 /** Times at which pictures begin within a second, where the screen asks for one every so many milliseconds. */
-function pictures(drawer: Drawer, every: number): number[] {
-  const rest = new Rest(drawer as unknown as WebGL2RenderingContext);
+function pictures(drawer: Drawer, every: number, times = 1): number[] {
+  const rest = new Rest(drawer as unknown as WebGL2RenderingContext, times);
   const begun: number[] = [];
   for (drawer.now = 0; drawer.now < 1000; drawer.now += every) {
     if (!rest.isOver(drawer.now)) continue;
@@ -44,6 +44,10 @@ function pictures(drawer: Drawer, every: number): number[] {
 
 test("a picture is followed by as long a rest as it took", () => {
   assert.deepEqual(pictures(new Drawer(40), 10).slice(0, 4), [0, 80, 160, 240]);
+});
+
+test("a rest is longer by as much as it was told", () => {
+  assert.deepEqual(pictures(new Drawer(40), 10, 3).slice(0, 4), [0, 160, 320, 480]);
 });
 
 test("a rest is no longer than a tenth of a second", () => {

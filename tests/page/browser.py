@@ -23,6 +23,10 @@ FLAGS = [
     "--hide-scrollbars",
 ]
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
+SEASONED = """
+localStorage.setItem("impulsar.guide", '"done"'); // no first minute
+localStorage.setItem("impulsar.rest", "4"); // few pictures: software draws them, on the cores that do all else
+"""  # in the storage of who has been here before; to be run before the page's own script
 PATIENCE = 30.0  # [s], on a loaded machine with two cores
 
 
@@ -95,8 +99,9 @@ class Server:
 class Studio:
     """The page in a browser, and what it says of itself by `window.impulsar`."""
 
-    def __init__(self, page: Page) -> None:
+    def __init__(self, page: Page, patience: float = PATIENCE) -> None:
         self.page = page
+        self.patience = patience
         self.problems: list[str] = []
         self._line: CDPSession | None = None
         page.on("pageerror", lambda error: self.problems.append(f"error: {error}"))
@@ -116,8 +121,9 @@ class Studio:
         """What `impulsar.NAME(...)` says."""
         return self.ask("([name, list]) => impulsar[name](...list)", [name, list(arguments)])
 
-    def until(self, script: str, argument: Any = None, patience: float = PATIENCE) -> Any:
+    def until(self, script: str, argument: Any = None, patience: float | None = None) -> Any:
         """Wait for a function of the page to be true. (Playwright's own waiting needs eval, which the page forbids.)"""
+        patience = self.patience if patience is None else patience
         end = time.perf_counter() + patience
         while True:
             value = self.ask(script, argument)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, BrowserContext, sync_playwright
 
-from .browser import FLAGS, Server, Studio, find_chromium
+from .browser import FLAGS, SEASONED, Server, Studio, find_chromium
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -52,8 +52,7 @@ def open_page(browser: Browser) -> Iterator[Callable[..., Studio]]:
             **{"viewport": {"width": 1000, "height": 680}, "accept_downloads": True, **options}
         )
         contexts.append(context)
-        if script:  # before the page's own
-            context.add_init_script(script)
+        context.add_init_script(SEASONED + script)  # before the page's own
         studio = Studio(context.new_page())
         studios.append(studio)
         return studio.open(link)

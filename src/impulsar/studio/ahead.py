@@ -15,11 +15,11 @@ from . import describe
 from .asked import parts_of
 from .publisher import Publisher
 
-HORIZON = 8.0  # simulated time that is looked at, at most [s]; what a scene is meant to run for, where that is less
+HORIZON = 3.0, 8.0  # simulated time that is looked at [s]: what a scene is meant to run for, within these
 SAMPLE = 0.02  # simulated time between looks [s]
 MOST_WALL = 3.0  # wall time that it may take, pauses included [s]
 MOST_PARTS = 300  # of a model; larger ones take long to build a second time
-FARTHEST = 5.0  # sizes of the mechanism: what goes farther is not framed
+FARTHEST = 1.5  # sizes of the mechanism from its middle, as far as a pendulum turns over: what goes on is not framed
 
 
 def look_ahead(
@@ -58,7 +58,7 @@ def sweep(world: World, until: float) -> tuple[np.ndarray, bool]:
     size = float((high - low).max())
     upright = np.abs(world.model.gravity) > 0
     steps = max(1, round(SAMPLE / world.dt))
-    horizon = min(HORIZON, world.model.duration or HORIZON)
+    horizon = float(np.clip(world.model.duration or np.inf, *HORIZON))
     for _ in range(round(horizon / (steps * world.dt))):
         began = wall.monotonic()
         if began > until:
