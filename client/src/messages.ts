@@ -832,6 +832,7 @@ export function decodeRows(buffer: ArrayBuffer): Rows | null {
 
 
 export const SIGHT_MAGIC = 0x52414d49;
+export const DEPTH_UNIT = 0.00025;
 export const PICTURE_MAGIC = 0x43414d49;
 export const PICTURE_HEADER_BYTES = 16;
 export const PHONE_MAGIC = 0x48504d49;
@@ -843,6 +844,8 @@ export interface Sight {
   time: number;
   found: number;
   own: number;
+  columns: number;
+  rows: number;
   x: number;
   y: number;
   z: number;
@@ -850,26 +853,34 @@ export interface Sight {
   qy: number;
   qz: number;
   qw: number;
+  depth: Uint16Array<ArrayBuffer>;
   jpeg: Uint8Array<ArrayBuffer>;
 }
 
 /** Reads a picture and where the marker is in it, or null where it is none. */
 export function decodeSight(buffer: ArrayBuffer): Sight | null {
   const view = new DataView(buffer);
-  if (buffer.byteLength < 80 || view.getUint32(0, true) !== SIGHT_MAGIC) return null;
-  return {
+  if (buffer.byteLength < 88 || view.getUint32(0, true) !== SIGHT_MAGIC) return null;
+  const header = {
     magic: view.getUint32(0, true),
     number: view.getUint32(4, true),
     time: view.getFloat64(8, true),
     found: view.getUint32(16, true),
     own: view.getUint32(20, true),
-    x: view.getFloat64(24, true),
-    y: view.getFloat64(32, true),
-    z: view.getFloat64(40, true),
-    qx: view.getFloat64(48, true),
-    qy: view.getFloat64(56, true),
-    qz: view.getFloat64(64, true),
-    qw: view.getFloat64(72, true),
-    jpeg: new Uint8Array(buffer, 80),
+    columns: view.getUint32(24, true),
+    rows: view.getUint32(28, true),
+    x: view.getFloat64(32, true),
+    y: view.getFloat64(40, true),
+    z: view.getFloat64(48, true),
+    qx: view.getFloat64(56, true),
+    qy: view.getFloat64(64, true),
+    qz: view.getFloat64(72, true),
+    qw: view.getFloat64(80, true),
+  };
+  const depths = header.columns * header.rows;
+  return {
+    ...header,
+    depth: new Uint16Array(buffer, 88, depths),
+    jpeg: new Uint8Array(buffer, 88 + 2 * depths),
   };
 }

@@ -34,7 +34,12 @@ ROOM = """
     loadEnvironment() {}
     loadDefaultEnvironment() {}
     deleteAll() {}
-    computeDepthBuffer() { return null; }
+    computeDepthBuffer(view, projection, width, height) { // a wall, so far away, on the left half of each eye's picture
+      if (!window.wall) return null;
+      const data = new Float32Array(width * height);
+      for (let k = 0; k < data.length; k++) data[k] = k % width < width / 2 ? window.wall : 0;
+      return { data: data.buffer, width, height, rawValueToMeters: 1 };
+    }
     computeHitTestResults(m) { // where a ray, from its origin along -z, comes down on the table
       const way = (m[13] - TABLE) / m[9];
       if (!(m[9] > 0) || way < 0) return [];

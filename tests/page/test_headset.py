@@ -114,6 +114,45 @@ def test_select_takes_hold_and_the_mechanism_follows(placed: Headset) -> None:
     assert studio.get("percent") < 1.0
 
 
+SHARE = """() => { // of the pixels of each eye's halves that something is drawn on: left eye's left half first
+  const canvas = document.querySelector("canvas#canvas"), pad = document.createElement("canvas");
+  [pad.width, pad.height] = [canvas.width, canvas.height];
+  const pen = pad.getContext("2d");
+  pen.drawImage(canvas, 0, 0);
+  const { data } = pen.getImageData(0, 0, pad.width, pad.height);
+  const found = [0, 0, 0, 0];
+  for (let k = 0; k < pad.width * pad.height; k++) {
+    found[Math.floor((4 * (k % pad.width)) / pad.width)] += data[4 * k + 3] > 0;
+  }
+  return found;
+}"""
+
+
+def test_what_the_headset_measures_hides_what_is_behind_it(placed: Headset) -> None:
+    """Depth sensing is asked for by what scripts can read. A wall nearer than everything over the left half of each eye
+    leaves nothing drawn there, and the right halves as they were; behind everything it hides nothing."""
+    studio = placed.studio
+    placed.press("play")
+    studio.until("() => impulsar.status().paused")
+    studio.ask("() => { device.stereoEnabled = true; }")
+    placed.wait()
+    assert placed.state()["measured"] == 0
+    whole = studio.ask(SHARE)
+    assert min(whole[:3]) > 50, whole
+    for wall, left in ((0.15, 0), (20.0, 1)):
+        studio.ask("(far) => { window.wall = far; }", wall)
+        placed.wait()
+        assert placed.state()["measured"] == 2
+        found = studio.ask(SHARE)
+        for half in (0, 2):
+            assert found[half] == (0 if left == 0 else whole[half]), (wall, found, whole)
+            assert found[half + 1] == whole[half + 1], (wall, found, whole)
+    studio.ask("() => { window.wall = 0; }")
+    placed.wait()
+    assert placed.state()["measured"] == 0
+    assert studio.ask(SHARE) == whole
+
+
 def test_touch_takes_what_the_tip_is_at(placed: Headset) -> None:
     """A tip within 3 cm takes the link, wherever its ray points; turning the controller does not move its tip."""
     at = point_of(placed)

@@ -19,7 +19,7 @@ from impulsar.ar.optics import Intrinsics
 from impulsar.ar.patterns import Marker
 from impulsar.ar.run import motion_for
 from impulsar.ar.show import PageCamera, Place, Show
-from impulsar.ar.synthetic import Renderer, SyntheticCamera, printed
+from impulsar.ar.synthetic import Renderer, SyntheticCamera, box, printed
 from impulsar.author.errors import ModelError
 from impulsar.history import History
 from impulsar.studio.ar_messages import Occluder
@@ -192,6 +192,56 @@ def test_what_is_real_hides_what_is_behind_it(still: Seen, open_page: Callable) 
         shows_another(page)
         found = colourfulness(canvas(page), at)
         assert (found < GREY) if is_hidden else (found > COLOURED), (shift, found)
+
+
+def hand_at(y: float) -> tuple[np.ndarray, list]:
+    """A hand in the room, 60 mm wide and high, with its front at y [m] where link 3 is seen; the marker is seen below.
+    The middle of its front, and its sides."""
+    eye, link = np.linalg.inv(path(0.0))[:3, 3], PLACE.position - np.array([0.0, 0.0, 0.125])
+    front, X_RB = link + (eye - link) * y / eye[1], np.eye(4)
+    X_RB[:3, 3] = front + np.array([0.0, 0.002, 0.0])
+    return front, box((0.06, 0.004, 0.06), X_RB, 140.0)
+
+
+def test_a_hand_that_the_camera_measures_hides_what_is_behind_it(open_page: Callable) -> None:
+    """By depth alone: nobody says that a hand is there. Before the links it leaves the camera's grey, to within 3 px of
+    its outline; behind them, and before them by less than the margin of 10 mm, they are seen."""
+    table = [printed(MARKER)]
+    camera = SyntheticCamera(Renderer(LENS), lambda t: list(table), lambda t: path(0.0), rate=RATE, depth=True)
+    seen = Seen(camera, "hanging")
+    seen.start()
+    try:
+        page: Studio = open_page(seen.server.url)
+        page.until("() => impulsar.overlay().shown")
+        at = on_canvas(page, "link3")
+        shows_another(page)
+        bare = canvas(page)
+        assert colourfulness(bare, at) > COLOURED
+        for y, is_hidden in ((-0.08, True), (0.08, False), (-0.02, True), (-0.006, False)):
+            table[1:] = hand_at(y)[1]
+            shows_another(page)
+            shows_another(page)
+            found = colourfulness(canvas(page), at)
+            assert page.get("overlay")["told"]["marker"]["state"] == "ok"
+            assert (found < GREY) if is_hidden else (found > COLOURED), (y, found)
+        front, table[1:] = hand_at(-0.08)
+        shows_another(page)
+        shows_another(page)
+        picture, X_KR = canvas(page), path(0.0)
+        eye, looked = np.linalg.inv(X_KR)[:3, 3], 0
+        for name in page.ask("() => Object.keys(impulsar.frame().poses)"):
+            if colourfulness(bare, on_canvas(page, name)) < COLOURED:
+                continue  # out of the picture
+            way = PLACE.position + page.position(name) - eye
+            crossed = eye + way * (-0.08 - eye[1]) / way[1]  # where the sight line passes the hand's front
+            outside = np.abs(crossed - front).max() - 0.03  # of its outline [m]
+            if abs(outside) * LENS.fx / np.linalg.norm(crossed - eye) > 3:
+                looked += 1
+                found = colourfulness(picture, on_canvas(page, name))
+                assert (found < GREY) if outside < 0 else (found > COLOURED), (name, outside, found)
+        assert looked >= 4
+    finally:
+        seen.stop()
 
 
 def test_what_is_seen_is_recorded(still: Seen, open_page: Callable) -> None:

@@ -4,10 +4,11 @@ import * as THREE from "three";
 import { byId, setText } from "../dom";
 import { ask } from "../exports";
 import { icon } from "../icons";
-import { type Device, decodeSight, type Lens, type Occluder, type Seeing, type Sight } from "../messages";
+import { DEPTH_UNIT, type Device, decodeSight, type Lens, type Occluder, type Seeing, type Sight } from "../messages";
+import { RealDepth } from "../realdepth";
 import type { Stage } from "../stage";
 import { tellError } from "../toasts";
-import { Backdrop } from "./backdrop";
+import { Backdrop, BENT, bentBy } from "./backdrop";
 import { OwnCamera } from "./owncamera";
 import { SeenCamera } from "./seen";
 
@@ -37,6 +38,7 @@ export class Overlay {
   private seeing: Seeing | null = null;
   private camera: SeenCamera | null = null;
   private backdrop: Backdrop | null = null;
+  private near: RealDepth | null = null; // what the camera measures of how far things are
   private own: OwnCamera | null = null;
   private room: THREE.Group | null = null; // of what is real: the table, what hides
   private hiders: THREE.Mesh[] = [];
@@ -131,17 +133,20 @@ export class Overlay {
     this.leaveRoom();
     this.camera = new SeenCamera(lens);
     this.backdrop = new Backdrop(lens, this.camera.share);
+    this.near = new RealDepth(BENT, bentBy(lens, this.camera.share));
     this.room = new THREE.Group();
     this.room.visible = false;
-    this.stage.view.scene.add(this.backdrop.mesh, this.room);
+    this.stage.view.scene.add(this.backdrop.mesh, this.near.mesh, this.room);
     this.backdrop.mesh.visible = false;
   }
 
   private leaveRoom(): void {
     if (this.backdrop) this.stage.view.scene.remove(this.backdrop.mesh);
+    if (this.near) this.stage.view.scene.remove(this.near.mesh);
     if (this.room) this.stage.view.drop(this.room);
     this.backdrop?.dispose();
-    this.backdrop = this.camera = this.room = null;
+    this.near?.dispose();
+    this.backdrop = this.camera = this.room = this.near = null;
   }
 
   /** What is real in the room: shadows fall on the table, and what stands there hides what is behind it. */
@@ -180,8 +185,23 @@ export class Overlay {
       const X_KR = matrixOf(poseOf([sight.x, sight.y, sight.z, sight.qx, sight.qy, sight.qz, sight.qw]));
       camera.stand(X_KR.multiply(matrixOf(poseOf(seeing.pose), seeing.scale)), stage.view.size);
     }
+    this.measure(sight, camera.unit);
     stage.view.see(camera, sight.found !== 0);
     this.shown = { number: sight.number, latency: Date.now() - 1000 * sight.time };
+  }
+
+  /** What is real and nearer hides what is behind it, where the camera says how far it is. */
+  private measure({ found, depth, columns, rows }: Sight, unit: number): void {
+    const { near } = this;
+    if (!near) return;
+    near.mesh.visible = false;
+    if (!found || depth.length === 0) return;
+    near.scale = unit;
+    near.take(
+      Float32Array.from(depth, (value) => DEPTH_UNIT * value),
+      columns,
+      rows,
+    );
   }
 
   /** Say what is amiss, or who holds what. */

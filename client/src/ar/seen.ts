@@ -27,6 +27,7 @@ export function shareOf(picture: number, canvas: number): THREE.Vector2 {
 
 export class SeenCamera extends THREE.PerspectiveCamera {
   readonly share = new THREE.Vector2(1, 1); // of the canvas
+  unit = 1; // a metre of the room, in lengths of the mechanism's world
   private canvas = 1; // its width over its height
 
   constructor(readonly lens: Lens) {
@@ -44,7 +45,8 @@ export class SeenCamera extends THREE.PerspectiveCamera {
   stand(X_KW: THREE.Matrix4, size: number): void {
     const X_WK = X_KW.clone().invert().multiply(FLIP);
     X_WK.decompose(this.position, this.quaternion, this.scale);
-    const scale = this.scale.x; // of the room, in lengths of the mechanism's world
+    const scale = this.scale.x;
+    this.unit = scale;
     this.scale.set(1, 1, 1);
     const away = this.position.length();
     this.near = Math.max(0.01 * scale, 1e-3 * away);

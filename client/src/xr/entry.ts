@@ -5,6 +5,7 @@ import { byId } from "../dom";
 import { icon } from "../icons";
 import { colour } from "../theme";
 import { onTold, tell, tellError } from "../toasts";
+import { DEPTH_SENSING } from "./depth";
 import type { Headset } from "./headset";
 import type { Mode, Parts } from "./modes";
 
@@ -14,7 +15,7 @@ const TITLES: Record<Mode, string> = {
   pair: "Two pictures side by side",
 };
 const IMMERSIVE = ["immersive-ar", "immersive-vr"] as const;
-const FEATURES = { "immersive-ar": ["hit-test", "hand-tracking"], "immersive-vr": ["hand-tracking"] };
+const FEATURES = { "immersive-ar": ["hit-test", "hand-tracking", "depth-sensing"], "immersive-vr": ["hand-tracking"] };
 
 export class HeadsetEntry {
   private readonly button = byId<HTMLButtonElement>("headset");
@@ -81,7 +82,9 @@ export class HeadsetEntry {
 
   private ask(mode: (typeof IMMERSIVE)[number]): Promise<XRSession> {
     if (!navigator.xr) throw new Error("this browser has no WebXR");
-    return navigator.xr.requestSession(mode, { requiredFeatures: ["local-floor"], optionalFeatures: FEATURES[mode] });
+    const wish: XRSessionInit = { requiredFeatures: ["local-floor"], optionalFeatures: FEATURES[mode] };
+    if (mode === "immersive-ar") wish.depthSensing = DEPTH_SENSING;
+    return navigator.xr.requestSession(mode, wish);
   }
 
   private async begin({ Headset }: typeof import("./headset"), session: XRSession, mode: Mode): Promise<void> {

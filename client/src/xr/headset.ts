@@ -10,6 +10,7 @@ import { show } from "../numbers";
 import type { Hit } from "../picking";
 import type { Eye } from "../view";
 import { Board, type BoardButton } from "./board";
+import { RoomDepth } from "./depth";
 import { Holding } from "./holding";
 import type { Mode, Parts } from "./modes";
 import { byThreePoints, clampScale, facing, foot, matrixOf, type Placed, scaled, standing } from "./placement";
@@ -35,6 +36,7 @@ export class Headset implements Eye {
   private readonly holding: Holding;
   private readonly placing: Placing;
   private readonly whole = new Whole();
+  private readonly depth: RoomDepth;
   private readonly head = new THREE.Matrix4();
   private isPlaced = false; // somebody, or the first picture, has put it somewhere
   private isBoardPlaced = false;
@@ -51,6 +53,7 @@ export class Headset implements Eye {
     const { view, labels } = parts.stage;
     this.tags = new Tags(labels);
     this.placing = new Placing(session);
+    this.depth = new RoomDepth(session);
     this.rig.matrixAutoUpdate = false;
     this.holding = new Holding(parts.stage, parts.grab, this.rig.matrix);
     this.pointers = new Pointers(session, () => view.room, {
@@ -62,6 +65,7 @@ export class Headset implements Eye {
       squeeze: () => this.takeWhole(),
     });
     this.rig.add(this.camera, this.board.mesh, this.pointers.group, this.placing.group, this.tags.group);
+    this.rig.add(this.depth.group);
     session.addEventListener("end", () => this.end());
     session.addEventListener("visibilitychange", () => {
       if (session.visibilityState !== "visible") this.pointers.letGoAll(); // taken off, or a menu of the system's
@@ -96,6 +100,7 @@ export class Headset implements Eye {
       held: this.holding.told(),
       buttons: Object.fromEntries(Object.entries(this.board.places()).map(([name, at]) => [name, at.toArray()])),
       tags: this.tags.group.children.length,
+      measured: this.depth.measured,
     };
   }
 
@@ -106,6 +111,7 @@ export class Headset implements Eye {
     if (this.isOver || !room) return;
     this.now = now;
     if (viewer) this.head.fromArray(viewer.transform.matrix);
+    if (viewer) this.depth.update(frame, viewer.views);
     this.pointers.update(frame, room);
     this.placing.update(frame, room, this.aiming());
     if (viewer && !this.isPlaced) this.standAhead();
@@ -316,6 +322,7 @@ export class Headset implements Eye {
     this.placing.begin("none");
     this.tags.clear();
     this.board.dispose();
+    this.depth.dispose();
     const { view, mechanism } = this.parts.stage;
     mechanism.hover(null);
     view.scene.remove(this.rig);

@@ -14,6 +14,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from ..author.errors import FileError
+from ..plugins import Registry
 from .optics import Intrinsics
 from .status import Status, Told, opencv
 
@@ -23,11 +24,17 @@ PATIENCE = 1.0  # without a picture before a webcam counts as lost [s]
 
 @dataclass(frozen=True)
 class Frame:
-    """A picture [height, width] or [height, width, 3] (BGR), 8 bits, and when it was taken [s, host's clock]."""
+    """A picture [height, width] or [height, width, 3] (BGR), 8 bits, and when it was taken [s, host's clock].
+
+    depth [rows, columns]: how far what is seen is, along the camera's z [m], 0 where nobody knows. It is of the same
+    instant and seen through the same lens as the picture, bent as it is, and may be coarser: its element (i, j) is at
+    the pixel ((j + 1/2) width / columns - 1/2, (i + 1/2) height / rows - 1/2).
+    """
 
     time: float
     number: int  # pictures since the camera was opened; a gap is a picture that was missed
     image: np.ndarray
+    depth: np.ndarray | None = None
 
     @property
     def grey(self) -> np.ndarray:
@@ -49,6 +56,17 @@ class Camera(Protocol):
 
     def close(self) -> None:
         """Give the device back."""
+
+
+def check_camera(name: str, thing: Any) -> "CameraOpener":
+    """A function of a text and a lens, or TypeError."""
+    if not callable(thing):
+        raise TypeError(f"is {thing!r:.80}, expected a function of a text and a lens that returns a camera")
+    return thing
+
+
+CameraOpener = Callable[[str, Intrinsics | None], Camera]
+OTHER_CAMERAS: Registry[CameraOpener] = Registry("impulsar.cameras", {}, check_camera)
 
 
 class Webcam(Told):

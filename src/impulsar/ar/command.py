@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 BETWEEN = 1.0  # pictures of a calibration [s]
 STILL, STEADY = 0.5e-3, 0.3  # a pick: the tip moves by less [m] for so long [s] while the button is down
 MOST_SHARE, MOST_ERROR = 0.01, 1e-9  # of the demo's books [% of the scene's energy], and of its joints
-CAMERAS = "synthetic, webcam:N, file:VIDEO, page"
+CAMERAS = "synthetic, synthetic:depth, webcam:N, file:VIDEO, page"
 PATIENCE = 120.0  # for a pick or a view [s]
 
 

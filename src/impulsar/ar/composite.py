@@ -2,7 +2,8 @@
 
 Silhouettes are those of `render.py`, in perspective: the hull of a shape's points, each widened to the circle as which
 its ball is seen. They are filled from the farthest to the nearest; what is real and in between puts the camera's own
-pixels back.
+pixels back. Where the camera measured depth, so does every pixel whose depth is nearer than the silhouette there by
+more than `MARGIN`; of a silhouette 1/z = a + b u + c v, which is exact for lines and planes.
 """
 
 from collections.abc import Sequence
@@ -23,6 +24,7 @@ SHIFT = 4  # binary digits of a pixel's parts in OpenCV's polygons
 NEAREST = 0.02  # what is nearer to the camera is left out [m]
 LIGHT = np.array([0.35, -0.25, 1.0])  # where the light comes from, in the room
 SHADE, SOFT = 0.45, 4.0  # how dark a shadow is, and how soft [px]
+MARGIN = 0.01  # by which something real must be nearer to hide something: the noise of depths [m]
 EDGE = 0.55  # brightness of an outline's edge
 HAND = (40, 120, 255)  # BGR
 
@@ -39,6 +41,7 @@ class Composite:
             for outline in body_outlines(model, body)
         ]
         self._hiders = [_points(one) for one in occluders]
+        self._maps: tuple[np.ndarray, np.ndarray] | None = None  # of depths
         self._straight = Intrinsics(lens.width, lens.height, lens.fx, lens.fy, lens.cx, lens.cy)
 
     def draw(self, sight: Sight, pose: Pose, hand: tuple[np.ndarray, np.ndarray] | None = None) -> np.ndarray:
@@ -51,14 +54,40 @@ class Composite:
         if sight.X_KR is None:
             cv2.putText(real, "marker not seen", (12, 28), cv2.FONT_HERSHEY_SIMPLEX, 0.7, (0, 0, 255), 2, cv2.LINE_AA)
             return real
-        X_KR = sight.X_KR
+        X_KR, near = sight.X_KR, self._straightened(sight.frame.depth)
         drawn = self._shadows(real, X_KR, pose)
         for depth, points, radius, colour in sorted(self._items(X_KR, pose), key=lambda item: -item[0]):
             if depth > NEAREST and (outline := self._outline(points, radius)) is not None:
+                before = drawn.copy() if near is not None else drawn
                 self._fill(drawn, real, outline, colour)
+                if near is not None:
+                    hidden = (near > 0) & (near < self._depths(points) - MARGIN)
+                    drawn[hidden] = before[hidden]
         if hand is not None:
             self._draw_hand(drawn, [self._in_camera(X_KR, point[None])[0] for point in hand])
         return drawn
+
+    def _straightened(self, depth: np.ndarray | None) -> np.ndarray | None:
+        """Depths [height, width] [m] with the lens's bend taken out, as it is of the picture."""
+        if depth is None:
+            return None
+        cv2, lens = self._cv2, self.lens
+        if self._maps is None:
+            straight = lens.matrix, (lens.width, lens.height), cv2.CV_32FC1
+            self._maps = cv2.initUndistortRectifyMap(lens.matrix, np.array(lens.distortion), None, *straight)
+        fine = cv2.resize(depth.astype(np.float32), (lens.width, lens.height), interpolation=cv2.INTER_NEAREST)
+        return cv2.remap(np.nan_to_num(fine, posinf=0.0), *self._maps, cv2.INTER_NEAREST)
+
+    def _depths(self, points_K: np.ndarray) -> np.ndarray:
+        """How far a silhouette is at each pixel [height, width] [m]."""
+        pixels, lens = self._straight.project(points_K), self.lens
+        rows = np.column_stack([np.ones(len(pixels)), pixels])
+        middle, spread = rows.mean(axis=0), np.maximum(rows.std(axis=0), 1.0)
+        middle[0], spread[0] = 0.0, 1.0
+        a, b, c = np.linalg.lstsq((rows - middle) / spread, 1 / points_K[:, 2], rcond=1e-6)[0]
+        u, v = (np.arange(lens.width) - middle[1]) / spread[1], (np.arange(lens.height) - middle[2]) / spread[2]
+        low, high = 1 / points_K[:, 2].max(), 1 / points_K[:, 2].min()
+        return 1 / np.clip(a + b * u[None, :] + c * v[:, None], low, high)
 
     def _in_camera(self, X_KR: np.ndarray, points_W: np.ndarray) -> np.ndarray:
         return self._room(points_W) @ X_KR[:3, :3].T + X_KR[:3, 3]

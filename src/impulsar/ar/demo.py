@@ -127,6 +127,18 @@ def furniture() -> list[Sheet]:
     return [printed(MARKER), *box((CUBE, CUBE, CUBE), X_RB)]
 
 
+def waving_hand(t: float) -> list[Sheet]:
+    """A flat hand of five fingers that goes to and fro before the mechanism, for cameras that measure depth."""
+    palm = np.eye(4)
+    palm[:3, 3] = 0.10 * np.sin(0.9 * t), -0.12, 0.26
+    sides = box((0.09, 0.025, 0.10), palm, 150.0)
+    for k in range(5):
+        finger = palm.copy()
+        finger[:3, 3] += (-0.038 + 0.019 * k, 0.0, 0.05 + 0.035)
+        sides += box((0.015, 0.018, 0.07), finger, 150.0)
+    return sides
+
+
 def touch_cube(seed: int = 0) -> Collimation:
     """Collimate the arm: its stylus touches the cube's corners, some millimetres apart by the hand's own tremor."""
     corners_R = P_RCUBE + cube_corners(CUBE)

@@ -18,7 +18,7 @@ from ..studio.player import motion_of
 from ..studio.session import Session
 from . import demo, phone_line
 from .calibration import load_collimation
-from .camera import Camera, VideoFile, Webcam
+from .camera import OTHER_CAMERAS, Camera, VideoFile, Webcam
 from .command import CAMERAS
 from .eye import Eye
 from .markers import single
@@ -93,7 +93,7 @@ def serve(args: argparse.Namespace, make_model: Callable[[], Model]) -> int:
     radius = None if args.push is None else 1e-3 * _positive("--push", args.push)
     grip = Grip(radius=radius, turns=args.turn)
     result = None if args.result is None else load(args.result)
-    is_computed = args.camera == "synthetic"
+    is_computed = args.camera.partition(":")[0] == "synthetic"
     gamma = args.gamma if args.gamma is not None else 1.0 if is_computed else WEBCAM_GAMMA
     camera = open_camera(args.camera, args.lens, marker)
     eye = Eye(camera, single(marker), args.dictionary, _positive("--gamma", gamma))
@@ -145,10 +145,16 @@ def open_camera(text: str, lens_file: Path | None, marker: Marker) -> Camera:
     """A camera from WHAT or WHAT:WHERE."""
     kind, _, where = text.partition(":")
     lens = None if lens_file is None else load_intrinsics(lens_file)
-    if kind == "synthetic":
-        return SyntheticCamera(Renderer(lens or demo.LENS), [printed(marker)], demo.camera_path)
+    if kind == "synthetic" and where in ("", "depth"):
+        renderer, sheet = Renderer(lens or demo.LENS), printed(marker)
+        if where == "depth":
+            return SyntheticCamera(renderer, lambda t: [sheet, *demo.waving_hand(t)], demo.camera_path, depth=True)
+        return SyntheticCamera(renderer, [sheet], demo.camera_path)
+    if kind in OTHER_CAMERAS:
+        return OTHER_CAMERAS[kind](where, lens)
     if kind not in ("webcam", "file", "page"):
-        raise ModelError(f"--camera '{text}': expected one of {CAMERAS}")
+        known = ", ".join((CAMERAS, *OTHER_CAMERAS))
+        raise ModelError(f"--camera '{text}': expected one of {known}")
     if lens is None:
         raise ModelError(f"--camera {text}: its lens is not known; add --lens FILE of `impulsar ar calibrate-camera`")
     if kind == "page":

@@ -23,6 +23,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from ..author.rotations import quaternion
 from ..studio.ar_messages import (
+    DEPTH_UNIT,
     PICTURE_HEADER,
     PICTURE_MAGIC,
     SIGHT_HEADER,
@@ -40,6 +41,7 @@ from .optics import Intrinsics
 from .status import Status, Told, opencv
 
 QUALITY = 85  # of JPEG
+MOST_DEPTHS = 320 * 240  # that are sent of a picture
 LOOKS = 0.1  # between two looks whether something but the picture has changed [s]
 _SIGHT = struct.Struct("<" + "".join(code for _, code in SIGHT_HEADER))
 _PICTURE = struct.Struct("<" + "".join(code for _, code in PICTURE_HEADER))
@@ -166,7 +168,7 @@ class Show:
             own = isinstance(camera, PageCamera) and camera.is_of(page)
             if not own and not jpeg:
                 jpeg = _jpeg(sight.frame.image)
-            page.put(_header(sight, own) + (b"" if own else jpeg))
+            page.put(packed(sight, own) + (b"" if own else jpeg))
 
     async def _serve(self, websocket: WebSocket) -> None:
         await websocket.accept()
@@ -244,9 +246,25 @@ def _jpeg(image: np.ndarray) -> bytes:
     return cv2.imencode(".jpg", image, [cv2.IMWRITE_JPEG_QUALITY, QUALITY])[1].tobytes()
 
 
-def _header(sight: Sight, own: bool) -> bytes:
-    """Time is sent as that of the wall's clock, which the page has, too."""
+def packed(sight: Sight, own: bool) -> bytes:
+    """Header and depths of a sight. Time is sent as that of the wall's clock, which the page has, too."""
     frame, X = sight.frame, sight.X_KR
     time = wall.time() - (wall.monotonic() - frame.time)
     pose = (0.0,) * 7 if X is None else (*X[:3, 3], *quaternion(X[:3, :3]))
-    return _SIGHT.pack(SIGHT_MAGIC, frame.number & 0xFFFFFFFF, time, X is not None, own, *pose)
+    rows, columns, depth = 0, 0, b""
+    if frame.depth is not None and not own:
+        coarse = coarser(frame.depth)
+        rows, columns = coarse.shape
+        known = np.nan_to_num(coarse, nan=0.0, posinf=0.0, neginf=0.0)
+        depth = np.clip(np.rint(known / DEPTH_UNIT), 0, 0xFFFF).astype("<u2").tobytes()
+    return _SIGHT.pack(SIGHT_MAGIC, frame.number & 0xFFFFFFFF, time, X is not None, own, columns, rows, *pose) + depth
+
+
+def coarser(depth: np.ndarray) -> np.ndarray:
+    """So many depths, evenly spread, that a line takes them: none is a mean, which would lie between near and far."""
+    share = min(1.0, np.sqrt(MOST_DEPTHS / depth.size))
+    counts = [max(1, round(share * count)) for count in depth.shape]
+    rows, columns = (
+        ((np.arange(n) + 0.5) * count / n).astype(int) for n, count in zip(counts, depth.shape, strict=True)
+    )
+    return depth[np.ix_(rows, columns)]

@@ -17,6 +17,7 @@ from .patterns import Charuco, Marker
 from .status import Told
 
 SAMPLES = 8  # rays along a side of a pixel
+DEPTH_NOISE = 2e-3  # of a camera that measures depth, at 1 m [m]
 INK, PAPER, TABLE = 30.0, 215.0, 130.0  # grey levels
 
 
@@ -92,6 +93,20 @@ class Renderer:
             image = image + self._random.normal(0.0, self.noise, image.shape)
         return np.clip(np.rint(image), 0, 255).astype(np.uint8)
 
+    def depth(self, sheets: Sequence[Sheet], X_KR: np.ndarray, noise: float = 0.0) -> np.ndarray:
+        """How far what is seen is along z [height, width] [m], by a ray through each pixel's middle; 0: nothing.
+
+        noise: standard deviation at 1 m [m]; as that of cameras of structured light and stereo it grows as z².
+        """
+        c = self._corners
+        rays = (c[:-1, :-1] + c[:-1, 1:] + c[1:, :-1] + c[1:, 1:]) / 4
+        nearest = np.full(rays.shape[:2], np.inf)
+        self._shade([(sheet, X_KR @ sheet.X_RS) for sheet in sheets], rays, nearest)
+        found = np.where(np.isfinite(nearest), nearest, 0.0)
+        if noise > 0:
+            found = np.maximum(found + noise * found**2 * self._random.normal(size=found.shape), 0.0)
+        return found.astype(np.float32)
+
     def _mean_of_rays(self, placed: list[tuple[Sheet, np.ndarray]], rows: np.ndarray, columns: np.ndarray):
         """Grey of pixels, each by SAMPLES² rays between the rays of its corners."""
         if len(rows) == 0:
@@ -107,19 +122,21 @@ class Renderer:
         )
         return self._shade(placed, rays).mean(axis=0)
 
-    def _shade(self, placed: list[tuple[Sheet, np.ndarray]], rays: np.ndarray) -> np.ndarray:
-        """Grey that each ray (x, y, 1) meets first."""
+    def _shade(
+        self, placed: list[tuple[Sheet, np.ndarray]], rays: np.ndarray, nearest: np.ndarray | None = None
+    ) -> np.ndarray:
+        """Grey that each ray (x, y, 1) meets first, and into `nearest` how far along z that is [m]."""
         x, y = rays[..., 0], rays[..., 1]
         grey = np.full(x.shape, self.background)
-        nearest = np.full(x.shape, np.inf)
+        nearest = np.full(x.shape, np.inf) if nearest is None else nearest
         for sheet, X_KS in placed:
             right, up, normal, p = X_KS[:3, 0], X_KS[:3, 1], X_KS[:3, 2], X_KS[:3, 3]
             with np.errstate(divide="ignore", invalid="ignore"):
                 depth = (normal @ p) / (normal[0] * x + normal[1] * y + normal[2])
-            # where on the sheet, from its top left corner, in cells
-            rows, columns = sheet.grey.shape
-            u = (depth * (right[0] * x + right[1] * y + right[2]) - right @ p) / sheet.width + 0.5
-            v = 0.5 - (depth * (up[0] * x + up[1] * y + up[2]) - up @ p) / sheet.height
+                # where on the sheet, from its top left corner, in cells
+                rows, columns = sheet.grey.shape
+                u = (depth * (right[0] * x + right[1] * y + right[2]) - right @ p) / sheet.width + 0.5
+                v = 0.5 - (depth * (up[0] * x + up[1] * y + up[2]) - up @ p) / sheet.height
             hit = (depth > 0) & (depth < nearest) & (u >= 0) & (u < 1) & (v >= 0) & (v < 1)
             grey[hit] = sheet.grey[(v[hit] * rows).astype(int), (u[hit] * columns).astype(int)]
             nearest[hit] = depth[hit]
@@ -146,7 +163,8 @@ def _through_lens(lens: Intrinsics, columns: np.ndarray, rows: np.ndarray) -> np
 class SyntheticCamera(Told):
     """A camera that looks at sheets from where `path(t)` = X_KR puts it, `rate` pictures a second.
 
-    `pace=False` gives the pictures as fast as they are computed, stamped as if they had come at `rate`.
+    `pace=False` gives the pictures as fast as they are computed, stamped as if they had come at `rate`. With `depth` it
+    measures depth, too, with a noise of `DEPTH_NOISE`.
     """
 
     def __init__(
@@ -156,8 +174,10 @@ class SyntheticCamera(Told):
         path: Callable[[float], np.ndarray],
         rate: float = 30.0,
         pace: bool = True,
+        depth: bool = False,
     ):
         super().__init__("no picture has been taken yet")
+        self._has_depth = depth
         self.intrinsics: Intrinsics | None = renderer.lens
         self._renderer, self._path, self._period, self._pace = renderer, path, 1.0 / rate, pace
         self._sheets = sheets if callable(sheets) else lambda t: sheets
@@ -173,10 +193,12 @@ class SyntheticCamera(Told):
             return None
         number = max(self._next, int(now / self._period)) if self._pace else self._next
         t = number * self._period
-        image = self._renderer.render(self._sheets(t), self._path(t))
+        sheets, X_KR = self._sheets(t), self._path(t)
+        image = self._renderer.render(sheets, X_KR)
+        depth = self._renderer.depth(sheets, X_KR, DEPTH_NOISE) if self._has_depth else None
         self._next = number + 1
         self.set_status("ok", time=self._began + t)
-        return Frame(self._began + t, number, image)
+        return Frame(self._began + t, number, image, depth)
 
     def close(self) -> None:
         """End it."""

@@ -1,7 +1,9 @@
 """What passes over the WebSocket /ar between pages and what sees for them: a camera, and a tracker in somebody's hand.
 
 From the studio: `Seeing` as JSON whenever something in it changes, and for every picture a binary `SIGHT_HEADER`,
-followed by the picture as JPEG unless it is the page's own. From a page that lends its camera: a binary
+followed by `columns` x `rows` depths of 16 bits, row by row from the top, where the camera measures depth (a quarter of
+a millimetre along the camera's z each, 0: not known; at places of the picture as ar/camera.py says), and by the picture
+as JPEG unless it is the page's own. From a page that lends its camera: a binary
 `PICTURE_HEADER` and the picture as JPEG. Numbers are little-endian; `found` is 1 where the marker was seen, and then
 the rest of the header says where the room's frame R is in the camera K (x right, y down, z ahead): p_KR [m] and q_KR.
 
@@ -16,9 +18,10 @@ from .messages import Vector
 
 SIGHT_MAGIC = 0x52414D49  # "IMAR"
 SIGHT_HEADER = (
-    ("magic", "I"), ("number", "I"), ("time", "d"), ("found", "I"), ("own", "I"),
+    ("magic", "I"), ("number", "I"), ("time", "d"), ("found", "I"), ("own", "I"), ("columns", "I"), ("rows", "I"),
     ("x", "d"), ("y", "d"), ("z", "d"), ("qx", "d"), ("qy", "d"), ("qz", "d"), ("qw", "d"),
 )  # fmt: skip
+DEPTH_UNIT = 2.5e-4  # [m]
 PICTURE_MAGIC = 0x43414D49  # "IMAC"
 PICTURE_HEADER = (("magic", "I"), ("number", "I"), ("time", "d"))
 PHONE_MAGIC = 0x48504D49  # "IMPH"

@@ -55,9 +55,14 @@ SIGHT_DECODER = """
 export function decodeSight(buffer: ArrayBuffer): Sight | null {
   const view = new DataView(buffer);
   if (buffer.byteLength < %(size)d || view.getUint32(0, true) !== SIGHT_MAGIC) return null;
-  return {
+  const header = {
 %(fields)s
-    jpeg: new Uint8Array(buffer, %(size)d),
+  };
+  const depths = header.columns * header.rows;
+  return {
+    ...header,
+    depth: new Uint16Array(buffer, %(size)d, depths),
+    jpeg: new Uint8Array(buffer, %(size)d + 2 * depths),
   };
 }
 """
@@ -178,13 +183,13 @@ def _sight() -> str:
     names = "\n".join(f"  {name}: number;" for name, _ in ar_messages.SIGHT_HEADER)
     return (
         f"export const SIGHT_MAGIC = 0x{ar_messages.SIGHT_MAGIC:x};\n"
+        f"export const DEPTH_UNIT = {ar_messages.DEPTH_UNIT};\n"
         f"export const PICTURE_MAGIC = 0x{ar_messages.PICTURE_MAGIC:x};\n"
         f"export const PICTURE_HEADER_BYTES = {_reads(ar_messages.PICTURE_HEADER)[1]};\n"
         f"export const PHONE_MAGIC = 0x{ar_messages.PHONE_MAGIC:x};\n"
         f"export const PHONE_HEADER_BYTES = {_reads(ar_messages.PHONE_HEADER)[1]};\n\n"
-        f"export interface Sight {{\n{names}\n  jpeg: Uint8Array<ArrayBuffer>;\n}}\n"
-        + SIGHT_DECODER
-        % {"fields": fields, "size": size}
+        f"export interface Sight {{\n{names}\n  depth: Uint16Array<ArrayBuffer>;\n"
+        f"  jpeg: Uint8Array<ArrayBuffer>;\n}}\n" + SIGHT_DECODER % {"fields": fields, "size": size}
     )
 
 
