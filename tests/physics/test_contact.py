@@ -371,6 +371,20 @@ def test_a_disc_rolls_straight():
     assert np.allclose(world.body("disc").position, (1, 0, 0.2), atol=1e-9)
 
 
+def test_nothing_sticks_to_a_smooth_wall():
+    """A box at rest, pressed against a wall without friction, falls as if the wall were not there: z = -g t² / 2."""
+    model = im.Model("smooth")
+    model.material("ice", friction=0.0, restitution=0.0)
+    model.obstacle("wall", im.Box((0.1, 4, 4), material="ice"), position=(0.25, 0, 0))
+    model.body("box", shape=im.Box((0.4, 0.4, 0.2), material="ice"), density=500.0)
+    model.load("push", "box", force=(50.0, 0, 0))
+    world = im.World(model, dt=0.01)
+    world.step(50)
+    assert world.body("box").position == pytest.approx([0, 0, -9.81 * 0.5**2 / 2], abs=1e-9)
+    assert world.body("box").velocity[2] == pytest.approx(-9.81 * 0.5, rel=1e-9)
+    assert abs(world.energy().imbalance) < 1e-9 * 16 * 9.81
+
+
 def test_static_friction_holds_more_than_sliding_friction():
     """A block on a belt, held by a spring: it sticks till static friction lets go."""
     model = im.Model("belt")

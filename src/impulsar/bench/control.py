@@ -1,11 +1,12 @@
 """control: time of a step with a controller in the loop, called by Python and inside the launch.
 
-The quickest of many short measurements in turns, since others on the machine slow all of them.
+The quickest of many measurements in turns, by the time that the processor spends on them: others on the machine would
+slow long ones more often than short ones.
 
 The inverted double pendulum of docs/control.md: two rods of 1 kg and 0.5 m, two motors, LQR at 1 kHz, dt = 1 ms.
 """
 
-from functools import partial
+import time
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,6 @@ import warp as wp
 from ..author.model import Model
 from ..author.parts import Motor
 from ..world.world import World
-from .host import median_time
 
 GAINS = ((23.9923736, 3.7926502, 5.7022596, 1.4478347), (3.5066046, 12.9517147, 1.3910974, 1.6256275))
 K = wp.constant(wp.types.matrix((2, 4), wp.float64)(*np.ravel(GAINS)))
@@ -25,7 +25,7 @@ f64 = wp.float64
 
 
 @wp.func
-def inside(time: f64, y: wp.array(dtype=f64), u: wp.array(dtype=f64)):
+def inside(t: f64, y: wp.array(dtype=f64), u: wp.array(dtype=f64)):
     for i in range(2):
         total = f64(0.0)
         for k in range(4):
@@ -33,7 +33,7 @@ def inside(time: f64, y: wp.array(dtype=f64), u: wp.array(dtype=f64)):
         u[i] = -total
 
 
-def outside(time: float, y: np.ndarray) -> np.ndarray:
+def outside(t: float, y: np.ndarray) -> np.ndarray:
     return -np.asarray(GAINS) @ y
 
 
@@ -51,10 +51,6 @@ def pendulum() -> World:
     return World(model, dt=1e-3)
 
 
-def _take(world: World, steps: int, _: int) -> None:
-    world.step(steps)
-
-
 def run() -> list[dict[str, Any]]:
     """Time of a step, in turns."""
     reads = ("q1.position", "q2.position", "q1.velocity", "q2.velocity")
@@ -67,7 +63,9 @@ def run() -> list[dict[str, Any]]:
     for _ in range(ROUNDS):
         for name, world in worlds.items():
             steps = STEPS[name]
-            times[name].append(median_time(partial(_take, world, steps), 1) / steps)
+            began = time.thread_time()
+            world.step(steps)
+            times[name].append((time.thread_time() - began) / steps)
     found = {name: min(each) for name, each in times.items()}
     ratio = found["Python"] / found["Warp"]
     return [

@@ -352,7 +352,10 @@ def find_closed(
             struck += 1
         else:
             slip = slip_of(x, c, i, w)
-            if wp.length(slip) > still:
+            if surface_of(m, c, i, w).holding <= ZERO:  # nothing would hold what sticks: it slides, whichever way
+                c.found.mode[i, w] = SLIDES
+                c.slip[i, w] = zero3()
+            elif wp.length(slip) > still:
                 d = wp.normalize(slip)
                 if c.found.mode[i, w] == SLIDES:
                     d = turned(c.slip[i, w], slip)
