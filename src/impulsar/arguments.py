@@ -4,7 +4,7 @@ import argparse
 import math
 from pathlib import Path
 
-EXPORTS = ("python", "html", "geojson", "kml")
+EXPORTS = ("python", "html", "geojson", "kml", "c99")
 ANALYSES = ("mobility", "assemble", "statics", "modes", "inverse", "clearance")
 
 
@@ -67,7 +67,12 @@ def of_export(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--duration", metavar="T", type=seconds, help="of the run, if there is one [s]; default: the scene's"
     )
-    parser.add_argument("--out", metavar="FILE", type=Path, help="where to; default: standard output")
+    parser.add_argument("--method", metavar="M", default="direct", help="c99: simgc, or direct at one fixed sub-step")
+    parser.add_argument("--dt", metavar="H", type=seconds, help="c99: the step [s]; default: the scene's")
+    parser.add_argument(
+        "--ways", metavar="N", type=int, default=256, help="c99: through the step, at most; default 256"
+    )
+    parser.add_argument("--out", metavar="FILE|DIR", type=Path, help="where to; default: standard output")
 
 
 def of_compare(parser: argparse.ArgumentParser) -> None:

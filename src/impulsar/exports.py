@@ -10,6 +10,7 @@ from .author.model import Model
 from .author.sensors import Gps
 
 NEED_FILE = ("html",)
+FOLDERS = ("c99",)  # what is several files
 
 
 def text_of(args: argparse.Namespace, scene: Callable[[], Model]) -> str:
@@ -53,3 +54,22 @@ def _track(args: argparse.Namespace, model: Model) -> str:
     duration = args.duration or model.duration or 10.0
     found = tracks.track(world.run(duration), model, name)
     return json.dumps(tracks.geojson(found), indent=1) + "\n" if args.to == "geojson" else tracks.kml(found)
+
+
+def write_folder(args: argparse.Namespace, model: Model) -> list[str]:
+    """A program in C into the folder `--out`; lines that say what was written."""
+    from .io.c99 import files, to_c99
+    from .world.world import World
+
+    world = World(model, method=args.method, dt=args.dt, substeps=1 if args.method == "direct" else None)
+    duration = args.duration or model.duration or 10.0
+    program = to_c99(world, max(1, round(duration / world.dt)), args.ways, Path(args.model).stem)
+    args.out.mkdir(parents=True, exist_ok=True)
+    for name, text in files(program).items():
+        (args.out / name).write_text(text, encoding="utf-8")
+    found = program.followed
+    covered = f"{found.steps} of {found.asked} steps: {found.ended}" if found.ended else f"all {found.steps} steps"
+    return [
+        f"wrote {', '.join(str(args.out / name) for name in files(program))}",
+        f"a step is at most {program.most} operations; {len(found.ways)} ways through it cover {covered}",
+    ]

@@ -18,7 +18,7 @@ from warp._src import build, context
 
 from ..machine import machine_key
 
-FLAGS = "-march=native -w"
+FLAGS = "-march=native -w -fno-slp-vectorize"  # of straight lines it would make vectors: no faster, 2.5 times as long
 LEVEL = 2  # of optimisation
 FOLDER = "impulsar-compiled"  # in Warp's cache
 KEPT = 512  # objects in the folder
@@ -27,18 +27,18 @@ _lock = threading.Lock()
 _count = itertools.count()
 
 
-def compile_text(text: str, name: str) -> int:
-    """The address of a function of a text, compiled or from the cache."""
+def compile_text(text: str, name: str, level: int = LEVEL) -> int:
+    """The address of a function of a text, compiled or from the cache. Bits do not depend on the level."""
     with _lock:
-        return _loaded(text, name)
+        return _loaded(text, name, level)
 
 
 @cache
-def _loaded(text: str, name: str) -> int:
-    key = hashlib.blake2b("\n".join((text, FLAGS, str(LEVEL), machine_key())).encode(), digest_size=16).hexdigest()
+def _loaded(text: str, name: str, level: int) -> int:
+    key = hashlib.blake2b("\n".join((text, FLAGS, str(level), machine_key())).encode(), digest_size=16).hexdigest()
     folder = Path(wp.config.kernel_cache_dir) / FOLDER
     folder.mkdir(parents=True, exist_ok=True)
-    path = _kept(folder, key) or _compiled(folder, key, text)
+    path = _kept(folder, key) or _compiled(folder, key, text, level)
     handle = f"impulsar_{key}_{next(_count)}".encode()
     llvm = context.runtime.llvm
     if llvm.wp_load_obj(str(path).encode(), handle, wp.config.legacy_cpu_linker) != 0:
@@ -60,11 +60,11 @@ def _sum(path: Path) -> str:
     return f"{zlib.crc32(path.read_bytes()):08x}"
 
 
-def _compiled(folder: Path, key: str, text: str) -> Path:
+def _compiled(folder: Path, key: str, text: str, level: int) -> Path:
     source, beside = (folder / f"{key}.{os.getpid()}.{end}" for end in ("cpp", "tmp"))
     source.write_text(text, encoding="utf-8")
     try:
-        build.build_cpu(str(beside), str(source), fuse_fp=False, extra_flags=FLAGS, optimization_level=LEVEL)
+        build.build_cpu(str(beside), str(source), fuse_fp=False, extra_flags=FLAGS, optimization_level=level)
         path = folder / f"{key}-{_sum(beside)}.o"
         beside.replace(path)
     finally:

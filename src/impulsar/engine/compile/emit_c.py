@@ -8,38 +8,37 @@ The text is C99 but for vector types, which gcc and clang have. Two functions:
     run(...)            many steps of many worlds (`driver`): each step by the first of several variants whose guards
                         hold; a world for which none does stops there
 
-Sines and cosines are computed here, by their series after a reduction in three parts: the same bits whatever the
-number of worlds in a register, and as exact as the C library's to the last bit or so.
+Sines, cosines and angles are computed here (`sines`): the same bits whatever the number of worlds in a register, as
+exact as the C library's to the last bit or so, and without a call, for which all registers would have to be put aside.
 """
 
 import math
+from collections.abc import Sequence
 
 from .graph import INPUT, UNARY, Guard
+from .sines import (
+    ANGLE,
+    HALF_PI,
+    HALF_TURN,
+    LARGEST,
+    LARGEST_SIDE,
+    MAGIC,
+    STEEP,
+    TO_TURNS,
+    TURNS,
+    coefficients,
+)
 from .step import PARAMETER, STATE, TracedStep
 
 INFIX = ("+", "-", "*", "/")
 WIDTHS = (1, 4, 8)
 START, END = '#ifdef __cplusplus\nextern "C" {\n#endif', "#ifdef __cplusplus\n}\n#endif"
-LARGEST = 1e6  # angle up to which the reduction is exact [rad]
-BUILTIN = {"sqrt": "sqrt", "abs": "abs", "floor": "floor", "round": "round"}  # clang has them for vectors
+BUILTIN = {"sqrt": "sqrt", "abs": "abs", "floor": "floor", "trunc": "trunc"}  # clang has them for vectors
 BY_LANE = ("tan", "asin", "acos", "atan", "exp", "log", "tanh")
-
-
-def _parts_of_half_pi() -> tuple[float, ...]:
-    """π/2 as three numbers; the first two have 33 bits, so that small multiples are exact."""
-    digits = 1570796326794896619231321691639751442098584699687552910487472296153908203143104499314  # π/2 · 10^84
-    scale, parts = 10**84, []
-    for bits in (33, 33, 53):
-        shift = bits - 1 - math.floor(math.log2(digits / scale))
-        whole = (digits << shift) // scale if shift >= 0 else digits // (scale << -shift)
-        parts.append(math.ldexp(whole, -shift))
-        digits -= whole * scale >> shift if shift >= 0 else whole * (scale << -shift)
-    return tuple(parts)
 
 
 def prelude(width: int) -> str:
     """Types and functions for so many worlds in a register."""
-    parts = _parts_of_half_pi()
     lines = [START]
     lines += [f"double {name}(double);" for name in ("sin", "cos", *BY_LANE)]
     lines += ["double atan2(double, double);", "double pow(double, double);"]
@@ -68,35 +67,68 @@ def prelude(width: int) -> str:
     ]
     lines += [
         f"static inline real F_{op}(real a, real b) {{ {each} LANE(a, i) = {op}(LANE(a, i), LANE(b, i)); return a; }}"
-        for op in ("atan2", "pow")
+        for op in ("pow",)
     ]
     lines += ["static inline real F_max(real a, real b) { return CHOOSE(a > b, a, b); }"]
     lines += ["static inline real F_min(real a, real b) { return CHOOSE(a < b, a, b); }"]
-    lines += _sine(parts, each)
+    lines += _sine(each)
+    lines += _angle(each)
+    lines += [
+        "static inline real F_round(real a) {",
+        " real t = F_trunc(a), one = CHOOSE(TEST(a < 0.0), K(-1.0), K(1.0));",
+        " return t + CHOOSE(TEST(F_abs(a - t) >= 0.5), one, K(0.0));",
+        "}",
+    ]
     lines += [END]
     return "\n".join(lines)
 
 
-def _series(first: int) -> str:
-    """Σ ± z^k / (first + 2 k)!, by Horner's rule, as far as it matters below π/4."""
-    orders = range(first, 19, 2)
-    text = ""
-    for order in reversed(orders):
-        sign = 1.0 if (order // 2) % 2 == 0 else -1.0
-        term = repr(sign / math.factorial(order))
-        text = f"({term})" if not text else f"({term} + z * {text})"
+def quarters(terms: Sequence[float]) -> str:
+    """Σ terms[k] z^k with u = z²: by Estrin's rule, most of whose parts do not wait for each other."""
+    pairs = [f"({pair[0]!r} + z * {_in_brackets(pair[1])})" if len(pair) > 1 else _in_brackets(pair[0])
+             for pair in (terms[k : k + 2] for k in range(0, len(terms), 2))]  # fmt: skip
+    fours = [" + u * ".join(pairs[k : k + 2]) for k in range(0, len(pairs), 2)]
+    text = f"({fours[-1]})"
+    for four in reversed(fours[:-1]):
+        text = f"(({four}) + (u * u) * {text})"
     return text
 
 
-def _sine(parts: tuple[float, ...], each: str) -> list[str]:
+def _in_brackets(value: float) -> str:
+    return repr(value) if value >= 0.0 else f"({value!r})"
+
+
+def _angle(each: str) -> list[str]:
+    """F_atan2(y, x): `sines.arctangent`."""
+    (quarter, less), (right, lower), (half, low) = (*TURNS, HALF_TURN)
+    return [
+        "static inline real F_atan2(real y, real x) {",
+        " real a = F_abs(x), b = F_abs(y);  mask steep = TEST(b > a);",
+        " real most = CHOOSE(steep, b, a), least = CHOOSE(steep, a, b);",
+        f" mask far = TEST(least > {STEEP!r} * most);",
+        " real number = CHOOSE(far, least - most, least), of = CHOOSE(far, least + most, most);",
+        " real r = number / CHOOSE(TEST(of == 0.0), K(1.0), of), z = r * r, u = z * z;",
+        f" real t = r + r * z * {quarters(ANGLE)};",
+        f" t = CHOOSE(far, {quarter!r} + (t + {less!r}), t);",
+        f" t = CHOOSE(steep, {right!r} - (t - {lower!r}), t);",
+        f" t = CHOOSE(TEST(x < 0.0), {half!r} - (t - {low!r}), t);",
+        " t = CHOOSE(TEST(y < 0.0), -t, t);",
+        f" if (ANY(~TEST(most <= {LARGEST_SIDE!r})))",
+        f"  {each} LANE(t, i) = atan2(LANE(y, i), LANE(x, i));",
+        " return t;",
+        "}",
+    ]
+
+
+def _sine(each: str) -> list[str]:
     """SINCOS(x, s, c): x less a multiple of π/2, then series; larger angles by the C library."""
     return [
         "static inline void SINCOS(real x, real *s, real *c) {",
-        f" const double magic = 6755399441055744.0;  real t = x * {2.0 / math.pi!r} + magic, k = t - magic;",
+        f" const double magic = {MAGIC!r};  real t = x * {TO_TURNS!r} + magic, k = t - magic;",
         " mask n; __builtin_memcpy(&n, &t, sizeof n);",
-        f" real r = ((x - k * {parts[0]!r}) - k * {parts[1]!r}) - k * {parts[2]!r}, z = r * r;",
-        f" real a = r + r * z * {_series(3)}, half = 0.5 * z, w = 1.0 - half;",
-        f" real b = w + (((1.0 - w) - half) + z * z * {_series(4)});",
+        f" real r = ((x - k * {HALF_PI[0]!r}) - k * {HALF_PI[1]!r}) - k * {HALF_PI[2]!r}, z = r * r, u = z * z;",
+        f" real a = r + r * z * {quarters(coefficients(3))}, half = 0.5 * z, w = 1.0 - half;",
+        f" real b = w + (((1.0 - w) - half) + z * z * {quarters(coefficients(4))});",
         " mask odd = TEST((n & 1) != 0);  real p = CHOOSE(odd, b, a), q = CHOOSE(odd, a, b);",
         " *s = CHOOSE(TEST((n & 2) != 0), -p, p);  *c = CHOOSE(TEST(((n + 1) & 2) != 0), -q, q);",
         f" if (ANY(~TEST(F_abs(x) <= {LARGEST!r})))",
@@ -132,20 +164,28 @@ class Body:
             return constant(a)
         return self.names.get(a, f"t{a}")
 
-    def lines(self) -> list[str]:
+    def lines(self, guards: Sequence[Guard] = ()) -> list[str]:
+        """All nodes in order; guards, where some are given, as soon as what they compare is there."""
+        due: dict[int, list[Guard]] = {}
+        for guard in guards:
+            due.setdefault(max(a for a in (guard.left, guard.right) if isinstance(a, int)), []).append(guard)
         done: set[int] = set()
         out = []
         for at in self.live:
             op, *args = self.graph.nodes[at]
-            if op == INPUT:
-                continue
-            if op in ("sin", "cos"):
-                if args[0] not in done:
-                    done.add(args[0])
-                    out.append(self._turn(args[0]))
-                continue
-            out.append(f"const real t{at} = {self._operation(op, args)};")
+            out += self._one(at, op, args, done)
+            out += [f"if (!{self.test(guard)}) return 0;" for guard in due.get(at, ())]
         return out
+
+    def _one(self, at: int, op: str, args: list, done: set[int]) -> list[str]:
+        if op == INPUT:
+            return []
+        if op in ("sin", "cos"):
+            if args[0] in done:
+                return []
+            done.add(args[0])
+            return [self._turn(args[0])]
+        return [f"const real t{at} = {self._operation(op, args)};"]
 
     def _turn(self, angle: int) -> str:
         found = self.turns[angle]
@@ -178,12 +218,12 @@ def emit(step: TracedStep, width: int, parameters: dict[tuple, int]) -> str:
     read = [name[1] for name, at in graph.inputs.items() if name[0] == STATE and at in needed]
     lines = [prelude(width), START, "mask step(real *s, const real *p, mask going) {"]
     lines += [f"const real s{row} = s[{row}];" for row in read]
-    lines += body.lines()
-    lines += [f"going &= {body.test(guard)};" for guard in step.guards]
-    if width == 1:
-        lines += ["if (!going) return going;"]
+    if width == 1:  # alone, a world whose guard breaks need not go on
+        lines += body.lines(step.guards)
         lines += [f"s[{row}] = {_new(body, value)};" for row, value in step.outputs.items()]
     else:
+        lines += body.lines()
+        lines += [f"going &= {body.test(guard)};" for guard in step.guards]
         lines += [f"s[{row}] = CHOOSE(going, {_new(body, value)}, s[{row}]);" for row, value in step.outputs.items()]
     return "\n".join([*lines, "return going;", "}", END]) + "\n"
 
@@ -198,13 +238,18 @@ def driver(rows: int, parameters: int, width: int) -> str:
     state      [row, world]; parameter: where each begins, pitch: from one world to the next
     from, to   worlds to be taken, a multiple of the width; done [world]: steps that each has behind it, counted up to
                `steps`; used [variant, world]: by which variants
+    before     [row, world] where the state before the last step is left, and that step is not counted in `used`; or 0
+
+    Returns how many worlds are short of their steps.
     """
     load, count = ("*(loose *)", "*(loose_mask *)") if width > 1 else ("*", "*")
     return f"""{prelude(width)}
 {START}
 typedef mask (*variant)(real *, const real *, mask);
-void run(const variant *step, long long variants, double *state, long long worlds, const double *const *parameter,
-         const long long *pitch, long long from, long long to, long long *done, long long *used, long long steps) {{
+long long run(const variant *step, long long variants, double *state, long long worlds, const double *const *parameter,
+              const long long *pitch, long long from, long long to, long long *done, long long *used, double *before,
+              long long steps) {{
+  long long short_of = 0;
   for (long long w = from; w < to; w += {width}) {{
     real s[{rows}], p[{max(parameters, 1)}];
     long long last = 0;
@@ -213,11 +258,18 @@ void run(const variant *step, long long variants, double *state, long long world
       for (int i = 0; i < {width}; ++i) LANE(p[k], i) = parameter[k][(w + i) * pitch[k]];
     mask n = {count}(done + w), going = TEST(n < steps);
     while (ANY(going)) {{
-      mask left = going;
+      mask left = going, counted = ~(going & 0);
+      if (before) {{
+        const mask ends = going & TEST(n == steps - 1);
+        counted = ~ends;
+        if (ANY(ends))
+          for (int k = 0; k < {rows}; ++k)
+            {load}(before + k * worlds + w) = CHOOSE(ends, s[k], {load}(before + k * worlds + w));
+      }}
       for (long long v = 0; v < variants && ANY(left); ++v) {{
         const long long k = (last + v) % variants;
         const mask held = step[k](s, p, left);
-        {count}(used + k * worlds + w) -= held;
+        {count}(used + k * worlds + w) -= held & counted;
         n -= held;
         left &= ~held;
         if (ANY(held)) {{ if (v > 0 && !ANY(left)) last = k; }}
@@ -226,7 +278,9 @@ void run(const variant *step, long long variants, double *state, long long world
     }}
     for (int k = 0; k < {rows}; ++k) {load}(state + k * worlds + w) = s[k];
     {count}(done + w) = n;
+    for (int i = 0; i < {width}; ++i) short_of += LANE(n, i) < steps;
   }}
+  return short_of;
 }}
 {END}
 """

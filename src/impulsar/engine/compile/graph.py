@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 from ...author.errors import ModelError
+from .sines import arctangent, cosine, sine
 
 
 class Untraceable(ModelError):
@@ -48,7 +49,8 @@ def _or_nan(function: Callable[..., float]) -> Callable[..., float]:
 
 def round_away(a: float) -> float:
     """To the nearest whole number, halves away from zero: as in C."""
-    return math.copysign(math.floor(abs(a) + 0.5), a) if abs(a) < 2.0**52 else a
+    whole = float(math.trunc(a))
+    return whole + (math.copysign(1.0, a) if abs(a - whole) >= 0.5 else 0.0)
 
 
 BINARY: dict[str, Callable[[float, float], float]] = {
@@ -78,6 +80,8 @@ UNARY: dict[str, Callable[[float], float]] = {
     "floor": _or_nan(lambda a: float(math.floor(a))),
     "round": _or_nan(round_away),
 }
+SAMPLED: dict[str, Callable[..., float]] = {**BINARY, **UNARY, "sin": sine, "cos": cosine}  # as compiled text has them
+SAMPLED["atan2"] = arctangent
 COMMUTES = ("+", "*")
 TESTS: dict[str, Callable[[float, float], bool]] = {
     "<": lambda a, b: a < b,
@@ -122,7 +126,7 @@ class Graph:
         key = node, *map(type, args)  # node 2 is not the constant 2.0, which has its hash
         at = self._table.get(key)
         if at is None:
-            value = (BINARY.get(op) or UNARY[op])(*(self.value(a) for a in args))
+            value = SAMPLED[op](*(self.value(a) for a in args))
             at = self._table[key] = self._add(node, value)
         return at
 
@@ -233,7 +237,7 @@ class Graph:
         for at in self.live(roots):
             op, *args = self.nodes[at]
             if op != INPUT:
-                values[at] = (BINARY.get(op) or UNARY[op])(*(values[a] if isinstance(a, int) else a for a in args))
+                values[at] = SAMPLED[op](*(values[a] if isinstance(a, int) else a for a in args))
         return [values[root] if isinstance(root, int) else root for root in roots]
 
 

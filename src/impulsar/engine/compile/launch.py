@@ -26,6 +26,7 @@ from ..system.measured import together
 from .backend import compile_text
 from .emit_c import WIDTHS, comparison, driver, emit, parameters_of
 from .graph import Untraceable
+from .reports import count_steps
 from .step import FOLLOWED, TracedStep, trace_step
 
 MOST_VARIANTS = 8
@@ -35,7 +36,9 @@ LARGEST = 60_000  # operations of a step, beyond which compiling takes minutes
 
 _pointer, _whole = ctypes.c_void_p, ctypes.c_longlong
 Run = ctypes.CFUNCTYPE(
-    None, *[_pointer, _whole, _pointer, _whole, _pointer, _pointer], *[_whole, _whole, _pointer, _pointer, _whole]
+    _whole,
+    *[_pointer, _whole, _pointer, _whole, _pointer, _pointer],
+    *[_whole, _whole, _pointer, _pointer, _pointer, _whole],
 )
 Compare = ctypes.CFUNCTYPE(_whole, _pointer, _pointer, _pointer, _whole)
 
@@ -112,7 +115,9 @@ class CompiledLaunch:
         self.generic, self.refresh, self.size = generic, refresh, size
         self.worlds = system.counts.worlds
         self.fallbacks = 0  # steps of worlds that the generic kernel took since guards broke
-        self._rows = state.numpy()
+        self._rows, self._report = state.numpy(), work.report.numpy()
+        self._before, self._after = np.empty_like(self._rows), np.empty_like(self._rows)
+        self._fell: np.ndarray | None = None
         self._steps, self._h = system.arrays.steps.numpy(), system.arrays.h.numpy()
         shared = set(SystemArrays.vars) - {*system.parameters, *FOLLOWED}  # type: ignore[attr-defined]
         inputs = [system.arrays, state.arrays, work]
@@ -156,80 +161,92 @@ class CompiledLaunch:
 
     def _take(self, steps: int) -> None:
         """So many steps, and the report of all of them."""
-        report = self.work.report.numpy()
-        parts = []
+        report = self._report
+        first = None
         if self.count < GENERIC_FIRST:
-            first = min(steps, GENERIC_FIRST - self.count)
-            self._take_generic(first)
-            self.count += first
-            steps -= first
-            parts.append(report.copy())
+            n = min(steps, GENERIC_FIRST - self.count)
+            self._take_generic(n)
+            self.count += n
+            steps -= n
+            first = report.copy()
             if self.count == GENERIC_FIRST:
                 self._add_variant(0)
         if steps and not self.variants:
             self._take_generic(steps)
-            parts.append(report.copy())
         elif steps:
-            counts = np.zeros_like(report)
-            self._advance(steps - 1, counts)
-            if counts.any():
-                parts.append(counts)
-            self._read(counts)
-            parts.append(report)
-        if len(parts) > 1:
-            report[...] = together(parts)
+            self._fell = None
+            self._advance(steps)
+            self._read()
+            self._count_used(report)
+            if self._fell is not None:
+                report[...] = together([self._fell, report])
+        if first is not None and steps:
+            report[...] = together([first, report])
 
-    def _read(self, counts: np.ndarray) -> None:
-        """The last step; and again by the kernel, for all that is read of it."""
-        before = self._rows.copy()
-        self._advance(1, np.zeros_like(counts))
-        after = self._rows.copy()
-        self._rows[...] = before
+    def _read(self) -> None:
+        """The last step again by the kernel, for all that is read of it."""
+        np.copyto(self._after, self._rows)
+        np.copyto(self._rows, self._before)
         self.refresh()
         self._take_generic(1)
-        self._rows[...] = after
+        np.copyto(self._rows, self._after)
 
     def _take_generic(self, steps: int) -> None:
         self._steps[0] = steps
         self.generic()
 
-    def _advance(self, steps: int, counts: np.ndarray) -> None:
-        """So many steps of all worlds, compiled as far as guards hold; what they count is added."""
+    def _advance(self, steps: int) -> None:
+        """So many steps of all worlds, compiled as far as guards hold."""
         while steps:
             due = next_due(self.count)
             part = min(steps, due - self.count)
-            self._advance_part(part, counts)
+            self._advance_part(part, part == steps)
             self.count += part
             steps -= part
             if self.count == due and self._broke is not None:
                 self._learn()
 
-    def _advance_part(self, steps: int, counts: np.ndarray) -> None:
-        done, used = self._done, self._used
-        done[:] = 0
+    def _advance_part(self, steps: int, to_end: bool) -> None:
+        """to_end: the state before the last of them is kept, and that step is not counted: the kernel's is."""
+        done, before = self._done, self._before.ctypes.data if to_end else None
+        done.fill(0)
         while True:
-            used[:] = 0
+            short = 0
             for run, given in self._calls:
-                run(*given, steps)
-            for variant, times in zip(self.variants, used, strict=True):
-                variant.step.tally.count(counts, times)
-            if done.min() >= steps:
+                short += run(*given, before, steps)
+            if not short:
                 return
             stuck = np.flatnonzero(done < steps)
             for world in stuck.tolist():
-                self._step_one(world, self.count + int(done[world]), counts)
+                last = to_end and int(done[world]) == steps - 1
+                if last:
+                    self._before[:, world] = self._rows[:, world]
+                self._step_one(world, self.count + int(done[world]), last)
             done[stuck] += 1
 
-    def _step_one(self, world: int, at: int, counts: np.ndarray) -> None:
-        """Step number `at` of a world by the kernel."""
+    def _step_one(self, world: int, at: int, last: bool) -> None:
+        """Step number `at` of a world by the kernel; of the last one the report is read later."""
         self.fallbacks += 1
         if self._broke is None or (at, world) < self._broke[:2]:
             self._broke = at, world, self._rows[:, world].copy()
         self._steps[0] = 1
         self._one_refresh(world)
         self._one(world)
-        mine = slice(world, world + 1)
-        counts[:, mine] = together([counts[:, mine], self.work.report.numpy()[:, mine]])
+        if not last:
+            mine = slice(world, world + 1)
+            fell = self._fallen()
+            fell[:, mine] = together([fell[:, mine], self._report[:, mine]])
+
+    def _fallen(self) -> np.ndarray:
+        """The report of the steps of this launch that fell back."""
+        if self._fell is None:
+            self._fell = np.zeros_like(self._report)
+        return self._fell
+
+    def _count_used(self, report: np.ndarray) -> None:
+        """Add the compiled steps since the last time to a report."""
+        count_steps(report, self._tallies, self._used)
+        self._used.fill(0)
 
     def _learn(self) -> None:
         """Make a variant of the first step in which guards broke since the last one was made."""
@@ -237,6 +254,7 @@ class CompiledLaunch:
         _, world, rows = self._broke
         self._broke = None
         if len(self.variants) < MOST_VARIANTS:
+            self._count_used(self._fallen())
             now = self._rows[:, world].copy()
             self._rows[:, world] = rows
             self._add_variant(world)
@@ -261,6 +279,7 @@ class CompiledLaunch:
     def _call_all(self) -> None:
         """Pack the calls that take all worlds: drivers, and what they are given but for the number of steps."""
         self._done, self._used = np.zeros(self.worlds, np.int64), np.zeros((len(self.variants), self.worlds), np.int64)
+        self._tallies = [variant.step.tally for variant in self.variants]
         self._calls, self._packed = [], list(self._parameter_places())
         for width, first, end in self._shares():
             for variant in self.variants:

@@ -4,7 +4,7 @@ Sizes of sub-steps are noted, too, for derivatives that hold them.
 A residual's row is found by comparing all of them, which would make guards of what no step depends on.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -29,16 +29,30 @@ class Tally:
     events: int = 0
     ended_by_limit: int = 0
 
-    def count(self, report: np.ndarray, times: np.ndarray) -> None:
-        """Add so many of these steps to the rows of a report [row, world]."""
-        if not (self.iterations or self.sub_steps):
-            return
-        report[TOTAL_ITERATIONS] += times * self.iterations
-        most = np.maximum(report[MOST_ITERATIONS], self.iterations)
-        report[MOST_ITERATIONS] = np.where(times, most, report[MOST_ITERATIONS])
-        report[SUB_STEPS] += times * self.sub_steps
-        report[MODE_CHANGES] += times * self.events
-        report[ENDED_BY_LIMIT] += times * self.ended_by_limit
+    def added(self) -> tuple[int, ...]:
+        """What is added to the rows `ADDED` of a report."""
+        return self.iterations, self.sub_steps, self.events, self.ended_by_limit
+
+
+ADDED = (TOTAL_ITERATIONS, SUB_STEPS, MODE_CHANGES, ENDED_BY_LIMIT)
+
+
+def count_steps(report: np.ndarray, tallies: Sequence[Tally], used: np.ndarray) -> None:
+    """Add steps that went so many times the ways of these tallies, used [way, world], to a report [row, world]."""
+    if report.shape[1] == 1:  # a few numbers: arrays take ten times as long
+        times = used[:, 0].tolist()
+        taken = [(n, tally.added()) for n, tally in zip(times, tallies, strict=True) if n]
+        for k, row in enumerate(ADDED):
+            more = sum(n * each[k] for n, each in taken)
+            if more:
+                report[row, 0] += more
+        if taken:
+            report[MOST_ITERATIONS, 0] = max(report.item(MOST_ITERATIONS, 0), max(each[0] for _, each in taken))
+        return
+    each = np.array([tally.added() for tally in tallies], float)
+    report[list(ADDED)] += each.T @ used
+    most = np.where(used > 0, each[:, :1], 0.0).max(axis=0)
+    np.maximum(report[MOST_ITERATIONS], most, out=report[MOST_ITERATIONS])
 
 
 _tallies: list[Tally] = []

@@ -6,16 +6,17 @@ energy books and warm starts among them. What it only reports is not (`reports`)
 generic kernel's, and the counts of those before it are known, since the way through a step is.
 """
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import warp as wp
 
-from ..constrain.frames import follow_loops
+from ..constrain.frames import coordinate, follow_loops
 from ..constrain.topology import list_rows
 from ..coordinates.tree import kinematics
+from ..freedoms import is_measured
 from ..integrate.clock import advance_clock
 from ..methods import direct, simgc
 from ..methods.base import refuse_compiling
@@ -37,7 +38,7 @@ class TracedStep:
     """A step as a graph. Inputs are named (STATE, row) and (PARAMETER, array, part, component)."""
 
     graph: Graph
-    outputs: dict[int, "int | float"]  # row of the state: its value after the step
+    outputs: dict[Any, "int | float"]  # row of the state: its value after the step
     tally: Tally
     constants: list[str]  # arrays of the system of which something is in it as a constant
     guards: list[Guard] = field(default_factory=list)
@@ -104,6 +105,29 @@ def stage(
     m = Arrays("m", system.arrays, tables.parameter)
     s = Arrays("s", state.arrays, tables.state)
     return tables, m, s, Arrays("x", work, tables.work), World(0)
+
+
+def trace_poses(system: System, state: State, work: WorkArrays, freedoms: Sequence[tuple]) -> TracedStep:
+    """Coordinates of freedoms (joint, code, where, as `coordinate` takes them) and poses of bodies, of a state.
+
+    Outputs are named ("coordinate", k), ("position", body, axis) and ("orientation", body, component).
+    """
+    tables, m, s, x, w = stage(system, state, work)
+    graph = tables.graph
+    outputs: dict[Any, int | float] = {}
+    with naming():
+        traced(kinematics)(m, s, x, 0.0, w)
+        of_poses = [traced(is_measured)(code) for _, code, _ in freedoms]
+        if any(of_poses[k] and joint >= system.counts.bodies for k, (joint, _, _) in enumerate(freedoms)):
+            kept = Arrays("s", state.arrays, Tables(graph, state, 0, {}).state)  # coordinates of loops are not to change
+            traced(follow_loops)(m, kept, x, w)
+        for k, (joint, code, where) in enumerate(freedoms):
+            outputs["coordinate", k] = refer(traced(coordinate)(m, s, x, joint, code, where, w))
+        for body in range(system.counts.bodies):
+            for name, array in (("position", x.p_WB), ("orientation", x.q_WB)):
+                for k, value in enumerate(array[body, w].c):
+                    outputs[name, body, k] = refer(value)
+    return TracedStep(graph, outputs, Tally(), list(tables.used))
 
 
 class Tables:
