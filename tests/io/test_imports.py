@@ -12,6 +12,7 @@ from impulsar.cli import main
 from impulsar.io import model_from_json, model_to_json
 from impulsar.io.imports import mjcf as mjcf_reader
 from impulsar.io.loaders import read_model
+from impulsar_verification.import_fuzz import feed
 from impulsar_verification.import_oracles import against_mujoco, against_pinocchio
 
 DATA = Path(__file__).parents[1] / "data" / "imports"
@@ -269,3 +270,21 @@ def test_the_command_line_takes_them(capsys: pytest.CaptureFixture) -> None:
     assert "fourbar.sdf (SDF): taken whole" in out.err
     assert main(["run", str(DATA / "arm.urdf"), "--set", "strict=true", "--duration", "0.01"]) == 2
     assert "line 53: ignored: joint 'shoulder'" in capsys.readouterr().err
+
+
+def test_a_joint_that_follows_a_fixed_one_is_fixed_there() -> None:
+    """q = multiplier · 0 + offset, and the report says so."""
+    third = LINK.format("c")
+    text = robot(TWO, third, hinge(type="fixed"), hinge("<mimic joint='j' offset='0.5'/>", "k", "a", "c"))
+    model = read_with(text, fixed="keep")
+    assert model.joints["k"].type == "fixed"
+    assert model.bodies["c"].orientation == pytest.approx((np.sin(0.25), 0, 0, np.cos(0.25)))
+    assert "follows 'j', which does not move it: now fixed" in str(model.import_report)
+
+
+@pytest.mark.study
+def test_ten_thousand_changed_files_load_or_are_refused() -> None:
+    """Own readers and scans: no traceback, nothing that a reader did not foresee."""
+    found, broken = feed(sorted(DATA.iterdir()), 10_000, seed=1)
+    assert broken == []
+    assert min(found.values()) > 1_000

@@ -54,7 +54,8 @@ def look(path: Path) -> dict[str, Any]:
         found |= {"state": "loads", "bodies": len(model.bodies), "joints": len(model.joints)}
         found |= {"losses": len(model.import_report.losses)}
     except ModelError as error:
-        found |= {"state": "refused", "reason": reason_of(str(error)), "text": str(error).split("': ", 1)[-1][:300]}
+        state = "fault" if "cannot be read as" in str(error) else "refused"
+        found |= {"state": state, "reason": reason_of(str(error)), "text": str(error).split("': ", 1)[-1][:300]}
     except Exception as error:
         found |= {"state": "fault", "text": f"{type(error).__name__}: {error}"[:300]}
     return found | {"seconds": time.perf_counter() - began}

@@ -71,6 +71,7 @@ def against_pinocchio(path: Path, seed: int, **options: Any) -> float:
     rng = np.random.default_rng(seed)
     q, v = pin.integrate(m, pin.neutral(m), 0.3 * rng.normal(size=m.nv)), rng.normal(size=m.nv)
     plain = im.load(path, meshes=False, **options)
+    assert plain.import_report is not None
     sources = {end: name for name, end in plain.import_report.coordinates.items()}
     S, free = np.eye(m.nv), list(range(m.nv))
     for tie in plain.couplings.values():

@@ -154,6 +154,9 @@ def _write(draft: Draft, places: dict[str, Pose], report: ImportReport) -> Model
         for group, source in bond.sources.items():
             report.coordinates[source] = (joints[bond.name], group)
     for tie in draft.ties:
+        if tie.a not in report.coordinates or tie.b not in report.coordinates:
+            report.add("ignored", f"coupling '{tie.name}'", "one of its joints holds nothing", tie.line)
+            continue
         (a, group_a), (b, group_b) = report.coordinates[tie.a], report.coordinates[tie.b]
         name = _call(model, "coupling", tie.name, report, tie.line)
         _at(tie.line, lambda n=name, a=a, b=b, x=group_a, y=group_b, t=tie: model.coupling(

@@ -31,9 +31,11 @@ def set_start(draft: Draft, report: ImportReport, pose: Mapping[str, Any] | None
     for _ in draft.ties:  # as many rounds as a chain of ties may be long
         is_still = True
         for tie in draft.ties:
-            a, group_a = where[tie.a]
             b, group_b = where[tie.b]
-            value = tie.ratio * a.q.get(group_a, 0.0) + tie.offset
+            value = tie.offset
+            if tie.a in where:  # else it follows a fixed joint
+                a, group_a = where[tie.a]
+                value += tie.ratio * a.q.get(group_a, 0.0)
             is_still &= b.q.get(group_b, 0.0) == value
             b.q[group_b] = value
         if is_still:
