@@ -129,7 +129,7 @@ def test_what_does_not_fit_is_named():
     model = four_bar()
     more = model.copy(parts=True)
     more.body("extra", mass=1.0, inertia=(1, 1, 1))
-    with pytest.raises(im.ModelError, match="model 1 cannot be in a batch .* other parts"):
+    with pytest.raises(im.ModelError, match=r"model 1 cannot be in a batch .* other parts"):
         im.World(model, worlds=[model, more])
     with pytest.raises(im.ModelError, match="joints do not close"):
         im.World(model, worlds=[model.with_parameters(a=0.1, b=0.9, c=0.2)])

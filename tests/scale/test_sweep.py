@@ -48,8 +48,10 @@ def test_a_grid_is_every_combination():
 @pytest.mark.parametrize("design", ["random", "latin", "sobol"])
 def test_samples_fill_their_ranges(design):
     """Within the ranges, the same for a seed; a Latin hypercube, and Sobol's points, have one in every stratum."""
-    names, values = make_design({"a": (1.0, 3.0), "b": (-1.0, 0.0)}, design, 64, 7)
-    assert values.shape == (64, 2) and np.array_equal(values, make_design({"a": (1, 3), "b": (-1, 0)}, design, 64, 7)[1])
+    _, values = make_design({"a": (1.0, 3.0), "b": (-1.0, 0.0)}, design, 64, 7)
+    assert values.shape == (64, 2) and np.array_equal(
+        values, make_design({"a": (1, 3), "b": (-1, 0)}, design, 64, 7)[1]
+    )
     assert not np.array_equal(values, make_design({"a": (1, 3), "b": (-1, 0)}, design, 64, 8)[1])
     assert (values >= [1, -1]).all() and (values <= [3, 0]).all()
     strata = np.floor((values - [1, -1]) / [2, 1] * 64).astype(int)
@@ -114,7 +116,11 @@ def test_paths_and_parameters_lead_to_the_same():
     """A length by its parameter or by its path; what is not open is what sizes say."""
     by_name = im.sweep(four_bar(), {"a": [0.09, 0.1, 0.11]}, "max body.rocker.position.x", workers=0, duration=0.05)
     by_path = im.sweep(
-        im.scene("four-bar"), {"crank.length": [0.09, 0.1, 0.11]}, "max body.rocker.position.x", workers=0, duration=0.05
+        im.scene("four-bar"),
+        {"crank.length": [0.09, 0.1, 0.11]},
+        "max body.rocker.position.x",
+        workers=0,
+        duration=0.05,
     )
     assert np.array_equal(by_name["value"].values, by_path["value"].values)
     assert by_name["a"].attrs["units"] == "m"
@@ -274,7 +280,7 @@ class Dying(Executor):
 
 
 def test_cases_of_dead_workers_are_run_again(monkeypatch):
-    """Workers that die by chance cost time only; a case that kills them is a row that says so, its neighbours are good."""
+    """Workers that die by chance cost time only; a case that kills them is a row that says so, and no other is."""
     asked = {"parameters": {"height": np.linspace(1, 2, 24)}, "measure": "final body.ball.position.z", "batch": 8}
     clean = im.sweep(ball, **asked, workers=0)["value"].values
     Dying.made = 0

@@ -32,17 +32,21 @@ GOOD, FELL_SHORT = 0, 1
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of `impulsar sweep`."""
     parser.add_argument("file", metavar="FILE.toml", type=Path, help="what to run: see docs/cluster.md")
-    parser.add_argument("--store", metavar="DIR", type=Path, help="folder of the results; default: the file's, or FILE.zarr")
+    parser.add_argument(
+        "--store", metavar="DIR", type=Path, help="folder of the results; default: the file's, or FILE.zarr"
+    )
     parser.add_argument("--executor", metavar="E", choices=EXECUTORS, default="processes", help=", ".join(EXECUTORS))
-    parser.add_argument("--workers", metavar="N", type=int, help="processes, also of Dask; 0: none; default: one a core")
+    parser.add_argument(
+        "--workers", metavar="N", type=int, help="processes, also of Dask; 0: none; default: one a core"
+    )
     parser.add_argument("--scheduler", metavar="URL", help="dask: of a running cluster, such as tls://host:8786")
     parser.add_argument("--json", action="store_true", help="print the summary as JSON")
 
 
 def command(args: argparse.Namespace, scene: Callable[[str, dict[str, Any]], Model]) -> int:
     """Run a sweep of a file and say what came of it; status 1 where cases broke."""
-    from .executors import dask_executor, mpi_executor
     from .driver import sweep
+    from .executors import dask_executor, mpi_executor
 
     asked = read_file(args.file, scene)
     store = args.store or asked.pop("store", None) or args.file.with_suffix(".zarr")

@@ -16,12 +16,14 @@ DESIGNS = (*GIVEN, *SAMPLED)
 MOST_CASES = 10**8
 
 
-def make_design(parameters: object, design: object, samples: int | None, seed: int) -> tuple[tuple[str, ...], np.ndarray]:
+def make_design(
+    parameters: object, design: object, samples: int | None, seed: int
+) -> tuple[tuple[str, ...], np.ndarray]:
     """Names of the parameters and their values [case, parameter].
 
     "grid": every combination of lists of values, the last name fastest; "cases": lists of the same length, side by
-    side. Of ranges (lower, upper): "random" evenly, "latin" by a Latin hypercube, "sobol" by a scrambled Sobol sequence,
-    which is balanced where samples is a power of two.
+    side. Of ranges (lower, upper): "random" evenly, "latin" by a Latin hypercube, "sobol" by a scrambled Sobol
+    sequence, which is balanced where samples is a power of two.
     """
     if not isinstance(parameters, Mapping) or not parameters:
         raise ModelError(f"sweep: parameters is {show(parameters)}, expected values by name")
@@ -33,7 +35,9 @@ def make_design(parameters: object, design: object, samples: int | None, seed: i
     listed = {name: _numbers(name, values) for name, values in parameters.items()}
     if design in GIVEN:
         if samples is not None:
-            raise ModelError(f"sweep: samples is {show(samples)}, but a design of '{design}' has its values; leave it out")
+            raise ModelError(
+                f"sweep: samples is {show(samples)}, but a design of '{design}' has its values; leave it out"
+            )
         return names, _given(design, list(listed.values()))
     if samples is None:
         raise ModelError(f"sweep: a design of '{design}' wants samples, how many cases there are to be")

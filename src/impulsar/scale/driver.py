@@ -327,6 +327,3 @@ def _bar(total: int, done: int, wanted: bool | None) -> Iterator[Callable[[int, 
                 bar.refresh()
 
         yield tell
-
-
-

@@ -1,8 +1,8 @@
 """Measures: numbers of a run, by name.
 
-    "max body.rocker.position.x"    of a signal: final, min, max, mean or rms; means are over time, by trapezoids
-    im.Event("top", "joint.O.velocity", direction=-1)    when it takes place first [s], NaN if it does not
-    a callable of the result        which returns a number, or numbers by name
+"max body.rocker.position.x"    of a signal: final, min, max, mean or rms; means are over time, by trapezoids
+im.Event("top", "joint.O.velocity", direction=-1)    when it takes place first [s], NaN if it does not
+a callable of the result        which returns a number, or numbers by name
 """
 
 import hashlib

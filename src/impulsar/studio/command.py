@@ -218,8 +218,8 @@ def _serve(
     ends: list[Callable[[], None]],
     equip: "Callable[[Session], Gear] | None",
 ) -> int:
-    from .autosave import new_journal, tidy
     from ..engine.blas import take_one_thread
+    from .autosave import new_journal, tidy
     from .security import is_loopback
     from .server import Place, Studio
     from .tidying import Tidying

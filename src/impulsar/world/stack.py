@@ -78,10 +78,10 @@ class Stack:
     def _columns(self, systems: list[PlainSystem]) -> None:
         """Parameters, inputs, poses and velocities, one column for each system."""
         names = [name for name in self.nominal.parameters if name not in DECIDED]
-        self.parameters = {
-            name: np.concatenate([system.parameter(name) for system in systems], axis=1) if systems else None
-            for name in names
+        self.parameters: dict[str, np.ndarray] = {
+            name: np.concatenate([system.parameter(name) for system in systems], axis=1) for name in names if systems
         }
+        self.q = np.zeros((self.nominal.counts.coordinates, len(systems)))
         self.inputs = [joined(items) for items in zip(*[system.channels.items for system in systems], strict=True)]
         bodies = [[system.model.bodies[name] for system in systems] for name in self.nominal.tree.bodies]
         self.p_WB, self.q_WB, self.twist = (
@@ -166,7 +166,9 @@ def stack_of(
         raise ModelError("worlds: expected a list of models, one for each world")
     stack = Stack(model, worlds, coordinates, redundancy, contacts)
     for k, told in stack.apart.items():
-        raise ModelError(f"worlds: model {k} cannot be in a batch with '{model.name}': {told}; build a World of its own")
+        raise ModelError(
+            f"worlds: model {k} cannot be in a batch with '{model.name}': {told}; build a World of its own"
+        )
     return stack
 
 
@@ -190,7 +192,7 @@ def unlike(nominal: PlainSystem, other: PlainSystem) -> str:
         return "its shapes touch otherwise"
     there = other.topology_arrays
     for name, values in nominal.topology_arrays.items():
-        if name not in SCALES and not np.array_equal(values, there.get(name)):
+        if name not in SCALES and not (name in there and np.array_equal(values, there[name])):
             return f"its {name.replace('_', ' ')} is another"
     if sorted(nominal.parameters) != sorted(other.parameters):
         return "it has other features"
@@ -280,7 +282,7 @@ def rows_hold(system: System, stack: Stack) -> np.ndarray:
     tolerance = max(system.redundancy, CLOSED)
     good = np.ones(worlds, bool)
     if basis.any():
-        U, sigma, Vt = np.linalg.svd(J[:, basis], full_matrices=False)
+        _, sigma, Vt = np.linalg.svd(J[:, basis], full_matrices=False)
         good &= sigma[:, -1] > SURE * tolerance
         others = J[:, ~basis & ~idle]
         left = others - (others @ Vt.transpose(0, 2, 1)) @ Vt

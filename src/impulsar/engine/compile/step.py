@@ -119,7 +119,7 @@ def trace_poses(system: System, state: State, work: WorkArrays, freedoms: Sequen
         traced(kinematics)(m, s, x, 0.0, w)
         of_poses = [traced(is_measured)(code) for _, code, _ in freedoms]
         if any(of_poses[k] and joint >= system.counts.bodies for k, (joint, _, _) in enumerate(freedoms)):
-            kept = Arrays("s", state.arrays, Tables(graph, state, 0, {}).state)  # coordinates of loops are not to change
+            kept = Arrays("s", state.arrays, Tables(graph, state, 0, {}).state)  # loops keep theirs
             traced(follow_loops)(m, kept, x, w)
         for k, (joint, code, where) in enumerate(freedoms):
             outputs["coordinate", k] = refer(traced(coordinate)(m, s, x, joint, code, where, w))

@@ -53,9 +53,7 @@ def refresh(system: System, state: State, work: WorkArrays) -> None:
     wp.launch(refresh_kernel, system.counts.worlds, inputs=[system.arrays, state.arrays, work], device=system.device)
 
 
-def project_start(
-    system: System, state: State, work: WorkArrays, twists: np.ndarray | None = None
-) -> dict[str, float]:
+def project_start(system: System, state: State, work: WorkArrays, twists: np.ndarray | None = None) -> dict[str, float]:
     """Authored velocities → velocities that fit the joints, with the least kinetic energy of change.
 
     twists: authored ones where worlds have their own [body, world, 6]; by default those of the model in all.
