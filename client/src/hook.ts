@@ -124,6 +124,8 @@ export function exposeState(pieces: Pieces): void {
         (store.frame?.applied ?? 0) >= connection.lastChange,
       frames: () => store.frames,
       drawn: () => view.drawn,
+      /** Is there nothing to draw that has not been drawn? */
+      isDrawn: () => view.isDrawn,
       /** Time that the page's own script took for the last picture [ms]. */
       scripted: () => view.scripted,
       percent: () => books.percent(),
@@ -145,6 +147,7 @@ export function exposeState(pieces: Pieces): void {
       view: () => ({
         orthographic: view.isOrthographic,
         planar: view.basis.isPlanar,
+        pin: mechanism.pin,
         sight: view.camera.getWorldDirection(new THREE.Vector3()).toArray(),
       }),
       tracePath: (key: string) => traces.path(key),

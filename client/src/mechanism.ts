@@ -200,7 +200,8 @@ export class Mechanism {
       const radii = (scene?.bodies ?? [])
         .flatMap((body) => body.shapes.map((shape) => shape.radius ?? Infinity))
         .sort((a, b) => a - b);
-      this.pinRadius = Math.min(0.016 * this.view.size, 1.1 * (radii[Math.floor(radii.length / 2)] ?? Infinity));
+      const size = scene?.size ?? this.view.size; // others may ask before the view has entered the scene
+      this.pinRadius = Math.min(0.016 * size, 1.1 * (radii[Math.floor(radii.length / 2)] ?? Infinity));
     }
     return this.pinRadius;
   }

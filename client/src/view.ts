@@ -134,6 +134,11 @@ export class View {
     return this.isFlat;
   }
 
+  /** Is there nothing to draw that has not been drawn? */
+  get isDrawn(): boolean {
+    return !this.dirty;
+  }
+
   /** Draw finely or fast from the next time the page is opened; "yes", "no". */
   static wishFine(on: boolean): void {
     localStorage.setItem(FINE, on ? "yes" : "no");

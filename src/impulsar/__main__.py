@@ -2,7 +2,7 @@
 
 import sys
 
-from .cli import main
+from .entry import main
 
 if __name__ == "__main__":  # workers of MPI and of processes import this too
     sys.exit(main())

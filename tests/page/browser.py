@@ -125,12 +125,14 @@ class Studio:
         """Wait for a function of the page to be true. (Playwright's own waiting needs eval, which the page forbids.)"""
         patience = self.patience if patience is None else patience
         end = time.perf_counter() + patience
+        pause = 0.01
         while True:
             value = self.ask(script, argument)
             if value:
                 return value
             assert time.perf_counter() < end, f"waited {patience:g} s for {script}; {self.said()}"
-            time.sleep(0.02)
+            time.sleep(pause)
+            pause = min(1.5 * pause, 0.1)  # to ask costs the page time, too
 
     def said(self) -> str:
         toasts = self.ask("() => [...document.querySelectorAll('.toast')].map((toast) => toast.textContent)")
@@ -169,6 +171,8 @@ class Studio:
     def settle(self) -> None:
         """Wait until the session has answered everything and the page shows what came of it."""
         self.until("() => impulsar.settled()")
+        drawn = self.get("drawn")  # handles are pressed where they were drawn
+        self.until("(drawn) => impulsar.drawn() > drawn || impulsar.isDrawn()", drawn)
 
     def tool(self, name: str) -> None:
         self.page.click(f"#tools button[data-tool={name}]")
