@@ -164,6 +164,7 @@ export function exposeState(pieces: Pieces): void {
       overlay: () => ({
         on: pieces.overlay.isOn,
         shown: pieces.overlay.shown,
+        latency: pieces.overlay.latency,
         told: pieces.overlay.told,
         replay: pieces.overlay.replay?.state ?? null,
       }),

@@ -12,7 +12,9 @@ import { Backdrop, BENT, bentBy } from "./backdrop";
 import { OwnCamera } from "./owncamera";
 import { SeenCamera } from "./seen";
 
-const AGAIN = 1000; // before a lost line is taken up again [ms]
+const TITLE = "Over the camera's picture";
+const LATENCIES = 30; // that are kept
+const AGAIN = 1000; // before a lost line is taken up again, or something is told anew [ms]
 const TABLE = 4; // sizes of the mechanism that a shadow may fall on
 
 interface Pose {
@@ -31,7 +33,8 @@ function matrixOf({ position, turn }: Pose, scale = 1): THREE.Matrix4 {
 
 export class Overlay {
   replay: { state: unknown } | null = null; // of a result, where there is one
-  shown: { number: number; latency: number } | null = null; // the picture that is seen, and how late it is [ms]
+  shown: { number: number; time: number } | null = null; // the picture that is seen, and when it was taken [ms]
+  readonly latencies: number[] = []; // from the last pictures' being taken to their being drawn with bodies over them [ms]
   private readonly button = byId<HTMLButtonElement>("ar");
   private readonly words = byId("ar-words");
   private socket: WebSocket | null = null;
@@ -43,14 +46,35 @@ export class Overlay {
   private room: THREE.Group | null = null; // of what is real: the table, what hides
   private hiders: THREE.Mesh[] = [];
   private wanted = false;
+  private toldAt = 0; // when the button said how late pictures are [ms]
+  private drawn = -1; // number of the last picture whose lateness is known
   private lineEnded = false;
 
   constructor(private readonly stage: Stage) {
     this.button.append(icon("camera"));
-    this.button.title = "Over the camera's picture";
+    this.button.title = TITLE;
     this.button.setAttribute("aria-label", this.button.title);
     this.button.addEventListener("click", () => this.toggle());
+    stage.view.onDraw(() => this.measureLatency());
     void this.offer().catch(tellError);
+  }
+
+  /** A picture is being drawn: how late, if it is a new one; half of the last are later than what the button says. */
+  private measureLatency(): void {
+    const { shown, latencies } = this;
+    if (!shown || shown.number === this.drawn) return;
+    this.drawn = shown.number;
+    latencies.push(Date.now() - shown.time);
+    if (latencies.length > LATENCIES) latencies.shift();
+    if (Date.now() - this.toldAt < AGAIN) return;
+    this.toldAt = Date.now();
+    this.button.title = `${TITLE}, drawn ${this.latency.toFixed(0)} ms after it is taken`;
+  }
+
+  /** Median of the last pictures [ms]. */
+  get latency(): number {
+    const sorted = this.latencies.toSorted((a, b) => a - b);
+    return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
   }
 
   get isOn(): boolean {
@@ -187,7 +211,7 @@ export class Overlay {
     }
     this.measure(sight, camera.unit);
     stage.view.see(camera, sight.found !== 0);
-    this.shown = { number: sight.number, latency: Date.now() - 1000 * sight.time };
+    this.shown = { number: sight.number, time: 1000 * (own?.time ?? sight.time) };
   }
 
   /** What is real and nearer hides what is behind it, where the camera says how far it is. */

@@ -10,7 +10,7 @@ const MOST = 4; // pictures under way at once: more would only come later
 export class OwnCamera {
   private readonly video = document.createElement("video");
   private readonly pad = document.createElement("canvas");
-  private kept = new Map<number, ImageBitmap>();
+  private kept = new Map<number, { picture: ImageBitmap; time: number }>(); // and when each was taken [s]
   private number = 0;
   private stream: MediaStream | null = null;
   private isClosed = false;
@@ -28,20 +28,20 @@ export class OwnCamera {
   }
 
   /** The picture of a number, which is then the caller's; those before it go. */
-  take(number: number): { picture: ImageBitmap } | null {
-    const picture = this.kept.get(number);
+  take(number: number): { picture: ImageBitmap; time: number } | null {
+    const found = this.kept.get(number);
     for (const [own, old] of [...this.kept]) {
       if (own > number) continue;
       this.kept.delete(own);
-      if (own < number) old.close();
+      if (own < number) old.picture.close();
     }
-    return picture ? { picture } : null;
+    return found ?? null;
   }
 
   close(): void {
     this.isClosed = true;
     for (const track of this.stream?.getTracks() ?? []) track.stop();
-    for (const picture of this.kept.values()) picture.close();
+    for (const { picture } of this.kept.values()) picture.close();
     this.kept.clear();
   }
 
@@ -77,7 +77,7 @@ export class OwnCamera {
     this.number += 1;
     const number = this.number;
     pad.getContext("2d")?.drawImage(video, 0, 0, lens.width, lens.height);
-    this.kept.set(number, await createImageBitmap(pad));
+    this.kept.set(number, { picture: await createImageBitmap(pad), time });
     const blob = await new Promise<Blob | null>((done) => pad.toBlob(done, "image/jpeg", QUALITY));
     if (!blob || this.isClosed || socket.readyState !== WebSocket.OPEN) return;
     const header = new DataView(new ArrayBuffer(PICTURE_HEADER_BYTES));
@@ -88,7 +88,7 @@ export class OwnCamera {
   }
 
   private drop(number: number): void {
-    this.kept.get(number)?.close();
+    this.kept.get(number)?.picture.close();
     this.kept.delete(number);
   }
 }
