@@ -4,10 +4,12 @@ import ast
 from importlib.util import find_spec
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import impulsar.validate
-from impulsar.bench import SUITES, cost, run_suite
+from impulsar.bench import SUITES, cost, run_suite, tables
+from impulsar.bench.chain import compare
 from impulsar.engine.methods import METHODS
 from impulsar.validate import table1
 
@@ -62,3 +64,32 @@ def test_table1_has_the_papers_rows(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_every_suite_is_a_module() -> None:
     assert [name for name in SUITES if find_spec(f"impulsar.bench.{name}") is None] == []
+
+
+def test_a_speed_without_its_error_is_not_printed() -> None:
+    """Every column that tells a speed goes, where no error beside it is a number; bounds and counts stay."""
+    speeds = {"impulsar [us/step]": 1.0, "ratio": 0.5, "spread": "0.4 - 0.6", "world-steps/s": 1e6}
+    fair = {"scene": "chain", **speeds, "gap [m]": 1e-12, "apart [m]": float("nan")}
+    bare = {"scene": "chain", **speeds, "bound": 1.0, "apart [m]": float("nan")}
+    assert tables.honest([fair, bare]) == [fair, bare | dict.fromkeys(speeds, tables.LEFT_OUT)]
+
+
+def test_a_report_has_every_row_and_a_picture_of_ratios(tmp_path: Path) -> None:
+    row = {"scene": "chain 10", "worlds": 1, "ratio": 0.5, "spread": "0.4 - 0.6", "gap [m]": 1e-12, "holds": True}
+    rows = {"chain": [row, row | {"gap [m]": float("nan")}], "host": [{"wait": "import", "figure": 0.3}]}
+    written = tables.write_report(rows, SUITES, tmp_path)
+    assert [path.name for path in written] == ["benchmarks.md", "bench-chain.png"]
+    assert all(path.stat().st_size > 0 for path in written)
+    page = written[0].read_text(encoding="utf-8")
+    assert (
+        "| chain 10 | 1 | 0.5 | 0.4 - 0.6 | 1e-12 | yes |" in page and "| chain 10 | 1 | no error | no error |" in page
+    )
+    assert "(images/bench-chain.png)" in page and "| import | 0.3 |" in page
+
+
+@pytest.mark.timed
+def test_a_comparison_is_of_the_threads_own_time() -> None:
+    """One that takes half as long as the other, whatever else the machine does."""
+    work = np.arange(200_000.0)
+    found = compare(lambda: work.sort(), lambda: (work.sort(), work.sort()), 1, 40)
+    assert 0.3 < found.low <= found.figures["ratio"] <= found.high < 0.8

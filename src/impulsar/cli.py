@@ -122,6 +122,7 @@ def build_parser() -> Parser:
     bench_ = command("bench", bench, "measure the cost of steps")
     bench_.add_argument("suites", metavar="SUITE", nargs="*", help="names of suites; default: all")
     bench_.add_argument("--json", action="store_true", help="print the figures as JSON")
+    bench_.add_argument("--report", metavar="DIR", type=Path, help="write benchmarks.md with tables and pictures here")
     studio_ = command("studio", studio, "take hold of a scene in the browser")
     studio_command.add_arguments(studio_, arguments.seconds)
     ar_command.add_arguments(
@@ -489,7 +490,7 @@ def bench(args: argparse.Namespace) -> int:
     from . import bench as suites
 
     _check_names("bench", "suite", args.suites, list(suites.suite_names()))
-    return suites.run_suites(args.suites or None, args.json)
+    return suites.run_suites(args.suites or None, args.json, args.report)
 
 
 def _check_names(command: str, kind: str, names: list[str], known: list[str]) -> None:

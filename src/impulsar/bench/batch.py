@@ -34,7 +34,18 @@ def run() -> list[dict]:
                 "device": device,
                 "worlds": worlds,
                 "world-steps/s": worlds * STEPS / float(np.median(spent)),
-                "finite": bool(np.isfinite(world.state.numpy()).all()),
+                "apart from one world [rad]": _apart(world, masses),
             }
         )
     return rows
+
+
+def _apart(world: World, masses: np.ndarray) -> float:
+    """How far the first and the last world are from one of their own that took the same steps [rad]."""
+    q, worst = world.runner.state.read("q"), 0.0
+    for k in (0, len(masses) - 1):
+        alone = World(scene("chain", n=10), method="simgc", dt=1e-4)
+        alone.set("link10.mass", float(masses[k]))
+        alone.step(world.runner.count)
+        worst = max(worst, float(np.abs(alone.runner.state.read("q")[:, 0] - q[:, k]).max()))
+    return worst

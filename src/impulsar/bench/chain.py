@@ -3,7 +3,9 @@
 import gc
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -30,7 +32,8 @@ def run() -> list[dict]:
         else:
             per_call, repeats = 1, 2000
             ours_call, peer_call = partial(world.step), partial(mujoco.mj_step, model, data)
-        ours, theirs = measure(ours_call, peer_call, per_call, repeats)
+        found = compare(ours_call, peer_call, per_call, repeats)
+        ours, theirs = found.ours, found.theirs
         # both have taken the same steps: the tip tells that they did the same work
         tip = world.model.probes["tip"]
         apart = np.linalg.norm(world.point(tip.body, tip.p_BQ) - mujoco_tip(data, world))
@@ -40,7 +43,7 @@ def run() -> list[dict]:
                 "steps per call": per_call,
                 "impulsar [us/step]": ours * 1e6,
                 "mujoco [us/step]": theirs * 1e6,
-                "ratio": ours / theirs,
+                **found.figures,
                 "bound": BOUNDS[n, mode],
                 "holds": bool(ours / theirs <= BOUNDS[n, mode]),
                 "tips apart [m]": float(apart),
@@ -58,8 +61,23 @@ def mujoco_tip(data, world: World) -> np.ndarray:
     return data.xipos[-1] + R @ world.model.probes["tip"].p_BQ
 
 
-def measure(ours: Callable, theirs: Callable, per_call: int, repeats: int) -> tuple[float, float]:
-    """Median time per step of two callables, measured in turns [s]."""
+@dataclass(frozen=True)
+class Comparison:
+    """Times per step of two that were measured in turns [s]."""
+
+    ours: float
+    theirs: float
+    low: float  # of their ratio, over the rounds: the first quartile
+    high: float  # and the third
+
+    @property
+    def figures(self) -> dict[str, Any]:
+        """The ratio and its spread, as columns."""
+        return {"ratio": self.ours / self.theirs, "spread": f"{self.low:.3g} - {self.high:.3g}"}
+
+
+def compare(ours: Callable, theirs: Callable, per_call: int, repeats: int) -> Comparison:
+    """Median times per step of two callables, in turns, by the thread's own clock; and how their ratio varies."""
     times: tuple[list, list] = ([], [])
     ours(), theirs()
     gc.collect()
@@ -67,9 +85,18 @@ def measure(ours: Callable, theirs: Callable, per_call: int, repeats: int) -> tu
     try:
         for _ in range(repeats):
             for call, spent in zip((ours, theirs), times, strict=True):
-                start = time.perf_counter()
+                start = time.thread_time()
                 call()
-                spent.append(time.perf_counter() - start)
+                spent.append(time.thread_time() - start)
     finally:
         gc.enable()
-    return float(np.median(times[0])) / per_call, float(np.median(times[1])) / per_call
+    of_each = np.array(times) / per_call
+    low, high = np.quantile(of_each[0] / of_each[1], (0.25, 0.75))
+    mine, other = np.median(of_each, axis=1)
+    return Comparison(float(mine), float(other), float(low), float(high))
+
+
+def measure(ours: Callable, theirs: Callable, per_call: int, repeats: int) -> tuple[float, float]:
+    """Median time per step of two callables, measured in turns [s]."""
+    found = compare(ours, theirs, per_call, repeats)
+    return found.ours, found.theirs

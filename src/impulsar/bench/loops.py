@@ -7,7 +7,7 @@ import numpy as np
 from ..scenes import scene
 from ..world.world import World
 from . import peer_mujoco
-from .chain import measure
+from .chain import compare
 
 DT = 1e-3
 STEPS = 100
@@ -26,13 +26,14 @@ def run() -> list[dict]:
             world.step(10)
             mujoco.mj_step(model, data, 10)
             gaps = [max(gaps[0], pin_gap(world)), max(gaps[1], peer_mujoco.gap(world.model, model, data))]
-        ours, theirs = measure(partial(world.step, STEPS), partial(mujoco.mj_step, model, data, STEPS), STEPS, 40)
+        found = compare(partial(world.step, STEPS), partial(mujoco.mj_step, model, data, STEPS), STEPS, 40)
+        ours, theirs = found.ours, found.theirs
         rows.append(
             {
                 "scene": name,
                 "impulsar [us/step]": ours * 1e6,
                 "mujoco [us/step]": theirs * 1e6,
-                "ratio": ours / theirs,
+                **found.figures,
                 "bound": 1.0,
                 "impulsar gap [m]": gaps[0],
                 "mujoco gap [m]": gaps[1],

@@ -44,4 +44,5 @@ def measure(name: str, method: Simgc | Simmc, budget: float | None) -> dict:
         "ms/step": 1e3 * float(np.mean(spent)),
         "paper [ms]": PAPER[method.name, name][1],
         "steps cut": cut,
+        "constraint error [m, rad]": float(world.constraint_error()),
     }

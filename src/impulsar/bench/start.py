@@ -1,0 +1,51 @@
+"""What one waits for before a mechanism moves: kernels from an empty and a full cache, compiled steps of 30 bodies."""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+
+FRAME = """
+import impulsar as im, json
+world = im.World(im.scene('ten-pendula', start='30deg'))
+world.step()
+print(json.dumps(world.constraint_error()))
+"""
+COMPILED = """
+import impulsar as im, json, time
+world, beside = (im.World(im.scene('chain', n=30), method='simgc', dt=1e-4, compile=how) for how in ('now', 'off'))
+began = time.perf_counter()
+world.step(3)
+spent = time.perf_counter() - began
+beside.step(3)
+off = abs(world.runner.state.numpy() - beside.runner.state.numpy()).max()
+print(json.dumps([spent, float(off)]))
+"""
+
+
+def run() -> list[dict]:
+    """Every wait with its bound, and what came of it."""
+    rows = []
+    with tempfile.TemporaryDirectory() as cache:
+        for what, bound in (("empty", 10.0), ("full", 1.0)):
+            began = time.perf_counter()
+            error = _in_process(FRAME, cache)
+            spent = time.perf_counter() - began
+            rows.append(_row(f"first frame of ten-pendula, {what} cache", spent, error, bound))
+        spent, error = _in_process(COMPILED, cache)
+        rows.append(_row("steps of a chain of 30 compiled, nothing cached", spent, error, 3.0))
+    return rows
+
+
+def _row(what: str, spent: float, error: float, bound: float) -> dict:
+    return {"wait": what, "seconds": spent, "bound": bound, "holds": spent <= bound, "error [m, rad]": error}
+
+
+def _in_process(program: str, cache: str):
+    """What a fresh process prints, with this cache of kernels."""
+    environment = os.environ | {"WARP_CACHE_PATH": cache}
+    command = [sys.executable, "-c", program]
+    told = subprocess.run(command, check=True, env=environment, capture_output=True, text=True).stdout
+    return json.loads(told.strip().splitlines()[-1])
