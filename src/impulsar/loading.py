@@ -1,12 +1,20 @@
 """Files as models that can run: read by the loader of their suffix, loops closed, what was lost told or refused."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from .author.errors import FileError
+from .author.imports import ImportReport
 from .author.model import GAP, Model
 from .author.placing import frame_gap
+from .author.rotations import conjugate, multiply, quaternion, rotation_matrix
 from .io.loaders import load_model, read_model
+
+PLAY = 1e-3  # [m, rad] that redundant loops may leave open
+POINTED = ("spherical", "revolute")  # types whose second frame can be moved onto the first
 
 
 def load(path: str | Path, strict: bool = False, **options: Any) -> Model:
@@ -40,24 +48,49 @@ def ready(model: Model, strict: bool = False) -> Model:
     report = model.import_report
     if report is None:
         return model
-    open_ones = {name: max(gap) for name in model.joints if max(gap := _gap(model, name)) > GAP}
-    if open_ones:
+    gaps = _open_joints(model)
+    if gaps:
         from .analysis.assembly import AssemblyError, assemble
 
-        worst = max(open_ones, key=lambda name: open_ones[name])
+        worst = max(gaps, key=lambda name: gaps[name])
         try:
             found = assemble(model)
         except AssemblyError as error:
-            raise FileError(
-                f"'{report.file}': its loops do not close: {error}; give pose= values near a closed one"
-            ) from error
-        told = f"is open by {open_ones[worst]:.3g} (m, rad) where the file has it: loops were closed"
+            cure = "give pose= values near to where they do"
+            raise FileError(f"'{report.file}': its loops do not close: {error}; {cure}") from error
+        told = f"is open by {gaps[worst]:.3g} (m, rad) where the file has it: loops were closed"
         report.add("changed", f"joint '{worst}'", told)
         model = found.model
         model.import_report = report
+        _meet(model, report)
     if strict and report.losses:
         raise FileError(f"strict: {report.shown()}")
     return model
+
+
+def _open_joints(model: Model) -> dict[str, float]:
+    """Joints whose frames do not meet, and by how much [m, rad]."""
+    return {name: max(gap) for name in model.joints if max(gap := _gap(model, name)) > GAP}
+
+
+def _meet(model: Model, report: ImportReport) -> None:
+    """Move the second frame of loop joints by what the play of redundant ones left open."""
+    for name, gap in _open_joints(model).items():
+        joint = model.joints[name]
+        if gap > PLAY or joint.type not in POINTED:
+            continue  # the builder says what is wrong
+        P, C = (model.ground if end == "ground" else model.bodies[end] for end in (joint.first, joint.second))
+        q_CM = joint.q_CM
+        if joint.type == "revolute":
+            z = rotation_matrix(multiply(P.orientation, joint.q_PF))[:, 2]
+            x = rotation_matrix(multiply(C.orientation, joint.q_CM))[:, 0]
+            x = x - (x @ z) * z
+            R_WM = np.column_stack([x, np.cross(z, x), z]) / [np.linalg.norm(x), np.linalg.norm(x), 1.0]
+            q_CM = multiply(conjugate(C.orientation), quaternion(R_WM))
+        p_CM = C.point(P.world_point(joint.p_PF))
+        model.joints[name] = replace(joint, p_CM=p_CM, q_CM=q_CM)
+        told = f"its loop is redundant but for play: the frame on '{C.name}' moved by {gap:.3g} (m, rad)"
+        report.add("changed", f"joint '{name}'", told)
 
 
 def _gap(model: Model, name: str) -> tuple[float, float]:

@@ -8,6 +8,7 @@ from .draft import Draft, Link
 
 NEARLY = 0.01  # by which the largest principal value may be above the sum of the others
 GYRATION = 1e-9  # [m] of what the file has as a point: of a link of 0.1 m it changes 1e-16
+ROUNDING = 1e-6  # [m] radius of gyration below which an inertia is what rounding leaves of none
 CURE = "correct it, or give mend=True to take the mean of its principal values"
 
 
@@ -21,7 +22,7 @@ def check_inertias(draft: Draft, report: ImportReport, mend: bool) -> set[str]:
                 "or make its joint fixed"
             )
         link.inertia = (link.inertia + link.inertia.T) / 2
-        if np.abs(link.inertia).max() < link.mass * GYRATION**2:
+        if np.abs(link.inertia).max() < link.mass * ROUNDING**2:
             points.add(link.name)
             link.inertia = link.mass * GYRATION**2 * np.eye(3)
             told = f"has mass and no inertia: a point; taken with a radius of gyration of {GYRATION:g} m"
@@ -37,7 +38,7 @@ def _check(link: Link, report: ImportReport, mend: bool) -> None:
     low, middle, high = values.tolist()
     told = f"principal inertias ({low:.6g}, {middle:.6g}, {high:.6g}) kg m²"
     if high > 0.0 and low > -1e-12 * high and high <= (low + middle) * (1.0 + 1e-6):
-        if low > GYRATION**2 * link.mass * 1e-3 or low > 1e-9 * high:
+        if low > 1e-9 * high:
             return
         values = np.maximum(values, 1e-9 * high)  # a rod without thickness
         report.add("approximated", owner, f"{told}: the least raised to {values[0]:.3g}", link.line)
