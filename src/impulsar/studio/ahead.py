@@ -15,10 +15,12 @@ from . import describe
 from .asked import parts_of
 from .publisher import Publisher
 
-HORIZON = 3.0, 8.0  # simulated time that is looked at [s]: what a scene is meant to run for, within these
+HORIZON = 8.0  # simulated time that is looked at, at most [s]; what a scene is meant to run for, where that is less
+LEAST = 3.0  # simulated time that is looked at where it is meant to be shorter [s]
 SAMPLE = 0.02  # simulated time between looks [s]
-MOST_WALL = 10.0  # wall time that it may take on a busy machine, pauses included [s]
-MOST_WORK = 1.5  # processor time that it may take [s]: with its pauses 3 s on one that is idle
+MOST_WALL = 3.0  # wall time that looking ahead takes, pauses included, on a machine that is idle [s]
+BUSY_WALL = 10.0  # wall time that the sweep may take on one that is not [s]
+MOST_WORK = 1.5  # processor time that it may take [s]: half of `MOST_WALL`
 MOST_PARTS = 300  # of a model; larger ones take long to build a second time
 FARTHEST = 1.5  # sizes of the mechanism from its middle, as far as a pendulum turns over: what goes on is not framed
 
@@ -39,7 +41,7 @@ def look_ahead(
 
     def run() -> None:
         try:
-            corners, leaves = sweep(make_world(model), wall.monotonic() + MOST_WALL)
+            corners, leaves = sweep(make_world(model), wall.monotonic() + BUSY_WALL)
         except (ModelError, StepError):  # it will be told where it matters: in the session's own world
             return
         follow = max(model.bodies.values(), key=lambda body: body.mass).name if leaves else None
@@ -60,7 +62,7 @@ def sweep(world: World, until: float) -> tuple[np.ndarray, bool]:
     size = float((high - low).max())
     upright = np.abs(world.model.gravity) > 0
     steps = max(1, round(SAMPLE / world.dt))
-    horizon = float(np.clip(world.model.duration or np.inf, *HORIZON))
+    horizon = max(LEAST, min(HORIZON, world.model.duration or HORIZON))
     work = wall.thread_time() + MOST_WORK
     for _ in range(round(horizon / (steps * world.dt))):
         began = wall.monotonic()
