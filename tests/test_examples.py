@@ -172,6 +172,24 @@ def test_the_page_of_runs_runs() -> None:
     assert names["certificate"].holds("position", 6) == pytest.approx(0.2)
 
 
+def test_the_page_of_sweeps_runs(tmp_path: Path) -> None:
+    """What docs/cluster.md shows of one process can be done as it stands there, and its file is read."""
+    from impulsar.scale.command import read_file
+    from impulsar.scenes import scene
+
+    text, names = (FOLDER.parent / "docs" / "cluster.md").read_text(), {}
+    for block in re.findall(r"```python\n(.*?)```", text, re.DOTALL):
+        if "__main__" not in block:
+            exec(compile(block, "cluster.md", "exec"), names)
+    assert names["found"].sizes["case"] == 32 and (names["found"]["error"].values == "").all()
+    assert names["found"]["books"].max() < 1e-6
+    assert names["world"].constraint_error().max() < 1e-9
+    (file,) = re.findall(r"```toml\n(.*?)```", text, re.DOTALL)
+    (tmp_path / "bars.toml").write_text(file)
+    asked = read_file(tmp_path / "bars.toml", lambda name, settings: scene(name, **settings))
+    assert asked["samples"] == 1024 and asked["model"].expressions["crank.length"] == "a"
+
+
 def test_readme_prints_what_it_says(capsys: pytest.CaptureFixture[str]) -> None:
     """The README's example gives the output below it; its imbalance is what rtol and atol of 1e-7 leave of 0.04 J."""
     text = (FOLDER.parent / "README.md").read_text()
