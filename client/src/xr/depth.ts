@@ -19,7 +19,8 @@ export const DEPTH_SENSING: XRDepthStateInit = {
 /** Does a session measure depths that scripts can read? Browsers throw where it was not granted. */
 function measures(session: XRSession): boolean {
   try {
-    return session.depthUsage === "cpu-optimized";
+    const isGranted = session.enabledFeatures?.includes("depth-sensing") ?? true;
+    return isGranted && session.depthUsage === "cpu-optimized";
   } catch {
     return false;
   }
