@@ -43,7 +43,7 @@ def _ahead(wanted: TurnRequest, world: World, why: str) -> TurnReply:
     points = Points([(point.body, point.at) for point in wanted.points])
     points.find(world.runner.bench)
     steps, until, start = max(1, round(SAMPLE / world.dt)), wall.monotonic() + MOST_WALL, world.time
-    horizon = float(np.clip(world.model.duration or np.inf, *HORIZON))
+    horizon = min(HORIZON, world.model.duration or HORIZON)
     world.paused = False
     places = [points.places(world.runner.bench)]
     while world.time < start + horizon and wall.monotonic() < until:
