@@ -256,13 +256,16 @@ def test_a_wrong_case_or_suite_is_told_in_a_short_line(
 
 def test_bench_prints_rows_or_json(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     """And ends with 1 where a row does not hold."""
-    rows = [{"links": 10, "ratio": 0.5, "holds": True}]
+    rows = [{"links": 10, "ratio": 0.5, "gap [m]": 1e-12, "holds": True}]
     monkeypatch.setattr("impulsar.bench.cost.run", lambda: rows)
     assert cli.main(["bench", "cost", "--json"]) == 0
     assert json.loads(capsys.readouterr().out) == {"cost": rows}
     rows[0]["holds"] = False
     assert cli.main(["bench", "cost"]) == 1
-    assert capsys.readouterr().out.splitlines() == ["links  ratio  holds", "   10    0.5     NO"]
+    assert capsys.readouterr().out.splitlines() == [
+        "links  ratio  gap [m]  holds",
+        "   10    0.5    1e-12     NO",
+    ]
 
 
 def test_a_process_of_a_command_looks_for_garbage_seldom_and_not_at_its_end() -> None:
