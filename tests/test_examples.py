@@ -151,6 +151,12 @@ def test_events_and_digits(run) -> None:
     assert names["certificate"].holds("position", 9.0) == pytest.approx(0.5)
 
 
+def test_fit_a_linkage(run) -> None:
+    """The curve is that of a linkage, so nothing of it need be missed."""
+    names = run("12")
+    assert names["fit"].before / names["fit"].size > 0.1 and names["fit"].error < 1e-6 and names["fit"].closed
+
+
 def test_the_page_of_runs_runs() -> None:
     """What docs/runs.md shows can be done as it stands there: samples where asked, events in order, a certificate."""
     text, names = (FOLDER.parent / "docs" / "runs.md").read_text(), {}

@@ -61,6 +61,7 @@ _MODULES = {
             "edits",
             "io",
             "measured",
+            "optimise",
             "render",
             "results",
             "scenes",
