@@ -7,7 +7,7 @@ import pytest
 
 import impulsar as im
 from impulsar.author.errors import ModelError
-from impulsar.optimise import Linkage, fit, fit_curve, identify, read_samples
+from impulsar.optimise import Linkage, fit, fit_curve, fit_function, fit_poses, identify, read_samples
 
 FOUR = {"O": (0.0, 0.0), "A": (0.05, 0.0866), "B": (0.28, 0.2), "C": (0.25, 0.0), "P": (0.2, 0.25)}
 HINGES = (("O", "ground", "crank"), ("A", "crank", "coupler"), ("B", "coupler", "rocker"), ("C", "ground", "rocker"))
@@ -142,3 +142,22 @@ def test_friction_and_inertia_of_a_pendulum_are_found_from_noisy_angles(tmp_path
     path.write_text("time,angle\n0.0,x\n")
     with pytest.raises(ModelError, match="expected a line of names"):
         read_samples(path)
+
+
+def test_a_function_poses_and_many_starts() -> None:
+    """The rocker's angles, two points of the coupler, and a pen far off are those of another four-bar again."""
+    angles = np.linspace(0, 4.0, 8)
+    true, start = planar(FOUR, HINGES, "coupler"), planar(moved(FOUR, 0.01), HINGES, "coupler")
+    rocker = Linkage(true, "O", "C.position").outcomes(angles)[:, 0]
+    found = fit_function(start, "O", "C", angles, rocker)
+    assert found.before > 0.01 and found.rms < 1e-3 * found.before
+    for model in (true, start):
+        model.probe("other", "coupler", at=("Ax", "By", 0))
+    of = [f"{probe}.position.{axis}" for probe in ("pen", "other") for axis in "xy"]
+    places = Linkage(true, "O", of).outcomes(angles).reshape(len(angles), 2, 2)
+    poses = fit_poses(start, ("pen", "other"), places, "O", angles)
+    assert poses.before > 0.01 and poses.rms < 1e-3 * poses.before
+    far = planar({**FOUR, "P": (0.6, -0.3)}, HINGES, "coupler", Px=(-1.0, 1.0), Py=(-1.0, 1.0))
+    pen = Linkage(true, "O", PEN).outcomes(angles)
+    again = fit_curve(far, "pen", pen, "O", at=angles, to=("Px", "Py"), starts=20)
+    assert again.values == {"Px": pytest.approx(0.2, abs=1e-9), "Py": pytest.approx(0.25, abs=1e-9)}
