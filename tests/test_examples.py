@@ -161,6 +161,12 @@ def test_sweep(run, tmp_path: Path) -> None:
     assert (tmp_path / "swing.zarr" / found.attrs["key"]).is_dir()
 
 
+def test_fit_a_linkage(run) -> None:
+    """The curve is that of a linkage, so nothing of it need be missed."""
+    names = run("13")
+    assert names["fit"].before / names["fit"].size > 0.1 and names["fit"].error < 1e-6 and names["fit"].closed
+
+
 def test_the_page_of_runs_runs() -> None:
     """What docs/runs.md shows can be done as it stands there: samples where asked, events in order, a certificate."""
     text, names = (FOLDER.parent / "docs" / "runs.md").read_text(), {}

@@ -65,6 +65,7 @@ _MODULES = {
             "edits",
             "io",
             "measured",
+            "optimise",
             "render",
             "results",
             "scale",

@@ -69,10 +69,24 @@ class Trajectory:
 
 
 class Linear:
-    """Derivatives of outcomes along a trajectory with respect to causes."""
+    """Derivatives of outcomes along a trajectory with respect to causes.
+
+    before: another one of the same world, outcomes and causes, whose ways are known; only elements of the causes and
+    the state may have changed since.
+    """
+
+    rows: list[int]  # of the state, that count
+    ways: list[Way]
+    views: list[Traced]
 
     def __init__(
-        self, world: "World", steps: int, samples: Sequence[int], outcomes: Sequence[Outcome], causes: Sequence[Cause]
+        self,
+        world: "World",
+        steps: int,
+        samples: Sequence[int],
+        outcomes: Sequence[Outcome],
+        causes: Sequence[Cause],
+        before: "Linear | None" = None,
     ):
         self.world, self.outcomes, self.causes = world, list(outcomes), list(causes)
         self.path = Trajectory(world, steps)
@@ -86,13 +100,16 @@ class Linear:
                 self.followed.setdefault(name[1], set()).add(part)
         self._state = world.state.numpy()  # a view
         self._kept: tuple[int, dict[int, list[tuple[int, np.ndarray]]]] = (-1, {})
-        self._sort_steps()
-        self._sort_samples()
+        self._sort_steps(before)
+        self._sort_samples(before)
         self._choose_rows()
+        if before is not None and before.rows == self.rows:
+            for way, known in zip(self.ways, before.ways, strict=False):
+                way.adjoint = known.adjoint
 
     # ways -----------------------------------------------------------------------------------------
 
-    def _sort_steps(self) -> None:
+    def _sort_steps(self, before: "Linear | None") -> None:
         """Trace steps until each of them goes one of the ways that are known."""
         states = self.path.states[:-1]
         runner = self.world.runner
@@ -103,7 +120,8 @@ class Linear:
                 self._refuse_events(step)
             return Way(found)
 
-        self.ways, self.which = self._sorted(states, trace, lambda way: (way.step.graph, way.step.guards))
+        known = [] if before is None else [Way(way.step) for way in before.ways]
+        self.ways, self.which = self._sorted(states, trace, lambda way: (way.step.graph, way.step.guards), known)
 
     def _refuse_events(self, step: int) -> None:
         time = self.world.time + step * self.world.runner.h
@@ -113,18 +131,24 @@ class Linear:
             "take such a change as a whole"
         )
 
-    def _sort_samples(self) -> None:
+    def _sort_samples(self, before: "Linear | None") -> None:
         states = self.path.states[self.samples]
 
         def trace(step: int, world: int) -> Traced:
             return trace_outcomes(self.world, self.outcomes, world, self.followed)
 
-        self.views, self.seen = self._sorted(states, trace, lambda view: (view.graph, view.guards))
+        known = [] if before is None else before.views
+        self.views, self.seen = self._sorted(states, trace, lambda view: (view.graph, view.guards), known)
 
-    def _sorted(self, states: np.ndarray, trace: Any, of: Any) -> tuple[list[Any], np.ndarray]:
-        """Ways, and which of them it is at each state [step, world]."""
+    def _sorted(self, states: np.ndarray, trace: Any, of: Any, known: list[Any]) -> tuple[list[Any], np.ndarray]:
+        """Ways, those that are known first, and which of them it is at each state [step, world]."""
         which = np.full((len(states), self.worlds), -1)
-        ways: list[Any] = []
+        ways = list(known)
+        for k, way in enumerate(ways):
+            left = np.argwhere(which < 0)
+            graph, guards = of(way)
+            same = self._held(graph, guards, states, left)
+            which[left[same, 0], left[same, 1]] = k
         kept = self._state.copy()
         try:
             while (which < 0).any():
@@ -278,7 +302,9 @@ class Linear:
             operations = way.step.operations
             by_arrays = PER_NUMBER * operations * (1 + n) * int((self.which == k).sum())
             if 3 * operations <= LARGEST and by_arrays > 3 * operations * PER_OPERATION / max(passes, 1):
-                chosen[k] = Adjoint(way.step, self.rows, parameters)
+                way.adjoint = way.adjoint or Adjoint(way.step, self.rows, parameters)
+            if way.adjoint is not None:
+                chosen[k] = way.adjoint
         read = sorted({row for adjoint in chosen.values() for row in adjoint.read})
         needed = {name for adjoint in chosen.values() for name in adjoint.inputs if name[0] == PARAMETER}
         self.places = Places(read, sorted(needed | set(parameters), key=str), self.rows)

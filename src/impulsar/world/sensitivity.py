@@ -76,6 +76,16 @@ def linearise(
     world: "World", of: str | Sequence[str], to: str | Sequence[str], duration: float, every: float | None
 ) -> tuple[Linear, list[int]]:
     """A trajectory with what derivatives of it need, and the steps after which it is sampled."""
+    steps, samples = samples_of(world, duration, every)
+    given = (to,) if isinstance(to, str) else tuple(to)
+    if not given:
+        raise ModelError("sensitivity: to is empty, expected texts such as 'arm.mass'")
+    causes: list[Cause] = [find_cause(world, path) for path in given]
+    return Linear(world, steps, samples, find_outcomes(world, of), causes), samples
+
+
+def samples_of(world: "World", duration: float, every: float | None) -> tuple[int, list[int]]:
+    """How many steps a duration [s] is, and after which it is sampled; refuses a world that cannot be followed."""
     _refuse(world)
     steps = round(positive("sensitivity", "duration", duration, "s") / world.dt)
     if steps < 1:
@@ -84,11 +94,7 @@ def linearise(
     if every is not None:
         part = max(1, round(positive("sensitivity", "every", every, "s") / world.dt))
         samples = sorted({*range(0, steps + 1, part), steps})
-    given = (to,) if isinstance(to, str) else tuple(to)
-    if not given:
-        raise ModelError("sensitivity: to is empty, expected texts such as 'arm.mass'")
-    causes: list[Cause] = [find_cause(world, path) for path in given]
-    return Linear(world, steps, samples, find_outcomes(world, of), causes), samples
+    return steps, samples
 
 
 def _refuse(world: "World") -> None:
