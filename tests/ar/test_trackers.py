@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from impulsar.ar.eye import Eye
 from impulsar.ar.markers import single
 from impulsar.ar.patterns import Marker
 from impulsar.ar.status import Told
@@ -37,7 +38,7 @@ from impulsar.ar.trackers.osc import ADDRESS, Osc, read_messages, write_message
 from impulsar.ar.trackers.pushed import Pointer
 from impulsar.ar.trackers.recorded import Recorder, Replay, read_tips
 from impulsar.ar.trackers.simulator import HOME, Fault, SimulatedArm
-from impulsar.ar.trackers.wand import MarkerWand
+from impulsar.ar.trackers.wand import COVERED, MarkerWand
 from impulsar.author.errors import FileError, ModelError
 from impulsar.plugins import PluginWarning, Registry
 from impulsar.validate.marker_cases import LENS, facing
@@ -601,6 +602,44 @@ def test_wand_in_the_room():
     assert tracker.status.state == "ended"
 
 
+def test_wand_seen_by_the_eye():
+    """Room, wand and its button in one picture: the tip is in the room's frame, a covered button is down, and a wand
+    that is found again holds nothing until its button was covered anew."""
+    pytest.importorskip("cv2")
+    room, p_MS = Marker(1, 0.06), np.array([0.0, -0.06, 0.01])
+    place, beside = np.eye(4), np.eye(4)
+    place[:3, 3], beside[:3, 3] = (0.1, 0.02, 0.03), (0.1, 0.08, 0.03)
+
+    def sheets(t):
+        wand = [] if 1.3 < t < 1.7 else [printed(Marker(4, 0.04), place)]
+        button = [] if 0.4 < t < 0.8 or t > 1.0 else [printed(Marker(5, 0.03), beside)]
+        return [printed(room), *wand, *button]
+
+    view = facing((0.03, 0.02, 0.45), 0.3, 0.2)
+    camera = SyntheticCamera(Renderer(LENS), sheets, lambda t: view, 20.0, pace=False)
+    eye, tracker, told = Eye(camera, single(room)), open_tracker("wand:4,40,0,-60,10"), []
+    tracker.watch = lambda status: told.append((status.state, status.why))
+    tracker.look_through(eye)
+    down, up = [], []
+    for _ in range(40):
+        sight = eye.look()
+        for action in eye._watch:
+            action(sight)
+        for tip in tracker.poll():
+            t = tip.time - camera._began
+            (down if tip.buttons[0] else up).append(t)
+            assert np.linalg.norm(tip.position - (place[:3, 3] + p_MS)) < 0.5e-3
+    assert [state for state, _ in told] == ["ok", "lost", "ok"] and "marker 4 is not in the picture" in told[1][1]
+    assert all(0.4 + COVERED < t < 0.8 or 1.0 + COVERED < t < 1.31 or t > 1.7 + COVERED for t in down)
+    assert any(0.6 < t < 0.8 for t in down) and any(1.2 < t < 1.31 for t in down)
+    assert any(0.8 < t < 1.0 for t in up) and any(1.7 < t < 1.8 for t in up)
+    with pytest.raises(ModelError, match="4 and 5 are its own and its button"):
+        open_tracker("wand:4").look_through(Eye(camera, single(Marker(5, 0.06))))
+    eye.camera.close()
+    tracker.poll()
+    assert tracker.status.state == "ended"
+
+
 def test_collimated():
     """Tips in the world: X_WT on position and attitude."""
     X_WT = np.eye(4)
@@ -621,6 +660,8 @@ def test_trackers_by_name():
         ("arn:x", "did you mean 'arm'"),
         ("arm:", "name its port"),
         ("osc:x", "expected a UDP port"),
+        ("wand:stick", "expected wand:NUMBER"),
+        ("wand:3,40,0,0", "expected wand:NUMBER"),
         ("file:/none.jsonl", "cannot be read"),
     ):
         with pytest.raises(ModelError, match=told):

@@ -48,8 +48,8 @@ def test_a_rollout_says_what_it_is_given() -> None:
 
 @pytest.mark.study
 def test_gradients_flow_in_torch() -> None:
-    """Σ y² back through the engine's adjoint; torch is not among the tools of this project: pip install torch."""
-    import torch
+    """Σ y² back through the engine's adjoint; torch is not among the tools of this project."""
+    torch = pytest.importorskip("torch", reason="PyTorch is not installed: pip install torch")
 
     from impulsar.bridges.torch import roll
 
@@ -63,8 +63,8 @@ def test_gradients_flow_in_torch() -> None:
 
 @pytest.mark.study
 def test_gradients_flow_in_jax() -> None:
-    """The same, jitted; jax is not among the tools of this project: pip install jax."""
-    import jax
+    """The same, jitted; jax is not among the tools of this project."""
+    jax = pytest.importorskip("jax", reason="JAX is not installed: pip install jax")
 
     from impulsar.bridges.jax import function_of
 

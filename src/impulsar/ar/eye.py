@@ -5,14 +5,14 @@ fits however late both are.
 """
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from ..author.errors import ModelError
 from .camera import Camera, Frame
-from .markers import Follower, MarkerFinder, Target
+from .markers import Follower, MarkerFinder, Sighting, Target
 from .status import Status
 
 PAUSE = 0.002  # between two looks for a new picture [s]
@@ -24,6 +24,7 @@ class Sight:
 
     frame: Frame
     X_KR: np.ndarray | None
+    found: Sequence[Sighting] = ()  # all markers of the picture, the room's and others
 
 
 class Eye:
@@ -35,6 +36,7 @@ class Eye:
         self.camera, self.lens = camera, camera.intrinsics
         self.follower = Follower(target)
         self._finder = MarkerFinder(self.lens, dictionary, gamma=gamma)
+        self.wanted = set(target.corners)  # numbers of markers that a picture is searched for until they are found
         self._watch: list[Callable[[Sight], None]] = []
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="impulsar eye", daemon=True)
@@ -67,8 +69,8 @@ class Eye:
         frame = self.camera.read()
         if frame is None:
             return None
-        seen = self.follower.update(frame.time, self._finder.find(frame.grey, self.follower.target.corners))
-        self.newest = Sight(frame, seen.X_KM)
+        found = self._finder.find(frame.grey, self.wanted)
+        self.newest = Sight(frame, self.follower.update(frame.time, found).X_KM, found)
         return self.newest
 
     def _run(self) -> None:

@@ -30,6 +30,7 @@ from .show import PageCamera, Place, Show
 from .synthetic import Renderer, SyntheticCamera, printed
 from .trackers import Tracker, open_tracker
 from .trackers.phone import Phone
+from .trackers.wand import EyeWand
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -97,6 +98,8 @@ def serve(args: argparse.Namespace, make_model: Callable[[], Model]) -> int:
     gamma = args.gamma if args.gamma is not None else 1.0 if is_computed else WEBCAM_GAMMA
     camera = open_camera(args.camera, args.lens, marker)
     eye = Eye(camera, single(marker), args.dictionary, _positive("--gamma", gamma))
+    if isinstance(tracker, EyeWand):
+        tracker.look_through(eye)
 
     things = [] if args.obstacles is None else load_obstacles(args.obstacles)
     cubes = [] if args.cube is None else [_cube(_point("--cube", args.cube), 1e-3 * args.cube_size)]

@@ -150,6 +150,13 @@ def _phone(where: str) -> Tracker:
     return open_phone(where)
 
 
+def _wand(where: str) -> Tracker:
+    """A stick with marker NUMBER[,MM[,X,Y,Z]], seen by the session's own camera; its button is the next marker."""
+    from .wand import open_wand
+
+    return open_wand(where)
+
+
 def check_tracker(name: str, thing: Any) -> Opener:
     """A function of a text, or TypeError."""
     if not callable(thing):
@@ -159,7 +166,7 @@ def check_tracker(name: str, thing: Any) -> Opener:
 
 TRACKERS: Registry[Opener] = Registry(
     "impulsar.trackers",
-    {"arm": _arm, "osc": _osc, "file": _file, "spacemouse": _spacemouse, "phone": _phone},
+    {"arm": _arm, "osc": _osc, "file": _file, "spacemouse": _spacemouse, "phone": _phone, "wand": _wand},
     check_tracker,
 )
 
