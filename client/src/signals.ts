@@ -14,6 +14,7 @@ import {
 import type { Pick, Store } from "./store";
 import { tellError } from "./toasts";
 
+const ANOTHER = 500; // by when a scene that replaces one has come [ms]
 const MOST = 64;
 
 /** A quantity of a part: its title and the signals it is made of. */
@@ -271,6 +272,7 @@ export class Signals {
     const said = JSON.stringify([names, points]);
     if (said === this.asked) return;
     this.asked = said;
+    const scene = this.store.scene;
     const columns = new Map<string, [number, number]>();
     let column = names.length;
     for (const [user, own] of this.wantedPoints) {
@@ -286,7 +288,9 @@ export class Signals {
       },
       (error) => {
         this.asked = "";
-        tellError(error);
+        setTimeout(() => {
+          if (this.store.scene === scene) tellError(error); // else another took its place meanwhile: it is asked anew
+        }, ANOTHER);
       },
     );
   }
