@@ -157,7 +157,7 @@ def test_the_empty_scene_is_where_one_begins(page: Studio) -> None:
     """It is stopped, can be run, and saved; the grid has numbers. The menu leads there, too."""
     new_scene(page)
     assert page.get("scene")["bodies"] == []
-    assert page.get("label", "grid u0") == "0"
+    page.until("() => impulsar.label('grid u0') === '0'")  # with the next picture
     page.run()
     page.until("() => impulsar.frame().time > 0.05")
     page.pause()
