@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..author.checks import show
-from ..author.errors import ModelError
+from ..author.errors import FileError, ModelError
 from ..author.events import Event
 from ..author.model import Model
 from ..author.names import closest
@@ -101,6 +101,8 @@ def read_file(path: Path, scene: Callable[[str, dict[str, Any]], Model]) -> dict
         data = tomllib.loads(path.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ModelError(f"'{path}': is no TOML file: {error}") from error
+    except OSError as error:
+        raise FileError(f"'{path}': cannot be read: {error.strerror}; check the name") from error
     for name in data:
         if name not in TABLES:
             raise ModelError(f"'{path}': no table [{name}]; {closest(name, TABLES)}")
