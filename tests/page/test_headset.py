@@ -114,15 +114,19 @@ def test_select_takes_hold_and_the_mechanism_follows(placed: Headset) -> None:
     assert studio.get("percent") < 1.0
 
 
-SHARE = """() => { // of the pixels of each eye's halves that something is drawn on: left eye's left half first
+SHARE = """async () => { // of the pixels of each eye's halves that something is drawn on: left eye's left half first
   const canvas = document.querySelector("canvas#canvas"), pad = document.createElement("canvas");
   [pad.width, pad.height] = [canvas.width, canvas.height];
-  const pen = pad.getContext("2d");
-  pen.drawImage(canvas, 0, 0);
-  const { data } = pen.getImageData(0, 0, pad.width, pad.height);
+  const pen = pad.getContext("2d", { willReadFrequently: true });
   const found = [0, 0, 0, 0];
-  for (let k = 0; k < pad.width * pad.height; k++) {
-    found[Math.floor((4 * (k % pad.width)) / pad.width)] += data[4 * k + 3] > 0;
+  for (let picture = 0; picture < 600 && !found.some((count) => count > 0); picture++) { // empty while the page rests
+    await new Promise(requestAnimationFrame);
+    pen.clearRect(0, 0, pad.width, pad.height);
+    pen.drawImage(canvas, 0, 0);
+    const { data } = pen.getImageData(0, 0, pad.width, pad.height);
+    for (let k = 0; k < pad.width * pad.height; k++) {
+      found[Math.floor((4 * (k % pad.width)) / pad.width)] += data[4 * k + 3] > 0;
+    }
   }
   return found;
 }"""
