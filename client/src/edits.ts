@@ -290,6 +290,7 @@ export interface CouplingOptions {
   group_a?: string | null;
   group_b?: string | null;
   belt?: Real | null;
+  offset?: Real;
 }
 
 export interface MaterialOptions {

@@ -316,8 +316,6 @@ export interface Books {
 
 /**
  * What the scene will fill in its first seconds, found by a copy that runs ahead: for the first picture.
- *
- * `follow`: a body of a mechanism that leaves its place, which the picture had better follow.
  */
 export interface Sweep {
   topology: number;
