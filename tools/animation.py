@@ -1,5 +1,6 @@
 """Animations, into docs/images: studio.webp, a turn of Jansen's leg and a swing of Peaucellier's linkage, for the
-README; minibaja.webp, a car that drives over a curb. Names of files as arguments choose among them.
+README; minibaja.webp, a car that drives over a curb; gps-drive.webp, one that drives into a street of houses, with its
+satellites. Names of files as arguments choose among them.
 
 Drives the page as the browser tests do, in the same software-rendered Chromium: every picture is sought on the
 timeline, so that the animation is even however fast the machine is.
@@ -17,7 +18,7 @@ from playwright.sync_api import Page, sync_playwright
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tests"))
 
-from page.browser import FLAGS, Server, Studio, find_chromium  # noqa: E402
+from page.browser import FLAGS, GUIDED, Server, Studio, find_chromium  # noqa: E402
 
 IMAGES = ROOT / "docs" / "images"
 MOST = 1_000_000  # bytes
@@ -27,6 +28,8 @@ SHOWN = (("jansen-leg", 2 * math.pi / 3, True), ("peaucellier", 2 * math.pi, Fal
 PICTURES = 26  # of each
 CURB = ("minibaja", "--set", "road=curb", "--set", "speed=3", "--set", "torque=60")
 DRIVEN = (0.9, 2.4, 31)  # from, to [s], pictures
+STREET = (8.0, 30.0, 34)
+FARTHER = 27  # turns of the wheel from the car, so that houses are seen
 BETWEEN = 80  # [ms]
 
 
@@ -79,9 +82,25 @@ def curb(studio: Studio) -> list[Image.Image]:
     return [sought(studio, start + (end - start) * k / (count - 1)) for k in range(count)]
 
 
+def street(studio: Studio) -> list[Image.Image]:
+    """The car from open ground into the street, followed, its receiver's sky in the corner."""
+    start, end, count = STREET
+    studio.run()
+    studio.ask("() => { document.querySelector('#hint').style.visibility = 'hidden'; }")
+    studio.until("(end) => impulsar.frame().time > end", end, patience=300)
+    studio.pause()
+    studio.page.click("button:text('Iso')")
+    for _ in range(FARTHER):
+        studio.page.mouse.move(SIZE["width"] / 3, SIZE["height"] / 3)
+        studio.page.mouse.wheel(0, 200)
+        studio.settle()
+    return [sought(studio, start + (end - start) * k / (count - 1)) for k in range(count)]
+
+
 ANIMATIONS: dict[str, tuple[tuple[str, ...], Callable[[Studio], list[Image.Image]]]] = {
     "studio.webp": ((SHOWN[0][0],), mechanisms),
     "minibaja.webp": (CURB, curb),
+    "gps-drive.webp": (("gps-drive",), street),
 }
 
 
@@ -92,7 +111,9 @@ def make(name: str) -> None:
     try:
         with sync_playwright() as playwright:
             browser = playwright.chromium.launch(executable_path=find_chromium(), args=FLAGS)
-            save(name, film(Studio(browser.new_context(viewport=SIZE).new_page()).open(server.link)))
+            context = browser.new_context(viewport=SIZE)
+            context.add_init_script(GUIDED)
+            save(name, film(Studio(context.new_page()).open(server.link)))
             browser.close()
     finally:
         server.stop()

@@ -23,10 +23,11 @@ FLAGS = [
     "--hide-scrollbars",
 ]
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
-SEASONED = """
-localStorage.setItem("impulsar.guide", '"done"'); // no first minute
+GUIDED = """localStorage.setItem("impulsar.guide", '"done"');"""  # no first minute; before the page's own script
+SEASONED = f"""
+{GUIDED}
 localStorage.setItem("impulsar.rest", "4"); // few pictures: software draws them, on the cores that do all else
-"""  # in the storage of who has been here before; to be run before the page's own script
+"""
 PATIENCE = 30.0  # [s], on a loaded machine with two cores
 
 

@@ -18,11 +18,12 @@ def test_a_distance_and_an_angle_by_clicks(studio: Studio) -> None:
     # a pin, which joints O and A have on the crank, is the middle of its mark
     ends = {joint["name"]: joint for joint in studio.get("scene")["joints"]}
     places = {"O": ("crank", ends["O"]["p_CM"]), "A": ("crank", ends["A"]["p_PF"]), "C": ("rocker", ends["C"]["p_CM"])}
-    pixels = {name: studio.get("pixel", *place) for name, place in places.items()}
 
     def click(*names: str) -> None:
         for k, name in enumerate(names, 1):
-            studio.page.mouse.click(pixels[name]["x"], pixels[name]["y"])
+            studio.settle()
+            pixel = studio.get("pixel", *places[name])
+            studio.page.mouse.click(pixel["x"], pixel["y"])
             if k < len(names):
                 studio.until("(k) => document.querySelectorAll('#labels .drawn').length === k", k)
 
