@@ -13,7 +13,7 @@ from impulsar.author.cams import Lift
 from impulsar.io import model_from_json as load
 from impulsar.io import model_to_json
 
-from .browser import Server, Studio
+from .browser import Studio
 from .test_build import CLOSE, Counted, draw_four_bar, joint_places, saved
 
 BAR = ("link 1", "link 2", "link 3")
@@ -383,9 +383,9 @@ def test_a_cam_by_keyboard(page: Studio) -> None:
     np.testing.assert_allclose(shaft.p_PF, (0.1, 0, 0.05), atol=CLOSE)
 
 
-def test_the_hint_has_one_line_beside_wide_pictures(server: Server, open_page: Callable[..., Studio]) -> None:
+def test_the_hint_has_one_line_beside_wide_pictures(open_scene: Callable[..., Studio]) -> None:
     """At 1200 px it is as high as one field, whatever the tool, and nothing of it is outside."""
-    studio = open_page(server.link, viewport={"width": 1200, "height": 760})
+    studio = open_scene(viewport={"width": 1200, "height": 760})
     for tool in ("grab", "force", "link", "body", "joint", "spring"):
         studio.tool(tool)
         box, fields = studio.ask(
@@ -400,9 +400,9 @@ def test_the_hint_has_one_line_beside_wide_pictures(server: Server, open_page: C
         assert all(box[0] < left and right < box[1] for left, right, _ in fields), tool
 
 
-def test_phones_choose_kinds_of_joints(server: Server, open_page: Callable[..., Studio]) -> None:
+def test_phones_choose_kinds_of_joints(open_scene: Callable[..., Studio]) -> None:
     size = {"width": 390, "height": 800}
-    studio = open_page(server.link, viewport=size, has_touch=True, is_mobile=True)
+    studio = open_scene(viewport=size, has_touch=True, is_mobile=True)
     studio.tool("joint")
     kinds = studio.page.locator("#hint select[aria-label*=revolute]")
     assert kinds.is_visible()
