@@ -92,7 +92,6 @@ def test_forces_are_drawn_as_the_session_has_them(studio: Studio) -> None:
     studio.until("() => impulsar.arrows('reactions').length === 0")
 
 
-@pytest.mark.scene("slider-crank")
 def test_pins_are_those_of_the_scene_that_is_there(open_scene: Callable[..., Studio]) -> None:
     """Motors are drawn before the mechanism is: after a scene of 3 m, pins of one of 0.5 m were as thick as of that."""
     studio = open_scene("n-four-bar")
@@ -103,6 +102,7 @@ def test_pins_are_those_of_the_scene_that_is_there(open_scene: Callable[..., Stu
     assert studio.get("view")["pin"] == pytest.approx(0.016 * size)
 
 
+@pytest.mark.scene("slider-crank")
 def test_onion_skin_and_hidden_parts(studio: Studio) -> None:
     studio.page.click("#show-button")
     studio.page.click("text=Onion skin")
