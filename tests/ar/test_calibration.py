@@ -23,7 +23,7 @@ from impulsar.validate.digitizer_cases import (
     CENTRE,
     CORNER,
     DRAWS,
-    _attitudes,
+    attitudes_at,
     calibrated,
     draws,
     first_axis_frame,
@@ -192,7 +192,7 @@ def test_touches_of_one_point_help_and_do_not_suffice():
     true = first_axis_frame(with_errors(random, 1_000_000))
     place = np.tile([0.3, 0.1, 0.1], (60, 1))
     other = np.tile([-0.2, 0.3, 0.4], (60, 1))
-    points = [Touches(true.angles(true.encode(_attitudes(random, true, at)))) for at in (place, other)]
+    points = [Touches(true.angles(true.encode(attitudes_at(random, true, at)))) for at in (place, other)]
     with pytest.raises(ModelError, match="no known distance, so the scale is open"):
         self_calibrate(EXAMPLE, points)
     start = replace(EXAMPLE, counts=true.counts)
