@@ -79,7 +79,7 @@ def test_scenes_have_the_digits_that_are_claimed(name) -> None:
     assert (10.0 ** -certificate.digits("books").values[1:] * scale >= np.maximum.accumulate(books)[1:]).all()
 
 
-@pytest.mark.slow
+@pytest.mark.study
 def test_chaos_is_told() -> None:
     """Ten pendula from 30°: positions have six digits to a time and none after it, and the books hold throughout.
 

@@ -186,7 +186,7 @@ print("all holds")
 """
 
 
-@pytest.mark.slow
+@pytest.mark.study
 def test_a_force_element_takes_four_files(tmp_path: Path) -> None:
     """Quadratic damping v = v0 / (1 + c v0 t / m): motion, books, order, edits, undo, batches, files, journal, page."""
     assert len(EDITS) <= 4

@@ -251,7 +251,13 @@ def test_work_order_is_a_slope() -> None:
     assert work_order(Curve("", "", "", "", points), 1e-12) == pytest.approx(-5.0)
 
 
-@pytest.mark.parametrize("problem", PROBLEMS, ids=lambda problem: problem.name)
+@pytest.mark.parametrize(
+    "problem",
+    [
+        pytest.param(own, id=own.name, marks=[pytest.mark.study] if own.name == "cross-lift" else [])  # 12 s each
+        for own in PROBLEMS
+    ],
+)
 @pytest.mark.parametrize("peer", peers.PEERS)
 def test_peers_have_the_same_motion(peer: str, problem) -> None:
     """Every peer's best integrator comes as near to the reference as its order says at two settings: within 1e-4 m,

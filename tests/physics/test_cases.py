@@ -5,11 +5,16 @@ import pytest
 from impulsar.validate import cases, every_case, run_case
 from impulsar.validate.direct_cases import vibration_lost
 
-QUICK = [case for case in cases().values() if not case.slow]
+LONG = ("method-order", "table1", "table1-fewer")  # 15 s and more: studies
+QUICK = [
+    pytest.param(case, id=case.name, marks=[pytest.mark.study] if case.name in LONG else [])
+    for case in cases().values()
+    if not case.slow
+]
 ON_HOST = {"table1", "table1-fewer", "one-trajectory", "trajectory-order", "simmc-floor-order"}
 
 
-@pytest.mark.parametrize("case", QUICK, ids=lambda case: case.name)
+@pytest.mark.parametrize("case", QUICK)
 def test_case_holds(case, device):
     if device != "cpu" and case.name in ON_HOST:
         pytest.skip("measured on the host; its figure is no GPU's")
