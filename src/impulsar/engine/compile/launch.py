@@ -263,7 +263,7 @@ class CompiledLaunch:
     def _add_variant(self, world: int) -> None:
         """The way that the step takes from the present state of a world."""
         try:
-            step = trace_step(self.method, self.system, self.state, self.work, world)
+            step = trace_step(self.method, self.system, self.state, self.work, world, keep_loops=True)
             if step.operations > LARGEST:
                 raise Untraceable(f"a step of {step.operations} operations is too long to be compiled in one piece")
         except Untraceable as error:
@@ -278,7 +278,8 @@ class CompiledLaunch:
 
     def _call_all(self) -> None:
         """Pack the calls that take all worlds: drivers, and what they are given but for the number of steps."""
-        self._done, self._used = np.zeros(self.worlds, np.int64), np.zeros((len(self.variants), self.worlds), np.int64)
+        self._done = np.zeros(self.worlds, np.int64)
+        self._used = np.zeros((len(self.variants) + 2, self.worlds), np.int64)
         self._tallies = [variant.step.tally for variant in self.variants]
         self._calls, self._packed = [], list(self._parameter_places())
         for width, first, end in self._shares():

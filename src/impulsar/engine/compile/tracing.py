@@ -19,10 +19,13 @@ from typing import Any
 import warp as wp
 
 from .graph import Scalar, Untraceable
+from .loops import Rounds, pick, saves
 from .shim import SHIM, type_of
 from .symbols import copied
 
 COPY, DIVIDE, REMAINDER, QUOTIENT = "__copied__", "__divided__", "__remainder__", "__quotient__"
+ROUNDS, PICKED, SAVES, UNTRACED = "__rounds__", "__pick__", "__saves__", "__untraceable__"  # see `loops`
+OPERATIONS = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!="}
 ORIGIN = "impulsar traced: "  # before the name of a function's file in tracebacks
 
 
@@ -77,6 +80,78 @@ class Rewriter(ast.NodeTransformer):
         return node
 
 
+class Keeper(ast.NodeTransformer):
+    """Loops, and small branches in them, in words that can keep them: see `loops`."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def visit_While(self, node: ast.While) -> Any:
+        self.generic_visit(node)
+        tests = _comparisons(node.test)
+        inside = [one for part in node.body for one in ast.walk(part)]
+        if not tests or any(isinstance(one, ast.Break | ast.Continue | ast.Return) for one in inside):
+            return node
+        counters = {one.target.id for one in inside if isinstance(one, ast.For) and isinstance(one.target, ast.Name)}
+        stored = {one.id for one in inside if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)}
+        names = sorted(name for name in stored - counters if not name.startswith("__"))
+        self.count += 1
+        rounds = f"__rounds{self.count}"
+        listed = "".join(f"{name}, " for name in names)
+        given = ", ".join(f"({op!r}, {ast.unparse(a)}, {ast.unparse(b)})" for op, a, b in tests)
+        text = f"""
+{rounds} = {ROUNDS}({names!r}, locals())
+while {rounds}.again():
+    [{listed}] = {rounds}.enter()
+    try:
+        if not {rounds}.goes({given}): break
+    except RuntimeError:
+        {rounds}.fail()
+    {rounds}.leave(locals())
+[{listed}] = {rounds}.end()
+"""
+        made = ast.parse(text).body
+        loop = made[1]
+        assert isinstance(loop, ast.While) and isinstance(loop.body[1], ast.Try)
+        attempt, leaving = loop.body[1], loop.body[2]
+        attempt.body += [*node.body, leaving]
+        loop.body.remove(leaving)
+        attempt.handlers[0].type = ast.Name(UNTRACED, ast.Load())
+        own = {id(one) for one in inside}
+        for part in (part for one in made for part in ast.walk(one)):
+            if id(part) not in own:
+                ast.copy_location(part, node)
+        return made
+
+    def visit_If(self, node: ast.If) -> Any:
+        self.generic_visit(node)
+        tests = _comparisons(node.test)
+        if len(tests) != 1 or node.orelse:
+            return node
+        (op, a, b) = tests[0]
+        if op == "!=" and isinstance(b, ast.Name) and b.id == "ZERO":
+            node.test = _call(SAVES, a, b)
+            return node
+        (one, *others) = node.body
+        if others or not isinstance(one, ast.Assign) or not isinstance(one.targets[0], ast.Name):
+            return node
+        new = ast.parse(f"lambda: {ast.unparse(one.value)}", mode="eval").body
+        old = ast.Name(one.targets[0].id, ast.Load())
+        choice = _call(PICKED, ast.Constant(op), a, b, new, old)
+        return ast.copy_location(ast.Assign(one.targets, choice), one)
+
+
+def _comparisons(test: ast.expr) -> list[tuple[str, ast.expr, ast.expr]]:
+    """A condition as comparisons that must all hold; none where it is not made of such."""
+    parts = test.values if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And) else [test]
+    found = []
+    for part in parts:
+        if not isinstance(part, ast.Compare) or len(part.ops) != 1 or type(part.ops[0]) not in OPERATIONS:
+            return []
+        found.append((OPERATIONS[type(part.ops[0])], part.left, part.comparators[0]))
+    return found
+
+
 def _call(name: str, *args: ast.expr) -> ast.expr:
     return ast.Call(ast.Name(name, ast.Load()), list(args), [])
 
@@ -122,6 +197,9 @@ def stand_in(function: Any) -> Callable[[Callable], Callable]:
     return keep
 
 
+KEPT: set[Any] = set()  # functions of the engine whose loops may be kept, by their Python
+
+
 def traced(function: Any) -> Callable:
     """A Warp function that takes symbols."""
     return REPLACED.get(function.func) or translated(function.func)
@@ -136,6 +214,8 @@ def translated(original: Callable) -> Callable:
     assert isinstance(definition, ast.FunctionDef)
     own = _written_parameters(definition)
     definition.decorator_list, definition.returns = [], None
+    if original in KEPT:
+        Keeper().visit(definition)
     Rewriter().visit(definition)
     for arg in definition.args.args:
         arg.annotation = None
@@ -144,6 +224,7 @@ def translated(original: Callable) -> Callable:
     ast.fix_missing_locations(tree)
     ast.increment_lineno(tree, first - 1)
     space: dict[str, Any] = {COPY: copied, DIVIDE: divided, REMAINDER: remainder, QUOTIENT: quotient}
+    space |= {ROUNDS: Rounds, PICKED: pick, SAVES: saves, UNTRACED: Untraceable}
     exec(compile(tree, ORIGIN + original.__module__, "exec"), space)
     made = space[definition.name]
     given = original.__globals__
