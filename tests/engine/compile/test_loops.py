@@ -14,7 +14,7 @@ from impulsar.engine.compile.paths import Tree
 from impulsar.engine.compile.reports import Tally
 from impulsar.engine.compile.step import STATE, TracedStep
 from impulsar.engine.compile.tangent import jacobians
-from impulsar.engine.compile.tracing import KEPT, Table, traced
+from impulsar.engine.compile.tracing import Table, keep_loops_of, traced
 
 from .test_emit import run
 
@@ -59,7 +59,7 @@ def indexed(a: f64, b: wp.array2d(dtype=f64), w: int):
     return b[2, w]
 
 
-KEPT.update(function.func for function in (root, nested, indexed))
+keep_loops_of(root, nested, indexed)
 
 
 class Arrays:

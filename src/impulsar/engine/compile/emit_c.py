@@ -4,7 +4,8 @@ The text is C99 but for vector types, which gcc and clang have. Two functions:
 
     step(s, p, going)   one step of the worlds in a register, of those that are going: s[row] is read and written, p[k]
                         are parameters that worlds have of their own. Returns the worlds whose guards held; the others
-                        are left as they were. s[-1] is set to the iterations of a step that keeps loops.
+                        are left as they were. s[-1] and s[-2] are set to the iterations and sub-steps of a
+                        step that keeps loops, where the state decides on them.
     run(...)            many steps of many worlds (`driver`): each step by the first of several variants whose guards
                         hold; a world for which none does stops there
 
@@ -179,10 +180,10 @@ class Body:
         due: dict[int, list[Guard]] = {}
         for guard in guards:
             due.setdefault(max(a for a in (guard.left, guard.right) if isinstance(a, int)), []).append(guard)
-        return self._block(self.blocks[None], due)
+        return self._block(self.blocks[None], set(), due)
 
-    def _block(self, order: Sequence[int], due: dict[int, list[Guard]]) -> list[str]:
-        done: set[int | Loop] = set()
+    def _block(self, order: Sequence[int], done: "set[int | Loop]", due: dict[int, list[Guard]]) -> list[str]:
+        """Nodes in order; done: angles and loops that are there already."""
         out = []
         for at in order:
             op, *args = self.graph.nodes[at]
@@ -212,9 +213,10 @@ class Body:
         first = set(self.graph.live([side for test in loop.tests for side in (test.left, test.right)])) & inside
         on, tests = f"on{loop.number}", " & ".join(f"({self.test(test)})" for test in loop.tests)
         out += [f"mask {on} = going;"] if self.wide else []
-        out += ["for (;;) {", *self._block([at for at in body if at in first], {})]
+        done: set[int | Loop] = set()
+        out += ["for (;;) {", *self._block([at for at in body if at in first], done, {})]
         out += [f"{on} &= going & {tests};", f"if (!ANY({on})) break;"] if self.wide else [f"if (!({tests})) break;"]
-        out += self._block([at for at in body if at not in first], {})
+        out += self._block([at for at in body if at not in first], done, {})
         for guard in loop.guards:
             out.append(f"going &= {self.test(guard)} | ~{on};" if self.wide else self._broken(guard))
         # all of them at once: one may be what another was
@@ -259,7 +261,8 @@ def emit(step: TracedStep, width: int, parameters: dict[tuple, int]) -> str:
     lines = [prelude(width), START, "mask step(real *s, const real *p, mask going) {"]
     lines += [f"const real s{row} = s[{row}];" for row in read]
     lines += body.lines(step.guards)
-    for row, value in (*step.outputs.items(), *([(-1, step.rounds)] if step.graph.loops else [])):
+    counts = [(-1 - k, value) for k, value in enumerate(step.counts)] if step.graph.loops else []
+    for row, value in (*step.outputs.items(), *counts):
         new = body.value(value)
         lines.append(f"s[{row}] = {new};" if width == 1 else f"s[{row}] = CHOOSE(going, {new}, s[{row}]);")
     return "\n".join([*lines, "return going;", "}", END]) + "\n"
@@ -271,7 +274,7 @@ def driver(rows: int, parameters: int, width: int) -> str:
     state      [row, world]; parameter: where each begins, pitch: from one world to the next
     from, to   worlds to be taken, a multiple of the width; done [world]: steps that each has behind it, counted up to
                `steps`; used [variant, world]: by which variants
-               and two rows more where variants keep loops: their iterations, all of them and the most of a step
+               and three rows more where variants keep loops: their iterations, sub-steps, and most iterations of a step
     before     [row, world] where the state before the last step is left, and that step is not counted in `used`; or 0
 
     Returns how many worlds are short of their steps.
@@ -285,7 +288,7 @@ long long run(const variant *step, long long variants, double *state, long long 
               long long steps) {{
   long long short_of = 0;
   for (long long w = from; w < to; w += {width}) {{
-    real all[{rows + 1}], *const s = all + 1, p[{max(parameters, 1)}];
+    real all[{rows + 2}], *const s = all + 2, p[{max(parameters, 1)}];
     long long last = 0;
     for (int k = 0; k < {rows}; ++k) s[k] = {load}(state + k * worlds + w);
     for (int k = 0; k < {parameters}; ++k)
@@ -302,15 +305,17 @@ long long run(const variant *step, long long variants, double *state, long long 
       }}
       for (long long v = 0; v < variants && ANY(left); ++v) {{
         const long long k = (last + v) % variants;
-        s[-1] = K(0.0);
+        s[-1] = s[-2] = K(0.0);
         const mask held = step[k](s, p, left);
-        const real taken = CHOOSE(held & counted, s[-1], K(0.0));
-        if (ANY(TEST(taken > 0.0)))
-          for (int i = 0; i < {width}; ++i) {{
-            long long *all = used + variants * worlds + w + i, *most = all + worlds, mine = (long long)LANE(taken, i);
-            *all += mine;
-            if (*most < mine) *most = mine;
-          }}
+        for (int j = 1; j <= 2; ++j) {{
+          const real taken = CHOOSE(held & counted, s[-j], K(0.0));
+          if (ANY(TEST(taken > 0.0)))
+            for (int i = 0; i < {width}; ++i) {{
+              long long *all = used + (variants + j - 1) * worlds + w + i, mine = (long long)LANE(taken, i);
+              *all += mine;
+              if (j == 1 && all[2 * worlds] < mine) all[2 * worlds] = mine;
+            }}
+        }}
         {count}(used + k * worlds + w) -= held & counted;
         n -= held;
         left &= ~held;

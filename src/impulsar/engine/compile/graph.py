@@ -271,6 +271,8 @@ class Graph:
         if op == INPUT:
             return ()
         if op == CARRIED:
+            if not args[0].exits:  # a loop around the one that is made
+                return ()
             return args[0].entries[self._symbols[at]], args[0].exits[self._symbols[at]]
         if op == LEFT:
             return (args[0].symbols[self._lefts[at]], *args[0].needs())

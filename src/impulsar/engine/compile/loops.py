@@ -14,9 +14,11 @@ where names are what the body assigns. Rounds are gone through one by one, as Py
 body is run to see what changes, local numbers and elements of arrays; again with symbols in their places, until
 nothing more changes; and the graph has a `Loop`. Whole numbers that change, counts as a rule, are carried as numbers.
 Where a round cannot be followed so (a count is an index, an element of a whole array changes, guards of a round break
-at the sample), all is put back and the rounds are gone through one by one.
+at the sample), all is put back and the rounds are gone through one by one. Where the first round is unlike the others
+it is gone through as a piece of its own, and the others are kept if the sample takes one.
 
-`if a < b: name = value` is a choice between two values there (`pick`), and `if a != ZERO: ...` without more, which
+`if a < b: name = value` is a choice between two values there (`pick`), so is `if a < b: return x` before the `return y`
+at the end, and `if a != ZERO: ...` without more, which
 only saves work where nothing is to be done, is always gone through.
 """
 
@@ -57,15 +59,17 @@ def saves(a: Any, zero: Any) -> bool:
 
 
 def pick(op: str, a: Any, b: Any, new: Any, old: Any) -> Any:
-    """new() where a comparison comes out true, else old: one value that is either, if loops are kept."""
+    """new() where a comparison comes out true, else old(): one value that is either, if loops are kept."""
     if not (_stages and any(isinstance(side, Scalar) for side in (a, b))):
-        return new() if compare(op, a, b) else old
+        return new() if compare(op, a, b) else old()
     graph: Graph = next(side.graph for side in (a, b) if isinstance(side, Scalar))
     test, exchanged, told = COMPARED[op]
     left, right = (b, a) if exchanged else (a, b)
-    made = new()
+    made, kept = new(), old()
+    if len(leaves(made)) != len(leaves(kept)):
+        return made if compare(op, a, b) else kept
     parts = []
-    for one, other in zip(leaves(made), leaves(old), strict=True):
+    for one, other in zip(leaves(made), leaves(kept), strict=True):
         if not told:
             one, other = other, one
         node = graph.make(PICK + test, *(refer(x) for x in (left, right, one, other)))
@@ -103,14 +107,20 @@ def is_same(a: Any, b: Any) -> bool:
     return bool(a == b)
 
 
+def _comes_out(op: str, a: Any, b: Any) -> bool:
+    """A comparison at the sample, without a guard."""
+    return compare(op, *(side.value if isinstance(side, Scalar) else side for side in (a, b)))
+
+
 class Rounds:
     """The rounds of one `while`, one by one or kept."""
 
-    def __init__(self, names: Sequence[str], found: Mapping[str, Any]):
+    def __init__(self, names: Sequence[str], found: Mapping[str, Any], after_first: bool):
         self.names = names
         self.values = {name: found[name] for name in names if name in found}
-        self.kept: _Kept | None = _Kept(_stages[-1], self.values) if _stages else None
+        self.kept: _Kept | None = _Kept(_stages[-1], self.values) if _stages and not after_first else None
         self.ended = False
+        self.waits = 1 if _stages and after_first else -1  # rounds that are left before those that are kept
 
     def again(self) -> bool:
         return not self.ended
@@ -122,6 +132,9 @@ class Rounds:
 
     def goes(self, *tests: tuple[str, Any, Any]) -> bool:
         """Whether there is one more round."""
+        self.waits -= 1
+        if self.waits == -1 and all(_comes_out(*test) for test in tests):
+            self.kept = _Kept(_stages[-1], self.values)
         if self.kept is not None:
             self.kept.tests = tests
             return True

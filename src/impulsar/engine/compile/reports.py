@@ -40,11 +40,13 @@ ADDED = (TOTAL_ITERATIONS, SUB_STEPS, MODE_CHANGES, ENDED_BY_LIMIT)
 def count_steps(report: np.ndarray, tallies: Sequence[Tally], counted: np.ndarray) -> None:
     """Add steps that went so many times the ways of these tallies, [way, world], to a report [row, world].
 
-    In the two last rows are iterations that the tallies do not have, of steps that keep loops: all, the most of a step.
+    In the three last rows is what the tallies do not have, of steps that keep loops: iterations, sub-steps, and the
+    most iterations of a step.
     """
-    used, (rounds, most) = counted[:-2], counted[-2:]
-    if rounds.any():
-        report[TOTAL_ITERATIONS] += rounds
+    used, (iterations, sub_steps, most) = counted[:-3], counted[-3:]
+    if iterations.any():
+        report[TOTAL_ITERATIONS] += iterations
+        report[SUB_STEPS] += sub_steps
         np.maximum(report[MOST_ITERATIONS], most, out=report[MOST_ITERATIONS])
     if report.shape[1] == 1:  # a few numbers: arrays take ten times as long
         times = used[:, 0].tolist()

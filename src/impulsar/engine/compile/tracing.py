@@ -83,8 +83,8 @@ class Rewriter(ast.NodeTransformer):
 class Keeper(ast.NodeTransformer):
     """Loops, and small branches in them, in words that can keep them: see `loops`."""
 
-    def __init__(self) -> None:
-        self.count = 0
+    def __init__(self, after_first: bool) -> None:
+        self.count, self.after_first = 0, after_first
 
     def visit_While(self, node: ast.While) -> Any:
         self.generic_visit(node)
@@ -100,7 +100,7 @@ class Keeper(ast.NodeTransformer):
         listed = "".join(f"{name}, " for name in names)
         given = ", ".join(f"({op!r}, {ast.unparse(a)}, {ast.unparse(b)})" for op, a, b in tests)
         text = f"""
-{rounds} = {ROUNDS}({names!r}, locals())
+{rounds} = {ROUNDS}({names!r}, locals(), {self.after_first})
 while {rounds}.again():
     [{listed}] = {rounds}.enter()
     try:
@@ -123,22 +123,52 @@ while {rounds}.again():
                 ast.copy_location(part, node)
         return made
 
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> Any:
+        """`if a < b: return x` before the `return y` at its end is a choice, too."""
+        self.generic_visit(node)
+        if len(node.body) > 1:
+            branch, last = node.body[-2:]
+            if isinstance(branch, ast.If) and isinstance(last, ast.Return) and last.value and not branch.orelse:
+                (first, *others) = branch.body
+                if isinstance(first, ast.Return) and first.value and not others:
+                    choice = _choice(branch.test, first.value, last.value)
+                    if choice is not None:
+                        node.body[-2:] = [ast.copy_location(ast.Return(choice), last)]
+        return node
+
     def visit_If(self, node: ast.If) -> Any:
         self.generic_visit(node)
         tests = _comparisons(node.test)
-        if len(tests) != 1 or node.orelse:
+        if node.orelse:
             return node
-        (op, a, b) = tests[0]
-        if op == "!=" and isinstance(b, ast.Name) and b.id == "ZERO":
-            node.test = _call(SAVES, a, b)
+        if len(tests) == 1 and tests[0][0] == "!=" and ast.unparse(tests[0][2]) == "ZERO":
+            node.test = _call(SAVES, *tests[0][1:])
             return node
         (one, *others) = node.body
-        if others or not isinstance(one, ast.Assign) or not isinstance(one.targets[0], ast.Name):
+        if others or not isinstance(one, ast.Assign) or not isinstance(one.targets[0], ast.Name | ast.Attribute):
             return node
-        new = ast.parse(f"lambda: {ast.unparse(one.value)}", mode="eval").body
-        old = ast.Name(one.targets[0].id, ast.Load())
-        choice = _call(PICKED, ast.Constant(op), a, b, new, old)
-        return ast.copy_location(ast.Assign(one.targets, choice), one)
+        choice = _choice(node.test, one.value, ast.parse(ast.unparse(one.targets[0]), mode="eval").body)
+        return node if choice is None else ast.copy_location(ast.Assign(one.targets, choice), one)
+
+
+def _choice(test: ast.expr, new: ast.expr, old: ast.expr) -> ast.expr | None:
+    """One of two values by a condition that is made of comparisons; None where it is not."""
+    tests = _comparisons(test)
+    either = isinstance(test, ast.BoolOp) and isinstance(test.op, ast.Or)
+    if either:
+        tests = [found for part in test.values for found in _comparisons(part)[:1]]  # type: ignore[attr-defined]
+        if len(tests) != len(test.values):  # type: ignore[attr-defined]
+            return None
+    if not tests:
+        return None
+    text = ast.unparse(old) if either else ast.unparse(new)
+    for op, a, b in reversed(tests):
+        given = f"{op!r}, {ast.unparse(a)}, {ast.unparse(b)}"
+        if either:
+            text = f"{PICKED}({given}, lambda: {ast.unparse(new)}, lambda: {text})"
+        else:
+            text = f"{PICKED}({given}, lambda: {text}, lambda: {ast.unparse(old)})"
+    return ast.parse(text, mode="eval").body
 
 
 def _comparisons(test: ast.expr) -> list[tuple[str, ast.expr, ast.expr]]:
@@ -197,7 +227,12 @@ def stand_in(function: Any) -> Callable[[Callable], Callable]:
     return keep
 
 
-KEPT: set[Any] = set()  # functions of the engine whose loops may be kept, by their Python
+KEPT: dict[Any, bool] = {}  # functions of the engine whose loops may be kept, by their Python; after the first round
+
+
+def keep_loops_of(*functions: Any, after_first: bool = False) -> None:
+    """Loops of these functions may be kept; after_first: their first round is a piece of its own."""
+    KEPT.update((function.func, after_first) for function in functions)
 
 
 def traced(function: Any) -> Callable:
@@ -215,7 +250,7 @@ def translated(original: Callable) -> Callable:
     own = _written_parameters(definition)
     definition.decorator_list, definition.returns = [], None
     if original in KEPT:
-        Keeper().visit(definition)
+        Keeper(KEPT[original]).visit(definition)
     Rewriter().visit(definition)
     for arg in definition.args.args:
         arg.annotation = None
