@@ -180,7 +180,7 @@ class Runner:
         from ..engine.compile.launch import CompiledLaunch  # none of it is loaded where nothing is compiled
 
         bench = (self.system, self.state, self.work)
-        return CompiledLaunch(self.method, *bench, self.launch, self.refresh, lambda: self.h)
+        return CompiledLaunch(self.method, *bench, self.launch, self.refresh, lambda: self.h, self.contacts)
 
     def compile_steps(self) -> None:
         """Compile steps from now on; refuses what is not compiled."""

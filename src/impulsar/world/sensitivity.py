@@ -99,7 +99,7 @@ def samples_of(world: "World", duration: float, every: float | None) -> tuple[in
 
 def _refuse(world: "World") -> None:
     """Refuse what a step is not a function of state and parameters with."""
-    refuse_compiling(world.method, world.system)
+    refuse_compiling(world.method, world.system, touching=False)
     runner = world.runner
     if runner.script[runner.script_position :]:
         raise ModelError("sensitivity: edits of the script are still due; take it of a model without a script")

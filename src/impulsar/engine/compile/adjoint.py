@@ -28,6 +28,7 @@ HEAD = "mask step(real *s, const real *p, mask going) {"
 
 def pull_back(graph: Graph, seeds: Mapping[int, Any], inputs: Sequence[Any]) -> list[Any]:
     """Σ seed ∂node/∂input over nodes, for inputs by name: symbols of the graph, or numbers where they are known."""
+    graph.refuse_loops("derivatives")
     adjoints: dict[int, Any] = {}
     order = graph.live(seeds)
 

@@ -4,7 +4,8 @@ The text is C99 but for vector types, which gcc and clang have. Two functions:
 
     step(s, p, going)   one step of the worlds in a register, of those that are going: s[row] is read and written, p[k]
                         are parameters that worlds have of their own. Returns the worlds whose guards held; the others
-                        are left as they were.
+                        are left as they were. s[-1] and s[-2] are set to the iterations and sub-steps of a
+                        step that keeps loops, where the state decides on them.
     run(...)            many steps of many worlds (`driver`): each step by the first of several variants whose guards
                         hold; a world for which none does stops there
 
@@ -15,7 +16,7 @@ exact as the C library's to the last bit or so, and without a call, for which al
 import math
 from collections.abc import Sequence
 
-from .graph import INPUT, UNARY, Guard
+from .graph import CARRIED, INPUT, LEFT, PICK, UNARY, Guard, Loop
 from .sines import (
     ANGLE,
     HALF_PI,
@@ -147,16 +148,22 @@ def constant(value: float) -> str:
 
 
 class Body:
-    """Lines that compute nodes of a graph into t0, t1, ...; inputs have names of their own."""
+    """Lines that compute nodes of a graph into t0, t1, ...; inputs have names of their own.
 
-    def __init__(self, step: TracedStep, names: dict[int, str]):
-        self.graph, self.names = step.graph, names
+    wide: several worlds in a register, those in the mask `going`; else one, and a guard that breaks returns 0.
+    """
+
+    def __init__(self, step: TracedStep, names: dict[int, str], wide: bool = False):
+        self.graph, self.names, self.wide = step.graph, dict(names), wide
         self.live = self.graph.live(step.roots)
+        self.blocks = self.graph.blocks(self.live)
         self.turns: dict[int, dict[str, int]] = {}  # sines and cosines by the angle that they share
         for at in self.live:
             op, *args = self.graph.nodes[at]
             if op in ("sin", "cos"):
                 self.turns.setdefault(args[0], {})[op] = at
+            elif op == LEFT:
+                self.names[at] = f"t{self.graph.variable(at)}"
 
     def text(self, a: "int | float") -> str:
         """An argument; a constant as a number."""
@@ -164,28 +171,60 @@ class Body:
             return constant(a)
         return self.names.get(a, f"t{a}")
 
+    def value(self, a: "int | float") -> str:
+        """An argument as a value of its own: a constant in all worlds of the register."""
+        return self.text(a) if isinstance(a, int) else f"K({constant(a)})"
+
     def lines(self, guards: Sequence[Guard] = ()) -> list[str]:
         """All nodes in order; guards, where some are given, as soon as what they compare is there."""
         due: dict[int, list[Guard]] = {}
         for guard in guards:
             due.setdefault(max(a for a in (guard.left, guard.right) if isinstance(a, int)), []).append(guard)
-        done: set[int] = set()
+        return self._block(self.blocks[None], set(), due)
+
+    def _block(self, order: Sequence[int], done: "set[int | Loop]", due: dict[int, list[Guard]]) -> list[str]:
+        """Nodes in order; done: angles and loops that are there already."""
         out = []
-        for at in self.live:
+        for at in order:
             op, *args = self.graph.nodes[at]
             out += self._one(at, op, args, done)
-            out += [f"if (!{self.test(guard)}) return 0;" for guard in due.get(at, ())]
+            out += [self._broken(guard) for guard in due.get(at, ())]
         return out
 
-    def _one(self, at: int, op: str, args: list, done: set[int]) -> list[str]:
-        if op == INPUT:
+    def _broken(self, guard: Guard) -> str:
+        return f"going &= {self.test(guard)};" if self.wide else f"if (!{self.test(guard)}) return 0;"
+
+    def _one(self, at: int, op: str, args: list, done: "set[int | Loop]") -> list[str]:
+        if op in (INPUT, CARRIED):
             return []
-        if op in ("sin", "cos"):
+        if op in ("sin", "cos", LEFT):
             if args[0] in done:
                 return []
             done.add(args[0])
-            return [self._turn(args[0])]
+            return self._loop(args[0]) if op == LEFT else [self._turn(args[0])]
         return [f"const real t{at} = {self._operation(op, args)};"]
+
+    def _loop(self, loop: Loop) -> list[str]:
+        """The rounds of a loop: in a register, as long as some world needs one, and the others keep what they have."""
+        body = self.blocks.get(loop, [])
+        inside = set(body)
+        carried = [k for k, symbol in enumerate(loop.symbols) if symbol in inside]
+        out = [f"real t{loop.symbols[k]} = {self.value(loop.entries[k])};" for k in carried]
+        first = set(self.graph.live([side for test in loop.tests for side in (test.left, test.right)])) & inside
+        on, tests = f"on{loop.number}", " & ".join(f"({self.test(test)})" for test in loop.tests)
+        out += [f"mask {on} = going;"] if self.wide else []
+        done: set[int | Loop] = set()
+        out += ["for (;;) {", *self._block([at for at in body if at in first], done, {})]
+        out += [f"{on} &= going & {tests};", f"if (!ANY({on})) break;"] if self.wide else [f"if (!({tests})) break;"]
+        out += self._block([at for at in body if at not in first], done, {})
+        for guard in loop.guards:
+            out.append(f"going &= {self.test(guard)} | ~{on};" if self.wide else self._broken(guard))
+        # all of them at once: one may be what another was
+        out += [f"const real n{loop.symbols[k]} = {self.value(loop.exits[k])};" for k in carried]
+        for k in carried:
+            now, new = f"t{loop.symbols[k]}", f"n{loop.symbols[k]}"
+            out.append(f"{now} = CHOOSE({on}, {new}, {now});" if self.wide else f"{now} = {new};")
+        return [*out, "}"]
 
     def _turn(self, angle: int) -> str:
         found = self.turns[angle]
@@ -197,7 +236,10 @@ class Body:
             return f"{self.text(args[0])} {op} {self.text(args[1])}"
         if op == "neg":
             return f"-{self.text(args[0])}"
-        given = ", ".join(self.text(a) if isinstance(a, int) else f"K({constant(a)})" for a in args)
+        if op.startswith(PICK):
+            test = Guard(op.removeprefix(PICK), args[0], args[1], True)
+            return f"CHOOSE({self.test(test)}, {self.value(args[2])}, {self.value(args[3])})"
+        given = ", ".join(map(self.value, args))
         return f"F_{op}({given})" if op in UNARY or op in ("max", "min", "atan2", "pow") else f"{op}({given})"
 
     def test(self, guard: Guard) -> str:
@@ -213,23 +255,17 @@ def emit(step: TracedStep, width: int, parameters: dict[tuple, int]) -> str:
     names = {
         at: f"p[{parameters[name]}]" if name[0] == PARAMETER else f"s{name[1]}" for name, at in graph.inputs.items()
     }
-    body = Body(step, names)
+    body = Body(step, names, width > 1)
     needed = set(body.live)
     read = [name[1] for name, at in graph.inputs.items() if name[0] == STATE and at in needed]
     lines = [prelude(width), START, "mask step(real *s, const real *p, mask going) {"]
     lines += [f"const real s{row} = s[{row}];" for row in read]
-    if width == 1:  # alone, a world whose guard breaks need not go on
-        lines += body.lines(step.guards)
-        lines += [f"s[{row}] = {_new(body, value)};" for row, value in step.outputs.items()]
-    else:
-        lines += body.lines()
-        lines += [f"going &= {body.test(guard)};" for guard in step.guards]
-        lines += [f"s[{row}] = CHOOSE(going, {_new(body, value)}, s[{row}]);" for row, value in step.outputs.items()]
+    lines += body.lines(step.guards)
+    counts = [(-1 - k, value) for k, value in enumerate(step.counts)] if step.graph.loops else []
+    for row, value in (*step.outputs.items(), *counts):
+        new = body.value(value)
+        lines.append(f"s[{row}] = {new};" if width == 1 else f"s[{row}] = CHOOSE(going, {new}, s[{row}]);")
     return "\n".join([*lines, "return going;", "}", END]) + "\n"
-
-
-def _new(body: Body, value: "int | float") -> str:
-    return body.text(value) if isinstance(value, int) else f"K({constant(value)})"
 
 
 def driver(rows: int, parameters: int, width: int) -> str:
@@ -238,6 +274,7 @@ def driver(rows: int, parameters: int, width: int) -> str:
     state      [row, world]; parameter: where each begins, pitch: from one world to the next
     from, to   worlds to be taken, a multiple of the width; done [world]: steps that each has behind it, counted up to
                `steps`; used [variant, world]: by which variants
+               and three rows more where variants keep loops: their iterations, sub-steps, and most iterations of a step
     before     [row, world] where the state before the last step is left, and that step is not counted in `used`; or 0
 
     Returns how many worlds are short of their steps.
@@ -251,7 +288,7 @@ long long run(const variant *step, long long variants, double *state, long long 
               long long steps) {{
   long long short_of = 0;
   for (long long w = from; w < to; w += {width}) {{
-    real s[{rows}], p[{max(parameters, 1)}];
+    real all[{rows + 2}], *const s = all + 2, p[{max(parameters, 1)}];
     long long last = 0;
     for (int k = 0; k < {rows}; ++k) s[k] = {load}(state + k * worlds + w);
     for (int k = 0; k < {parameters}; ++k)
@@ -268,7 +305,17 @@ long long run(const variant *step, long long variants, double *state, long long 
       }}
       for (long long v = 0; v < variants && ANY(left); ++v) {{
         const long long k = (last + v) % variants;
+        s[-1] = s[-2] = K(0.0);
         const mask held = step[k](s, p, left);
+        for (int j = 1; j <= 2; ++j) {{
+          const real taken = CHOOSE(held & counted, s[-j], K(0.0));
+          if (ANY(TEST(taken > 0.0)))
+            for (int i = 0; i < {width}; ++i) {{
+              long long *all = used + (variants + j - 1) * worlds + w + i, mine = (long long)LANE(taken, i);
+              *all += mine;
+              if (j == 1 && all[2 * worlds] < mine) all[2 * worlds] = mine;
+            }}
+        }}
         {count}(used + k * worlds + w) -= held & counted;
         n -= held;
         left &= ~held;

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from ..launch import one_world
+from ..methods.base import touching_kernel
 from ..start.consistent import refresh_kernel
 from ..state import State, WorkArrays
 from ..system import System, SystemArrays
@@ -98,7 +99,8 @@ class Compilation:
 class CompiledLaunch:
     """Stands for a recorded launch of a method's kernel on the CPU. Arrays that are replaced need a new one.
 
-    generic: the recorded launch of the kernel; refresh: that of `refresh_kernel`; size: that of a step, as a rule [s].
+    generic: the recorded launch of the kernel; refresh: that of `refresh_kernel`; size: that of a step, as a rule [s];
+    contacts: arrays of a world with contact.
     """
 
     def __init__(
@@ -110,9 +112,10 @@ class CompiledLaunch:
         generic: Callable[[], None],
         refresh: Callable[[], None],
         size: Callable[[], float],
+        contacts: Any = None,
     ):
         self.method, self.system, self.state, self.work = method, system, state, work
-        self.generic, self.refresh, self.size = generic, refresh, size
+        self.generic, self.refresh, self.size, self.contacts = generic, refresh, size, contacts
         self.worlds = system.counts.worlds
         self.fallbacks = 0  # steps of worlds that the generic kernel took since guards broke
         self._rows, self._report = state.numpy(), work.report.numpy()
@@ -121,7 +124,10 @@ class CompiledLaunch:
         self._steps, self._h = system.arrays.steps.numpy(), system.arrays.h.numpy()
         shared = set(SystemArrays.vars) - {*system.parameters, *FOLLOWED}  # type: ignore[attr-defined]
         inputs = [system.arrays, state.arrays, work]
-        self._one, self._one_refresh = (one_world(kernel, inputs, shared) for kernel in (method.kernel, refresh_kernel))
+        kernel, given = method.kernel, inputs
+        if contacts is not None:
+            kernel, given = touching_kernel(method), [*inputs, contacts]
+        self._one, self._one_refresh = one_world(kernel, given, shared), one_world(refresh_kernel, inputs, shared)
         self._start_over()
 
     def _start_over(self) -> None:
@@ -263,7 +269,8 @@ class CompiledLaunch:
     def _add_variant(self, world: int) -> None:
         """The way that the step takes from the present state of a world."""
         try:
-            step = trace_step(self.method, self.system, self.state, self.work, world)
+            bench = self.method, self.system, self.state, self.work
+            step = trace_step(*bench, world, keep_loops=True, contacts=self.contacts)
             if step.operations > LARGEST:
                 raise Untraceable(f"a step of {step.operations} operations is too long to be compiled in one piece")
         except Untraceable as error:
@@ -278,7 +285,8 @@ class CompiledLaunch:
 
     def _call_all(self) -> None:
         """Pack the calls that take all worlds: drivers, and what they are given but for the number of steps."""
-        self._done, self._used = np.zeros(self.worlds, np.int64), np.zeros((len(self.variants), self.worlds), np.int64)
+        self._done = np.zeros(self.worlds, np.int64)
+        self._used = np.zeros((len(self.variants) + 3, self.worlds), np.int64)
         self._tallies = [variant.step.tally for variant in self.variants]
         self._calls, self._packed = [], list(self._parameter_places())
         for width, first, end in self._shares():

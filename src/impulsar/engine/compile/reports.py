@@ -37,8 +37,17 @@ class Tally:
 ADDED = (TOTAL_ITERATIONS, SUB_STEPS, MODE_CHANGES, ENDED_BY_LIMIT)
 
 
-def count_steps(report: np.ndarray, tallies: Sequence[Tally], used: np.ndarray) -> None:
-    """Add steps that went so many times the ways of these tallies, used [way, world], to a report [row, world]."""
+def count_steps(report: np.ndarray, tallies: Sequence[Tally], counted: np.ndarray) -> None:
+    """Add steps that went so many times the ways of these tallies, [way, world], to a report [row, world].
+
+    In the three last rows is what the tallies do not have, of steps that keep loops: iterations, sub-steps, and the
+    most iterations of a step.
+    """
+    used, (iterations, sub_steps, most) = counted[:-3], counted[-3:]
+    if iterations.any():
+        report[TOTAL_ITERATIONS] += iterations
+        report[SUB_STEPS] += sub_steps
+        np.maximum(report[MOST_ITERATIONS], most, out=report[MOST_ITERATIONS])
     if report.shape[1] == 1:  # a few numbers: arrays take ten times as long
         times = used[:, 0].tolist()
         taken = [(n, tally.added()) for n, tally in zip(times, tallies, strict=True) if n]
@@ -51,8 +60,8 @@ def count_steps(report: np.ndarray, tallies: Sequence[Tally], used: np.ndarray) 
         return
     each = np.array([tally.added() for tally in tallies], float)
     report[list(ADDED)] += each.T @ used
-    most = np.where(used > 0, each[:, :1], 0.0).max(axis=0)
-    np.maximum(report[MOST_ITERATIONS], most, out=report[MOST_ITERATIONS])
+    longest = np.where(used > 0, each[:, :1], 0.0).max(axis=0)
+    np.maximum(report[MOST_ITERATIONS], longest, out=report[MOST_ITERATIONS])
 
 
 _tallies: list[Tally] = []
@@ -77,12 +86,8 @@ def _step(m: Any, x: Any, s: Any, rows: int, iterations: int, limit: int, w: int
 @stand_in(report_substeps)
 def _substeps(x: Any, sub_steps: int, evaluations: int, events: int, cut: int, coarse: Any, w: int) -> None:
     tally = _tallies[-1]
-    tally.iterations, tally.sub_steps, tally.events, tally.ended_by_limit = (
-        evaluations,
-        sub_steps,
-        events,
-        int(cut != 0),
-    )
+    tally.iterations, tally.sub_steps, tally.events = evaluations, sub_steps, events
+    tally.ended_by_limit = int(cut != 0)
 
 
 @stand_in(report_velocities)

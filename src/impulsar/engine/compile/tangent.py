@@ -98,6 +98,7 @@ Lanes = Mapping[Any, "np.ndarray | float"]  # values of inputs, by name, [lane]
 
 def evaluate(graph: Graph, given: Lanes, order: Sequence[int]) -> dict[int, Any]:
     """Values of live nodes, in order, where inputs are those of many lanes."""
+    graph.refuse_loops("derivatives")
     values: dict[int, Any] = {}
     named = {at: name for name, at in graph.inputs.items()}
     with np.errstate(all="ignore"):

@@ -141,18 +141,18 @@ COMPILED = ("simgc", "direct")  # methods whose steps engine/compile takes
 
 def can_compile(method: Any, system: System) -> bool:
     """Whether steps can be compiled for one mechanism."""
-    return method.name in COMPILED and not system.counts.contacts and system.device == "cpu"
+    return method.name in COMPILED and system.device == "cpu"
 
 
-def refuse_compiling(method: Any, system: System) -> None:
-    """Raise ModelError, in words, where steps cannot be compiled for one mechanism."""
-    if can_compile(method, system):
+def refuse_compiling(method: Any, system: System, touching: bool = True) -> None:
+    """Raise ModelError, in words, where steps cannot be compiled for one mechanism; touching: with contacts, if any."""
+    if can_compile(method, system) and (touching or not system.counts.contacts):
         return
     if method.name not in COMPILED:
         raise ModelError(
             f"world: compile: method {method.name} is not compiled; take {' or '.join(COMPILED)}, or 'off'"
         )
-    cause = "a mechanism with contacts" if system.counts.contacts else f"device {system.device}"
+    cause = f"device {system.device}" if system.device != "cpu" else "a mechanism with contacts"
     raise ModelError(f"world: compile: {cause} is not compiled; take 'off'")
 
 
