@@ -20,7 +20,7 @@ from ..edits.refusal import EditError
 from ..engine.compile.step import PARAMETER
 from ..engine.system import SystemArrays
 from ..engine.system.channels import HARMONIC, RAMP, SMOOTH, TABLE
-from ..engine.system.slots import MOTORS
+from ..engine.system.slots import BILATERAL, FRICTION, MOTORS
 
 if TYPE_CHECKING:
     from .world import World
@@ -122,7 +122,7 @@ def _shift(world: "World", channel: int) -> dict[tuple, float]:
 def _of_start(world: "World", path: str, name: str, what: str) -> Cause:
     """A coordinate or rate of a joint at the start, the others as they are."""
     system = world.system
-    if system.counts.bilaterals:
+    if any(slot.kind in BILATERAL and slot.kind != FRICTION for slot in system.slots):
         raise ModelError(
             f"sensitivity: '{path}': joints close loops, so that one coordinate of the start is not free; have the "
             "start follow a parameter of the model, and take the sensitivity to that"

@@ -5,18 +5,23 @@
     forward    T_{k+1} = ∂F/∂x T_k + ∂F/∂p,      dy = ∂G/∂x T + ∂G/∂p
     reverse    λ_k = ∂F/∂xᵀ λ_{k+1} (+ ∂G/∂xᵀ ȳ at samples),      ḡ += ∂F/∂pᵀ λ
 
+Times at which modes change inside steps are outcomes of the state before the step: T = τ(x_k, p).
+
 The states are those of the world's own kernel, taken one by one. A step is traced at one of them; at all others where
-the same guards hold it is the same way, and where none does one more is traced. Sizes of sub-steps are held.
+the same guards hold it is the same way, and where none does one more is traced. Sizes of sub-steps are held, but for
+those that end where a mode changes (engine/compile/jumps.py).
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..author.errors import StepError
 from ..engine.compile.adjoint import Adjoint, Places
-from ..engine.compile.graph import Graph, Guard
+from ..engine.compile.graph import Graph, Guard, refer
 from ..engine.compile.reverse import CompiledAdjoint
 from ..engine.compile.step import PARAMETER, STATE, TracedStep, trace_step
 from ..engine.compile.tangent import holding, jacobians, reached
@@ -30,6 +35,7 @@ if TYPE_CHECKING:
 CHUNK = 2**22  # numbers of Jacobians that are kept at a time
 PER_OPERATION = 2e-4  # seconds that compiling takes, about,
 PER_NUMBER = 5e-9  # and a number of a pass over a graph by arrays
+SAME = 1e-8  # of a coordinate or velocity: by so much a traced step may differ from the kernel's
 LARGEST = 60_000  # operations beyond which compiling takes minutes
 
 
@@ -39,6 +45,23 @@ class Way:
     def __init__(self, step: TracedStep):
         self.step = step
         self.adjoint: Adjoint | None = None
+
+    @property
+    def guards(self) -> list[Guard] | None:
+        """Under which it is the way from another state; None: it is of one state alone."""
+        alone = self.step.changes is not None and self.step.changes.is_alone
+        return None if alone else self.step.guards
+
+
+@dataclass
+class Change:
+    """A change of mode inside a step."""
+
+    step: int
+    world: int
+    row: int  # of the system's slots
+    time: float  # [s]
+    slopes: np.ndarray  # of the time, by rows that count before the step, and causes
 
 
 class Trajectory:
@@ -104,7 +127,7 @@ class Linear:
         self._sort_samples(before)
         self._choose_rows()
         if before is not None and before.rows == self.rows:
-            for way, known in zip(self.ways, before.ways, strict=False):
+            for way, known in zip(self.ways, before.common_ways, strict=False):
                 way.adjoint = known.adjoint
 
     # ways -----------------------------------------------------------------------------------------
@@ -115,21 +138,35 @@ class Linear:
         runner = self.world.runner
 
         def trace(step: int, world: int) -> Way:
-            found = trace_step(runner.method, runner.system, runner.state, runner.work, world, self.followed)
-            if found.tally.events:
-                self._refuse_events(step)
+            found = trace_step(runner.method, runner.system, runner.state, runner.work, world, self.followed, True)
+            self._check(found, step, world)
             return Way(found)
 
-        known = [] if before is None else [Way(way.step) for way in before.ways]
-        self.ways, self.which = self._sorted(states, trace, lambda way: (way.step.graph, way.step.guards), known)
+        known = [] if before is None else [Way(way.step) for way in before.common_ways]
+        self.ways, self.which = self._sorted(states, trace, lambda way: (way.step.graph, way.guards), known)
 
-    def _refuse_events(self, step: int) -> None:
-        time = self.world.time + step * self.world.runner.h
-        raise StepError(
-            f"sensitivity: in the step from {time:.6g} s on a friction or limit changes its mode, where derivatives "
-            "jump; end before it, start after it, or take method 'simgc', or 'direct' with substeps=1, whose steps "
-            "take such a change as a whole"
-        )
+    @property
+    def common_ways(self) -> list[Way]:
+        """Those that other states may go as well."""
+        return [way for way in self.ways if way.guards is not None]
+
+    def _check(self, found: TracedStep, step: int, world: int) -> None:
+        """Refuse a step that has no derivative, or that was not followed as the kernel takes it."""
+        time = self.world.time  # of the state that is in place while it is traced
+        if found.changes is not None and found.changes.trouble:
+            raise StepError(
+                f"sensitivity: in the step from {time:.6g} s on {found.changes.trouble}, where derivatives are of one "
+                "side; end before it, or take another dt or start"
+            )
+        after = self.path.states[step + 1, :, world]
+        for block in ("q", "v"):
+            for row in range(*self.world.state.rows[block].indices(len(after))):
+                value = found.graph.value(found.outputs.get(row, after[row]))
+                if abs(value - after[row]) > SAME * max(1.0, abs(after[row])):
+                    raise StepError(
+                        f"sensitivity: the step from {time:.6g} s on goes another way by a rounding error; start a "
+                        "little earlier or later"
+                    )
 
     def _sort_samples(self, before: "Linear | None") -> None:
         states = self.path.states[self.samples]
@@ -167,7 +204,9 @@ class Linear:
             self._state[...] = kept
         return ways, which
 
-    def _held(self, graph: Graph, guards: list[Guard], states: np.ndarray, lanes: np.ndarray) -> np.ndarray:
+    def _held(self, graph: Graph, guards: list[Guard] | None, states: np.ndarray, lanes: np.ndarray) -> np.ndarray:
+        if guards is None:
+            return np.zeros(len(lanes), bool)
         if not guards:
             return np.ones(len(lanes), bool)
         return holding(graph, guards, self._given(graph, states, lanes), len(lanes))
@@ -269,11 +308,33 @@ class Linear:
             out[those] = block
         return out
 
+    @cached_property
+    def changes(self) -> list[Change]:
+        """Of modes, along the trajectory."""
+        found = []
+        for k, way in enumerate(self.ways):
+            changes = way.step.changes
+            for step, world in np.argwhere(self.which == k).tolist() if changes is not None and changes.rows else ():
+                roots, lane = [refer(time) for time in changes.times], np.array([(step, world)])
+                given = self._given(way.step.graph, self.path.states, lane)
+                times, slopes = jacobians(way.step.graph, roots, given, self._seeds(), 1)
+                for row, time, slope in zip(changes.rows, times[:, 0], slopes[..., 0], strict=True):
+                    whole = np.zeros(len(self.rows) + len(self.causes))
+                    whole[: len(slope)] = slope
+                    found.append(Change(step, world, row, float(time), whole))
+        return sorted(found, key=lambda change: (change.world, change.time))
+
     def forward(self) -> tuple[np.ndarray, np.ndarray]:
         """Outcomes [sample, outcome, world] and their derivatives [sample, outcome, cause, world]."""
+        values, out, _ = self.forward_all()
+        return values, out
+
+    def forward_all(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The same, and derivatives of the times of changes [change, cause]."""
         n, steps = len(self.rows), self.path.steps
         values, slopes = self.views_at()
         out = np.zeros((*values.shape[:2], len(self.causes), self.worlds))
+        of_times = np.zeros((len(self.changes), len(self.causes)))
         T = np.repeat(self.start[None], self.worlds, axis=0)  # [world, row, cause]
         chunk = max(1, CHUNK // max(n * (n + len(self.causes)) * self.worlds, 1))
         at = {k: [i for i, sample in enumerate(self.samples) if sample == k] for k in set(self.samples)}
@@ -285,9 +346,12 @@ class Linear:
                 for i in at.get(k, ()):
                     G = slopes[i].transpose(2, 0, 1)  # [world, outcome, row and cause]
                     out[i] = (G[:, :, :n] @ T + G[:, :, n:]).transpose(1, 2, 0)
+                for i, change in enumerate(self.changes):
+                    if change.step == k:
+                        of_times[i] = change.slopes[:n] @ T[change.world] + change.slopes[n:]
                 if k < end:
                     T = A[k - first, :, :, :n] @ T + A[k - first, :, :, n:]
-        return values, out
+        return values, out, of_times
 
     # reverse --------------------------------------------------------------------------------------
 
@@ -338,7 +402,15 @@ class Linear:
             run.adjoint += G[:, :n].sum(axis=0)
             run.gradient += G[:, n:].sum(axis=0)
         run.back(0, at)
-        return run.finish() + np.einsum("rc,rw->cw", self.start, run.adjoint)
+        return run.finish()
+
+    def pull_time(self, change: Change) -> np.ndarray:
+        """Derivatives of the time of a change by causes."""
+        self.compile_adjoints(1)
+        n, run = len(self.rows), _Backwards(self)
+        run.adjoint[:, change.world], run.gradient[:, change.world] = change.slopes[:n], change.slopes[n:]
+        run.back(0, change.step)
+        return run.finish()[:, change.world]
 
 
 class _Backwards:
@@ -386,8 +458,8 @@ class _Backwards:
             self.adjoint[:, w] = A[:, :n].T @ self.adjoint[:, w]
 
     def finish(self) -> np.ndarray:
-        """Gradients by causes [cause, world]."""
-        total = self.gradient.copy()
+        """Gradients by causes [cause, world], at the start of the trajectory."""
+        total = self.gradient + np.einsum("rc,rw->cw", self.linear.start, self.adjoint)
         for j, cause in enumerate(self.linear.causes):
             for name, slope in cause.elements.items():
                 if name in self.linear.places.of_parameter:

@@ -197,7 +197,10 @@ class Body:
             return f"{self.text(args[0])} {op} {self.text(args[1])}"
         if op == "neg":
             return f"-{self.text(args[0])}"
-        given = ", ".join(self.text(a) if isinstance(a, int) else f"K({constant(a)})" for a in args)
+        each = [self.text(a) if isinstance(a, int) else f"K({constant(a)})" for a in args]
+        if op == "as":
+            return each[0]
+        given = ", ".join(each)
         return f"F_{op}({given})" if op in UNARY or op in ("max", "min", "atan2", "pow") else f"{op}({given})"
 
     def test(self, guard: Guard) -> str:

@@ -7,6 +7,7 @@ generic kernel's, and the counts of those before it are known, since the way thr
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -23,6 +24,7 @@ from ..methods.base import refuse_compiling
 from ..state import State, WorkArrays
 from ..system import System
 from .graph import Graph, Guard, Untraceable, refer
+from .jumps import Changes, following_changes
 from .reports import Tally, tallying
 from .shim import type_of
 from .symbols import Array
@@ -42,6 +44,7 @@ class TracedStep:
     tally: Tally
     constants: list[str]  # arrays of the system of which something is in it as a constant
     guards: list[Guard] = field(default_factory=list)
+    changes: Changes | None = None  # of modes, where it is to be differentiated
 
     def __post_init__(self) -> None:
         self.guards = self.graph.guards
@@ -81,12 +84,22 @@ Followed = Mapping[str, Collection[tuple[int, ...]]]  # of arrays of the system,
 
 
 def trace_step(
-    method: Any, system: System, state: State, work: WorkArrays, world: int = 0, followed: Followed | None = None
+    method: Any,
+    system: System,
+    state: State,
+    work: WorkArrays,
+    world: int = 0,
+    followed: Followed | None = None,
+    differentiated: bool = False,
 ) -> TracedStep:
-    """The step of a mechanism, along the way that it takes from the present state of a world."""
+    """The step of a mechanism, along the way that it takes from the present state of a world.
+
+    differentiated: its sizes of sub-steps are held, or move with changes of mode (`jumps`).
+    """
     refuse_compiling(method, system)
     tables, m, s, x, w = stage(system, state, work, world, followed)
-    with naming(), tallying() as tally:
+    following = following_changes(tables.graph) if differentiated else nullcontext()
+    with naming(), tallying() as tally, following as changes:
         traced(list_rows)(m, x, w)
         RECIPES[method.name](m, s, x, w)
     graph, outputs = tables.graph, {}
@@ -94,7 +107,8 @@ def trace_step(
         given = graph.inputs.get((STATE, row))
         if given is None or refer(value) != given:
             outputs[row] = refer(value)
-    return TracedStep(graph, outputs, tally, [name for name in tables.used if hasattr(system.arrays, name)])
+    constants = [name for name in tables.used if hasattr(system.arrays, name)]
+    return TracedStep(graph, outputs, tally, constants, changes=changes)
 
 
 def stage(
