@@ -14,7 +14,7 @@ those that end where a mode changes (engine/compile/jumps.py).
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -28,6 +28,7 @@ from ..engine.compile.tangent import holding, jacobians, reached
 from ..engine.system import measured
 from .causes import PROBE, Cause
 from .outcomes import Outcome, Traced, trace_outcomes
+from .steering import GAIN, VARIABLE, Steering, gains_of
 
 if TYPE_CHECKING:
     from .world import World
@@ -36,14 +37,15 @@ CHUNK = 2**22  # numbers of Jacobians that are kept at a time
 PER_OPERATION = 2e-4  # seconds that compiling takes, about,
 PER_NUMBER = 5e-9  # and a number of a pass over a graph by arrays
 SAME = 1e-8  # of a coordinate or velocity: by so much a traced step may differ from the kernel's
+OF_STEPS = (PARAMETER, VARIABLE, GAIN)  # kinds of inputs of steps, besides the state
 LARGEST = 60_000  # operations beyond which compiling takes minutes
 
 
 class Way:
     """A step as it goes from some of the states."""
 
-    def __init__(self, step: TracedStep):
-        self.step = step
+    def __init__(self, step: TracedStep, due: tuple[int, ...] = ()):
+        self.step, self.due = step, due  # controllers that act before it
         self.adjoint: Adjoint | None = None
 
     @property
@@ -71,7 +73,10 @@ class Trajectory:
         runner = self.runner = world.runner
         self.world, self.steps = world, steps * runner.substeps  # launches of one sub-step of h
         self.per_step, self.worlds = runner.substeps, runner.worlds
-        self.states = np.empty((self.steps + 1, *runner.state.numpy().shape))
+        self.steering = Steering(world) if runner.beats.controllers else None
+        self.own = runner.state.numpy().shape[0]  # rows of the state; behind them those of controllers
+        rows = self.steering.end if self.steering is not None else self.own
+        self.states = np.empty((self.steps + 1, rows, self.worlds))
         moment = world.snapshot()
         try:
             self._record()
@@ -82,13 +87,29 @@ class Trajectory:
     def _record(self) -> None:
         runner = self.runner
         runner.set_steps(1)
-        self.states[0] = runner.state.numpy()
+        self._keep(0)
         for k in range(self.steps):
+            if self.steering is not None:
+                self.steering.act() if k % self.per_step == 0 else self.steering.pass_by()
             runner.launch()
             if runner.report[measured.BROKEN].any():
                 raise StepError(f"sensitivity: step {k // self.per_step + 1} could not be taken; see world.step")
-            self.states[k + 1] = runner.state.numpy()
+            self._keep(k + 1)
         runner.set_steps(runner.substeps)
+
+    def _keep(self, k: int) -> None:
+        self.states[k, : self.own] = self.runner.state.numpy()
+        if self.steering is not None:
+            self.states[k, self.own :] = self.steering.rows()
+
+    def due(self, step: int) -> tuple[int, ...]:
+        """Controllers that act before a step."""
+        return self.steering.due[step] if self.steering is not None else ()
+
+    def before(self, step: int, world: int) -> Any:
+        """What comes before a step while it is traced; None: nothing does."""
+        steering = self.steering
+        return steering and partial(steering.trace, steering.due[step], self.states[step, :, world])
 
 
 class Linear:
@@ -138,12 +159,19 @@ class Linear:
         runner = self.world.runner
 
         def trace(step: int, world: int) -> Way:
-            found = trace_step(runner.method, runner.system, runner.state, runner.work, world, self.followed, True)
+            before = self.path.before(step, world)
+            arrays = runner.system, runner.state, runner.work
+            found = trace_step(runner.method, *arrays, world, self.followed, True, before)
             self._check(found, step, world)
-            return Way(found)
+            return Way(found, self.path.due(step))
 
-        known = [] if before is None else [Way(way.step) for way in before.common_ways]
-        self.ways, self.which = self._sorted(states, trace, lambda way: (way.step.graph, way.guards), known)
+        known = [] if before is None else [Way(way.step, way.due) for way in before.common_ways]
+        due = [self.path.due(k) for k in range(len(states))]
+
+        def same(way: Way, lanes: np.ndarray) -> np.ndarray:
+            return self._held(way.step.graph, way.guards, states, lanes) & [due[k] == way.due for k in lanes[:, 0]]
+
+        self.ways, self.which = self._sorted(states, trace, same, known)
 
     @property
     def common_ways(self) -> list[Way]:
@@ -175,30 +203,34 @@ class Linear:
             return trace_outcomes(self.world, self.outcomes, world, self.followed)
 
         known = [] if before is None else before.views
-        self.views, self.seen = self._sorted(states, trace, lambda view: (view.graph, view.guards), known)
 
-    def _sorted(self, states: np.ndarray, trace: Any, of: Any, known: list[Any]) -> tuple[list[Any], np.ndarray]:
-        """Ways, those that are known first, and which of them it is at each state [step, world]."""
+        def same(view: Traced, lanes: np.ndarray) -> np.ndarray:
+            return self._held(view.graph, view.guards, states, lanes)
+
+        self.views, self.seen = self._sorted(states, trace, same, known)
+
+    def _sorted(self, states: np.ndarray, trace: Any, same: Any, known: list[Any]) -> tuple[list[Any], np.ndarray]:
+        """Ways, those that are known first, and which of them it is at each state [step, world].
+
+        same: of a way and states (step, world) [lane], at which of them it is the way.
+        """
         which = np.full((len(states), self.worlds), -1)
         ways = list(known)
         for k, way in enumerate(ways):
             left = np.argwhere(which < 0)
-            graph, guards = of(way)
-            same = self._held(graph, guards, states, left)
-            which[left[same, 0], left[same, 1]] = k
+            these = left[same(way, left)]
+            which[these[:, 0], these[:, 1]] = k
         kept = self._state.copy()
         try:
             while (which < 0).any():
                 left = np.argwhere(which < 0)
                 step, world = (int(k) for k in left[0])
-                self._state[...] = states[step]
+                self._state[...] = states[step, : self.path.own]
                 way = trace(step, world)
-                graph, guards = of(way)
                 which[step, world] = len(ways)
                 if len(left) > 1:
-                    rest = left[1:]
-                    same = self._held(graph, guards, states, rest)
-                    which[rest[same, 0], rest[same, 1]] = len(ways)
+                    these = left[1:][same(way, left[1:])]
+                    which[these[:, 0], these[:, 1]] = len(ways)
                 ways.append(way)
         finally:
             self._state[...] = kept
@@ -223,6 +255,10 @@ class Linear:
 
     def value(self, name: tuple) -> np.ndarray:
         """Of an element [world]."""
+        if name[0] == VARIABLE:
+            return np.full(self.worlds, float(self.world.model.parameters[name[1]].value))
+        if name[0] == GAIN:
+            return np.full(self.worlds, gains_of(self.world.runner.beats.controllers[name[1]])[name[2]])
         if name[0] == PROBE:
             return np.full(self.worlds, self.world.model.probes[name[1]].p_BQ[name[2]])
         _, array, part, component = name
@@ -237,7 +273,7 @@ class Linear:
 
     def _choose_rows(self) -> None:
         """Rows of the state that outcomes depend on, over any number of steps; sizes to come are held."""
-        rows = range(self._state.shape[0])
+        rows = range(self.path.states.shape[1])
         names: dict[Any, int] = {(STATE, row): row for row in rows}
         state = self.world.state
         for block in state.layout.of(type(self.world.method)) if self.world.method.name == "direct" else ():
@@ -359,7 +395,7 @@ class Linear:
         """Compile the adjoints of ways that are gone so often that it is less than passes over arrays."""
         if hasattr(self, "adjoints"):
             return
-        parameters = [name for name in self.elements if name[0] == PARAMETER]
+        parameters = [name for name in self.elements if name[0] != PROBE]
         n = len(self.rows) + len(self.causes)
         chosen: dict[int, Adjoint] = {}
         for k, way in enumerate(self.ways):
@@ -370,7 +406,7 @@ class Linear:
             if way.adjoint is not None:
                 chosen[k] = way.adjoint
         read = sorted({row for adjoint in chosen.values() for row in adjoint.read})
-        needed = {name for adjoint in chosen.values() for name in adjoint.inputs if name[0] == PARAMETER}
+        needed = {name for adjoint in chosen.values() for name in adjoint.inputs if name[0] in OF_STEPS}
         self.places = Places(read, sorted(needed | set(parameters), key=str), self.rows)
         self.adjoints = CompiledAdjoint(chosen, self.places, self.worlds) if chosen else None
 

@@ -12,6 +12,7 @@ from ..engine.methods.base import refuse_compiling
 from .causes import Cause, find_cause
 from .linear import PER_NUMBER, PER_OPERATION, Linear
 from .outcomes import find_outcomes
+from .steering import refuse_controllers
 
 if TYPE_CHECKING:
     from .world import World
@@ -121,8 +122,9 @@ def _refuse(world: "World") -> None:
     runner = world.runner
     if runner.script[runner.script_position :]:
         raise ModelError("sensitivity: edits of the script are still due; take it of a model without a script")
-    if runner.beats or runner.clamps or runner.system.channels.callables:
-        what = "controllers" if runner.beats else "clamps" if runner.clamps else "inputs that are callables"
+    refuse_controllers(world)
+    if runner.clamps or runner.system.channels.callables:
+        what = "clamps" if runner.clamps else "inputs that are callables"
         raise ModelError(f"sensitivity: {what} are no part of a traced step; take it without them")
 
 

@@ -91,18 +91,21 @@ def trace_step(
     world: int = 0,
     followed: Followed | None = None,
     differentiated: bool = False,
+    prepare: Callable[..., dict[Any, "int | float"]] | None = None,
 ) -> TracedStep:
     """The step of a mechanism, along the way that it takes from the present state of a world.
 
     differentiated: its sizes of sub-steps are held, or move with changes of mode (`jumps`).
+    prepare: what comes before it, of graph, system, state, work and world; what that puts out comes to the outputs.
     """
     refuse_compiling(method, system)
     tables, m, s, x, w = stage(system, state, work, world, followed)
     following = following_changes(tables.graph) if differentiated else nullcontext()
     with naming(), tallying() as tally, following as changes:
         traced(list_rows)(m, x, w)
+        outputs = prepare(tables.graph, m, s, x, w) if prepare is not None else {}
         RECIPES[method.name](m, s, x, w)
-    graph, outputs = tables.graph, {}
+    graph = tables.graph
     for row, value in tables.written():
         given = graph.inputs.get((STATE, row))
         if given is None or refer(value) != given:
