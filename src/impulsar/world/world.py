@@ -310,8 +310,9 @@ class World:
 
         of: "hinge.position", "hinge.velocity", "arm.position.x", "tip.position" (a probe), ... [SI units]; to:
         "arm.mass", "spring.stiffness", "arm.inertia.zz", "model.gravity.z", a parameter of the model by its name,
-        "shaft.motor", "hinge.position" and "hinge.velocity" of the start; duration [s]; every: between samples [s],
-        by default only the end; mode: "forward", "reverse" or "auto", which is less work. See docs/gradients.md.
+        "shaft.motor", "shaft.motor.omega", "hand.stiffness", a controller's "servo.KP", "hinge.position" and
+        "hinge.velocity" of the start; duration [s]; every: between samples [s], by default only the end; mode:
+        "forward", "reverse" or "auto", which is less work. See docs/gradients.md.
         """
         from .sensitivity import sensitivity
 

@@ -40,7 +40,7 @@ def pull_back(graph: Graph, seeds: Mapping[int, Any], inputs: Sequence[Any]) -> 
         add(at, seed)
     for at in reversed(order):
         op, *args = graph.nodes[at]
-        if op == INPUT or at not in adjoints or at in graph.held:
+        if op == INPUT or at not in adjoints:
             continue
         given = [Scalar(graph, a) if isinstance(a, int) else a for a in args]
         for a, slope in zip(args, partials(op, given, Scalar(graph, at), apply), strict=True):

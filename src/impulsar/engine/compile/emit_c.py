@@ -239,6 +239,8 @@ class Body:
         if op.startswith(PICK):
             test = Guard(op.removeprefix(PICK), args[0], args[1], True)
             return f"CHOOSE({self.test(test)}, {self.value(args[2])}, {self.value(args[3])})"
+        if op == "as":
+            return self.value(args[0])
         given = ", ".join(map(self.value, args))
         return f"F_{op}({given})" if op in UNARY or op in ("max", "min", "atan2", "pow") else f"{op}({given})"
 

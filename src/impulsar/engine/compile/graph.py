@@ -91,6 +91,7 @@ BINARY: dict[str, Callable[[float, float], float]] = {
     "atan2": math.atan2,
     "pow": _or_nan(math.pow),
     "above": lambda a, b: 1.0 if a > b else 0.0,  # of derivatives: which side of max and min it is
+    "as": lambda a, b: a,  # of derivatives: the value of the one, the derivative of the other
 }
 UNARY: dict[str, Callable[[float], float]] = {
     "neg": lambda a: -a,
@@ -132,7 +133,6 @@ class Graph:
         self.values: list[float] = []  # at the sample
         self.inputs: dict[Any, int] = {}  # node of each input, by what the caller calls it
         self._guards: dict[tuple, Guard] = {}  # in order, by themselves and what is a constant in them
-        self.held: set[int] = set()  # sizes of sub-steps: derivatives are taken with these as they are
         self._table: dict[tuple, int] = {}
         self.loops: list[Loop] = []
         self._lefts: dict[int, int] = {}  # which variable of its loop a node is
@@ -148,6 +148,10 @@ class Graph:
         self.nodes.append(node)
         self.values.append(float(value))
         return len(self.nodes) - 1
+
+    def moving_as(self, value: "int | float", other: "int | float") -> "Scalar":
+        """A value whose derivative is that of another one; of a constant: none, it is held."""
+        return Scalar(self, self._add(("as", value, other), self.value(value)))
 
     def make(self, op: str, *args: "int | float") -> "int | float":
         """A node for an operation, or what it folds to."""

@@ -1,5 +1,4 @@
 """Stand-ins, while tracing, for what only reports: counts are noted, residuals are left to the generic kernel.
-Sizes of sub-steps are noted, too, for derivatives that hold them.
 
 A residual's row is found by comparing all of them, which would make guards of what no step depends on.
 """
@@ -11,12 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from ..integrate.substeps import wished_size
 from ..report import report_step, report_substeps, report_velocities
 from ..solve.project import report_worst
 from ..system.measured import ENDED_BY_LIMIT, MODE_CHANGES, MOST_ITERATIONS, SUB_STEPS, TOTAL_ITERATIONS
-from .graph import Scalar
-from .tracing import stand_in, translated
+from .tracing import stand_in
 
 
 @dataclass
@@ -98,12 +95,3 @@ def _velocities(m: Any, s: Any, x: Any, t: Any, w: int) -> None:
 @stand_in(report_worst)
 def _worst(m: Any, x: Any, w: int) -> None:
     """Left to the generic kernel."""
-
-
-@stand_in(wished_size)
-def _size(m: Any, p: Any, w: int) -> Any:
-    """The size of a sub-step, noted as one that derivatives hold."""
-    size = translated(wished_size.func)(m, p, w)
-    if isinstance(size, Scalar):
-        size.graph.held.add(size.at)
-    return size

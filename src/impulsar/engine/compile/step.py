@@ -32,6 +32,7 @@ from ..solve.sweep import sweep, warm_start
 from ..state import State, WorkArrays
 from ..system import System
 from .graph import CARRIED, INPUT, LEFT, Graph, Guard, Scalar, Untraceable, refer
+from .jumps import Changes, following_changes
 from .loops import keeping
 from .reports import Tally, tallying
 from .shim import type_of
@@ -60,6 +61,7 @@ class TracedStep:
     constants: list[str]  # arrays of the system of which something is in it as a constant
     guards: list[Guard] = field(default_factory=list)
     counts: "tuple[int | float, int | float]" = (0.0, 0.0)  # iterations and sub-steps, where the state decides on them
+    changes: Changes | None = None  # of modes, where it is to be differentiated
 
     def __post_init__(self) -> None:
         self.guards = self.graph.guards
@@ -107,23 +109,30 @@ def trace_step(
     followed: Followed | None = None,
     keep_loops: bool = False,
     contacts: Any = None,
+    differentiated: bool = False,
+    prepare: Callable[..., dict[Any, "int | float"]] | None = None,
 ) -> TracedStep:
     """The step of a mechanism, along the way that it takes from the present state of a world.
 
     keep_loops: rounds of sweeps and projections are loops, as many as it takes; else as many as from this state.
     contacts: the arrays of a world with contact.
+    differentiated: its sizes of sub-steps are held, or move with changes of mode (`jumps`).
+    prepare: what comes before it, of graph, system, state, work and world; what that puts out comes to the outputs.
     """
     refuse_compiling(method, system, touching=contacts is not None)
     tables, m, s, x, w = stage(system, state, work, world, followed)
-    with naming(), tallying() as tally, keeping(tables) if keep_loops else nullcontext():
+    following = following_changes(tables.graph) if differentiated else nullcontext()
+    kept = keeping(tables) if keep_loops else nullcontext()
+    with naming(), tallying() as tally, following as changes, kept:
         traced(list_rows)(m, x, w)
+        outputs = prepare(tables.graph, m, s, x, w) if prepare is not None else {}
         if contacts is None:
             RECIPES[method.name](m, s, x, w)
         else:
             from .touching import RECIPES as TOUCHING  # none of it is loaded where nothing touches
 
             TOUCHING[method.name](m, s, x, Arrays("c", contacts, tables.contact), w)
-    graph, outputs = tables.graph, {}
+    graph = tables.graph
     for row, value in tables.written():
         given = graph.inputs.get((STATE, row))
         if given is None or refer(value) != given:
@@ -131,7 +140,7 @@ def trace_step(
     counts = tuple(refer(n) if isinstance(n, Scalar) else 0.0 for n in (tally.iterations, tally.sub_steps))
     tally.iterations, tally.sub_steps = (0 if isinstance(n, Scalar) else n for n in (tally.iterations, tally.sub_steps))
     constants = [name for name in tables.used if hasattr(system.arrays, name)]
-    return TracedStep(graph, outputs, tally, constants, counts=counts)
+    return TracedStep(graph, outputs, tally, constants, counts=counts, changes=changes)
 
 
 def stage(

@@ -262,7 +262,7 @@ def translated(original: Callable) -> Callable:
     space |= {ROUNDS: Rounds, PICKED: pick, SAVES: saves, UNTRACED: Untraceable}
     exec(compile(tree, ORIGIN + original.__module__, "exec"), space)
     made = space[definition.name]
-    given = original.__globals__
+    given = {**original.__globals__, **inspect.getclosurevars(original).nonlocals}
     for name in {node.id for node in ast.walk(definition) if isinstance(node, ast.Name)}:
         if name in given and name not in made.__code__.co_varnames:
             space[name] = _replaced(given[name])
