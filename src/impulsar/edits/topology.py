@@ -16,8 +16,9 @@ import numpy as np
 
 from ..author.checks import number, show, vector
 from ..author.joints import SCREW, TURN_Z, Group, JointType
-from ..author.model import Model, along, is_point_of_body, is_two_places
+from ..author.model import Model
 from ..author.parts import Body, Features, Joint, joint_type_of
+from ..author.places import along, is_point_of_body, is_two_places
 from ..author.placing import TWO_AXES, by_group, checked_frame, make_features, place_frames
 from ..author.rotations import conjugate, frame_from_axes, multiply_all, rotate_all
 from ..engine.freedoms import code_coordinates, pose_at
