@@ -241,6 +241,7 @@ class Model(Measures, Groups, Surfaces, Fluids, Tyres, Sensing, Imported):
         stiffness: float | dict[str, float] = 0.0,
         damping: float | dict[str, float] = 0.0,
         rest: float | dict[str, float] = 0.0,
+        armature: float | dict[str, float] = 0.0,
         pitch: float | None = None,
         loop: bool | None = None,
         contact: bool = False,
@@ -286,6 +287,7 @@ class Model(Measures, Groups, Surfaces, Fluids, Tyres, Sensing, Imported):
             "stiffness": stiffness,
             "damping": damping,
             "rest": rest,
+            "armature": armature,
         }
         features = make_features(owner, kind, given)
         joint = Joint(name, type, P.name, C.name, *F, *M, length, pitch, loop, features, contact, closed)

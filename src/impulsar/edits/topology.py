@@ -38,6 +38,7 @@ FEATURES = {  # keyword of Model.joint: field of Features
     "stiffness": "stiffness",
     "damping": "damping",
     "rest": "rest",
+    "armature": "armature",
 }
 GEOMETRY = ("type", "first", "second", "at", "axis", "axis2", "at_b", "frame_a", "frame_b", "pitch")
 PLACED = ("at", "axis", "axis2", "at_b", "frame_a", "frame_b")  # by which the author says where
