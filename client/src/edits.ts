@@ -238,6 +238,7 @@ export interface JointOptions {
   stiffness?: Real | Record<string, Real>;
   damping?: Real | Record<string, Real>;
   rest?: Real | Record<string, Real>;
+  armature?: Real | Record<string, Real>;
   pitch?: Real | null;
   loop?: boolean | null;
   contact?: boolean;
