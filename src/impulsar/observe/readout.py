@@ -229,6 +229,11 @@ class Readout:
         return self._freedoms
 
     @property
+    def energy_reading(self) -> Reading:
+        """What reads the sums of the energy books, likewise."""
+        return self._energies
+
+    @property
     def lock_reading(self) -> Reading:
         """What reads errors of locks, likewise."""
         return self._locks
