@@ -14,16 +14,16 @@ def topology(name: str) -> tuple[np.ndarray, np.ndarray]:
     if name == "one":
         return np.array([-1]), np.array([0])
     if name == "chain":
-        return np.arange(-1, 199), np.arange(200)
+        return np.arange(-1, 59), np.arange(60)
     if name == "tree":
-        return (np.arange(127) - 1) // 2, np.arange(127)
+        return (np.arange(63) - 1) // 2, np.arange(63)
     if name == "any tree":
-        return np.array([-1, *[RNG.integers(0, k) for k in range(1, 150)]]), np.arange(150)
+        return np.array([-1, *[RNG.integers(0, k) for k in range(1, 60)]]), np.arange(60)
     if name == "ring":
-        return np.arange(60), np.roll(np.arange(60), -1)
-    joints = np.arange(40)  # a ladder: two rails and its rungs
-    first = np.concatenate([joints[:-1], 40 + joints[:-1], joints])
-    return first, np.concatenate([joints[1:], 41 + joints[:-1], 40 + joints])
+        return np.arange(40), np.roll(np.arange(40), -1)
+    joints = np.arange(20)  # a ladder: two rails and its rungs
+    first = np.concatenate([joints[:-1], 20 + joints[:-1], joints])
+    return first, np.concatenate([joints[1:], 21 + joints[:-1], 20 + joints])
 
 
 @pytest.mark.parametrize("rows", [1, 3, 5, 6])

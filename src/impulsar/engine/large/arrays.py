@@ -20,6 +20,10 @@ class LargeArrays:
     mass: wp.array(dtype=f64)  # [kind] [kg]
     inertia: wp.array(dtype=mat33)  # [kind] about the centre of mass, body axes [kg m²]
     inverse: wp.array(dtype=mat33)  # [kind] of the inertia
+    radius: wp.array(dtype=f64)  # [kind] of spheres that touch, about the centre of mass; 0: nothing does [m]
+    plane_normal: wp.array(dtype=vec3)  # [plane] of the side on which bodies are
+    plane_offset: wp.array(dtype=f64)  # [plane] along the normal [m]
+    friction: wp.array(dtype=f64)  # [1] Coulomb's coefficient
     wrench: wp.array(dtype=vec6)  # [body] applied, about the centre of mass, world axes [N m, N]
     joint_kind: whole  # [joint]
     lock: wp.array2d(dtype=wp.int32)  # [joint kind, row] lock code, -1: none

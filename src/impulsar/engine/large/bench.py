@@ -71,6 +71,8 @@ class LargeBench:
         a.kind, a.joint_kind = self._whole(bulk.kind), self._whole(bulk.joint_kind)
         a.mass, a.inertia = self._of(bulk.mass, f64), self._of(bulk.inertia, mat33)
         a.inverse = self._of(np.linalg.inv(bulk.inertia), mat33)
+        a.radius, a.friction = self._of(bulk.radius, f64), self._of(np.array([bulk.friction]), f64)
+        a.plane_normal, a.plane_offset = self._of(bulk.planes[:, :3], vec3), self._of(bulk.planes[:, 3], f64)
         a.wrench = wp.zeros(self.bodies, vec6, device=self.device)
         a.lock = wp.array(self.locks, dtype=wp.int32, device=self.device)
         a.body_first, a.body_joint = (self._whole(one) for one in _at_bodies(bulk))

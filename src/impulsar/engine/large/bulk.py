@@ -30,12 +30,17 @@ class Bulk:
     p_CM: np.ndarray = field(default_factory=lambda: np.zeros((0, 3)))  # frame M in the second body
     q_CM: np.ndarray = field(default_factory=lambda: np.zeros((0, 4)))
     length: np.ndarray = field(default_factory=lambda: np.zeros(0))  # [joint] of distance joints [m]
+    radius: np.ndarray = field(default_factory=lambda: np.zeros(0))  # [kind] of spheres that touch, 0: none [m]
+    planes: np.ndarray = field(default_factory=lambda: np.zeros((0, 4)))  # [plane] unit normal, offset along it [m]
+    friction: float = 0.5
     gravity: tuple[float, float, float] = (0.0, 0.0, -9.81)
     name: str = "bulk"
 
     def __post_init__(self) -> None:
         if not len(self.twist):
             self.twist = np.zeros((len(self.position), 6))
+        if not len(self.radius):
+            self.radius = np.zeros(len(self.mass))
 
     @property
     def bodies(self) -> int:
@@ -44,6 +49,11 @@ class Bulk:
     @property
     def joints(self) -> int:
         return len(self.first)
+
+    @property
+    def touches(self) -> bool:
+        """Whether there is something that may touch."""
+        return bool((self.radius > 0.0).any())
 
     def locks(self) -> np.ndarray:
         """Lock codes [joint kind, row], -1: none."""
@@ -87,8 +97,23 @@ class Bulk:
         held = (body < 0)[:, None]
         return np.where(held, 0.0, self.position[body]), np.where(held, UNIT, self.orientation[body])
 
+    def _check_contact(self) -> None:
+        for k in np.flatnonzero(self.radius != 0.0):
+            if not (self.radius[k] > 0.0 and np.isfinite(self.radius[k])):
+                raise ModelError(
+                    f"{self.name}: radius {self.radius[k]!r} m, expected numbers > 0, or 0: does not touch"
+                )
+            off = np.abs(self.inertia[k] - np.eye(3) * self.inertia[k][0, 0]).max()
+            if off > 1e-9 * self.inertia[k][0, 0]:
+                raise ModelError(f"{self.name}: kind {k} is a sphere, whose inertia is the same about all axes")
+        if not np.allclose(np.linalg.norm(self.planes[:, :3], axis=1), 1.0, atol=1e-12):
+            raise ModelError(f"{self.name}: normals of planes have to be of length 1")
+        if not (self.friction >= 0.0 and np.isfinite(self.friction)):
+            raise ModelError(f"{self.name}: friction is {self.friction!r}, expected a number >= 0")
+
     def check(self) -> None:
         """Raise ModelError at what cannot be."""
+        self._check_contact()
         n = self.bodies
         if not n:
             raise ModelError(f"{self.name}: has no bodies")

@@ -176,3 +176,15 @@ def energies(
         body += kinetic.shape[0]
     kinetic[share] = motion
     potential[share] = height
+
+
+@wp.kernel(enable_backward=False)
+def fastest(x: WorkArrays, speeds: wp.array(dtype=f64)):
+    """The largest speed of the bodies share, share + shares, ... [m/s]."""
+    share = wp.tid()
+    found = ZERO
+    body = share
+    while body < x.p_WB.shape[0]:
+        found = wp.max(found, wp.length(linear(x.twist[body, 0])))
+        body += speeds.shape[0]
+    speeds[share] = found

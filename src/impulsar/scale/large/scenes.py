@@ -1,5 +1,7 @@
 """Large mechanisms, made as arrays."""
 
+import math
+
 import numpy as np
 
 from ...author.errors import ModelError
@@ -68,3 +70,30 @@ def tree(n: int = 1_000_000, children: int = 2, spread: float = 0.5) -> Bulk:
     bulk = Bulk((tops + ends) / 2.0, orientation, np.zeros(n, np.int64), np.array([MASS]), INERTIA, name=f"tree of {n}")
     bulk.join("revolute", parent, np.arange(n), tops, rotate(orientation, axes))
     return bulk
+
+
+def spheres(n: int = 100_000, radius: float = 0.01, friction: float = 0.5, high: float = 1.0, seed: int = 0) -> Bulk:
+    """n spheres of 10 g above the floor of an open box, in layers; they fall and come to rest.
+
+    high: how much higher than wide they stand at the start.
+    """
+    n = _count("spheres", n)
+    wide = max(1, math.ceil((n / high) ** (1.0 / 3.0)))
+    k = np.arange(n)
+    places = np.stack([k % wide, k // wide % wide, k // wide**2], 1)
+    gap = 2.2 * radius
+    position = gap * (places + 0.5) + 0.05 * radius * np.random.default_rng(seed).uniform(-1.0, 1.0, (n, 3))
+    side = -gap * wide
+    planes = np.array([[0, 0, 1, 0], [1, 0, 0, 0], [-1, 0, 0, side], [0, 1, 0, 0], [0, -1, 0, side]], float)
+    mass = 0.01
+    return Bulk(
+        position,
+        np.tile([0.0, 0.0, 0.0, 1.0], (n, 1)),
+        np.zeros(n, np.int64),
+        np.array([mass]),
+        0.4 * mass * radius**2 * np.eye(3)[None],
+        radius=np.array([radius]),
+        planes=planes,
+        friction=friction,
+        name=f"{n} spheres",
+    )

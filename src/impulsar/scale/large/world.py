@@ -1,6 +1,6 @@
 """`LargeWorld`: one world of up to millions of bodies, on the CPU or a GPU.
 
-    fixed   steps of first order: drift, positions projected, kick, J v = 0
+    fixed   steps of first order: drift, positions projected, kick, J v = 0; with contact in sub-steps
     pair    Dormand and Prince 5(4), sub-steps by error control, both projections after each
 
 A step of first order grows without bound where it is longer than 2 / ω, ω² the largest by which the forces of joints
@@ -22,6 +22,7 @@ from ...author.model import Model
 from ...engine.device import check_device
 from ...engine.large.bench import LargeBench, Pair
 from ...engine.large.bulk import Bulk
+from ...engine.large.contacts import Contacts
 from .models import bulk_of
 
 METHODS = ("fixed", "pair")
@@ -41,6 +42,8 @@ class LargeReport:
     parts: int  # sub-steps, of all of them
     evaluations: int  # factors of A
     rejected: int  # sub-steps taken again, shorter
+    contacts: int  # of the last step, those that are only near among them
+    overlap: float  # largest [m]
     position_error: float  # largest of a joint's row [m, rad]
     velocity_error: float  # largest |J v| [m/s, rad/s]
 
@@ -48,7 +51,8 @@ class LargeReport:
 class LargeWorld:
     """A running large world. `positions`, `orientations` and `velocities` are arrays of all bodies.
 
-    dt: nominal step [s]; rounds: of removing position errors after a step, 2 do for small ones.
+    dt: nominal step [s]; rounds: of removing position errors after a step, 2 do for small ones; substeps: of a step
+    of a world in which something touches.
     """
 
     def __init__(
@@ -59,6 +63,7 @@ class LargeWorld:
         rtol: float = 1e-6,
         atol: float = 1e-6,
         rounds: int = 3,
+        substeps: int = 8,
         device: str = "cpu",
     ):
         if method not in METHODS:
@@ -72,6 +77,10 @@ class LargeWorld:
         if not isinstance(bulk, Bulk):
             raise ModelError(f"LargeWorld takes a Model or a Bulk, not {type(what).__name__}")
         self.bench = LargeBench(bulk, self.device)
+        self.contacts = Contacts(self.bench) if bulk.touches else None
+        if self.contacts and method == "pair":
+            raise ModelError(f"{bulk.name}: method 'pair' has no contact; take method='fixed', or radii of 0")
+        self.substeps = whole("LargeWorld", "substeps", substeps, 1, 1000) if self.contacts else 1
         self.bodies, self.joints = self.bench.bodies, self.bench.joints
         self.time, self.count = 0.0, 0
         self._longest, self._since = math.inf, LOOKS - 1
@@ -101,22 +110,28 @@ class LargeWorld:
             position, velocity = self.errors()
             if not math.isfinite(position + velocity):
                 raise self._broken()
-        return LargeReport(self.time, n, parts, evaluations, rejected, position, velocity)
+        touching = (self.contacts.count, self.contacts.overlap()) if self.contacts else (0, 0.0)
+        return LargeReport(self.time, n, parts, evaluations, rejected, *touching, position, velocity)
 
     def _step_fixed(self) -> int:
         """One nominal step; returns into how many parts it was divided."""
         bench = self.bench
-        parts = max(1, math.ceil(self.dt / (SAFE * self._longest)))
+        parts = max(self.substeps, math.ceil(self.dt / (SAFE * self._longest)))
         if parts > MOST_PARTS:
             raise StepError(
                 f"at {self.time:.6g} s the joints pull so hard that steps have to be shorter than"
                 f" {self._longest:.3g} s, {parts} parts of dt = {self.dt:g} s; take a shorter dt, or method='pair'"
             )
         bench.h.fill_(self.dt / parts)
+        if self.contacts:
+            self.contacts.find(self.dt)
         for _ in range(parts):
-            bench.step(self.rounds)
+            if self.contacts:
+                self.contacts.sub_step()
+            else:
+                bench.step(self.rounds)
         self._since += 1
-        if self._since >= LOOKS:  # b has the impulses of the last part
+        if self._since >= LOOKS and self.joints:  # b has the impulses of the last part
             self._longest, self._since = bench.longest_step(), 0
         return parts
 
@@ -164,7 +179,7 @@ class LargeWorld:
     def errors(self) -> tuple[float, float]:
         """Largest position error of a joint's row [m, rad], and largest |J v| [m/s, rad/s]."""
         if not self.joints:
-            return self._worst(self.bench.x.p_WB) * 0.0, 0.0
+            return 0.0 * self.bench.energy()[0], 0.0  # no number where the motion is none
         self.bench.measure_errors()
         position = self._worst(self.bench.b)
         self.bench.measure_rates()
@@ -209,14 +224,17 @@ class LargeWorld:
         """All that is needed to go on from here."""
         x = self.bench.x
         kept = tuple(wp.clone(one) for one in (x.p_WB, x.q_WB, x.twist))
-        return (*kept, self.time, self.count, self._longest, self._since, self._next)
+        touching = self.contacts.snapshot() if self.contacts else ()
+        return (*kept, touching, self.time, self.count, self._longest, self._since, self._next)
 
     def restore(self, kept: tuple) -> None:
         """Go back to a snapshot."""
         x = self.bench.x
         for now, before in zip((x.p_WB, x.q_WB, x.twist), kept[:3], strict=True):
             wp.copy(now, before)
-        self.time, self.count, self._longest, self._since, self._next = kept[3:]
+        if self.contacts:
+            self.contacts.restore(kept[3])
+        self.time, self.count, self._longest, self._since, self._next = kept[4:]
 
     def bytes_per_body(self) -> float:
         """Device memory of all arrays, over the number of bodies [B]."""
