@@ -168,7 +168,7 @@ def test_what_is_not_compiled_is_refused() -> None:
 
 
 def test_variants_are_made_after_fixed_numbers_of_steps() -> None:
-    assert [next_due(k) for k in (0, 3, 4, 300, 512, 1300)] == [4, 4, 8, 512, 1024, 1536]
+    assert [next_due(k) for k in (0, 3, 4, 40, 64, 1300)] == [4, 4, 8, 64, 128, 1344]
     assert list(DUE) == sorted(DUE)
 
 

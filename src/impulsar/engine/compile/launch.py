@@ -30,9 +30,9 @@ from .graph import Untraceable
 from .reports import count_steps
 from .step import FOLLOWED, TracedStep, trace_step
 
-MOST_VARIANTS = 8
+MOST_VARIANTS = 12
 GENERIC_FIRST = 2  # steps: a start at rest goes a way through the step that is not gone again
-DUE = (4, 8, 16, 32, 64, 128, 256, 512)  # steps after which variants are made, then every DUE[-1] steps
+DUE = (4, 8, 16, 32, 64)  # steps after which variants are made, then every DUE[-1] steps
 LARGEST = 60_000  # operations of a step, beyond which compiling takes minutes
 
 _pointer, _whole = ctypes.c_void_p, ctypes.c_longlong
