@@ -131,7 +131,7 @@ def test_a_world_goes_on_where_a_guard_breaks() -> None:
 def test_what_is_not_compiled_is_refused() -> None:
     with pytest.raises(ModelError, match="method simmc is not compiled; take simgc or direct"):
         im.World(im.scene("chain", n=2), method="simmc", compile="now")
-    with pytest.raises(ModelError, match="compile is 'soon', expected one of: off, now"):
+    with pytest.raises(ModelError, match="compile is 'soon', expected one of: off, now, auto"):
         im.World(im.scene("chain", n=2), compile="soon")
     assert im.World(im.scene("chain", n=2)).compilation is None
 
@@ -157,9 +157,3 @@ def test_a_step_that_falls_back_is_the_kernels_to_the_bit() -> None:
         generic.step()
         launch._step_one(last, 0, 0, is_last=False)
         assert (state.numpy() == generic.runner.state.numpy()).all()
-
-
-def test_a_history_wants_steps_that_repeat_to_the_bit():
-    world = im.World(im.scene("chain", n=3), method="simgc", compile="now")
-    with pytest.raises(im.EditError, match="rounding only; take compile='off'"):
-        im.History(world)

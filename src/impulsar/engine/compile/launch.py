@@ -287,9 +287,8 @@ class CompiledLaunch:
     def _held(self) -> list[Last]:
         """Earlier ones that somebody may ask for."""
         found = [one for last in self._others if (one := last()) is not None]
-        for k in range(len(self._spare) - 1, -1, -1):
-            if self._spare[k] is not self._last and _holders(self._spare, k) > NOBODY:
-                found.append(self._spare[k])
+        held = [k for k in range(len(self._spare)) if _holders(self._spare, k) > NOBODY]
+        found += [self._spare[k] for k in reversed(held) if self._spare[k] is not self._last]
         self._others.clear()
         return found
 

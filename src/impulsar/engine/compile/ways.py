@@ -23,7 +23,8 @@ from .reports import Tally
 from .step import FOLLOWED, trace_step
 
 LARGEST = 60_000  # operations of a step, beyond which compiling takes minutes
-MOST_KEPT = 64
+MOST_KEPT = 32
+COUNTERS = ("steps", "listing")  # of which no step depends
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,7 @@ def _update(digest: Any, arrays: Any) -> None:
     """Take the arrays of a structure into a digest, and of those in it."""
     for name in arrays._cls.vars:
         one = getattr(arrays, name)
-        if isinstance(one, wp.array) and name not in FOLLOWED and name != "steps":
+        if isinstance(one, wp.array) and name not in FOLLOWED and name not in COUNTERS:
             digest.update(f"{name} {one.shape}".encode() + (one.numpy().tobytes() if one.size else b""))
         elif hasattr(one, "_cls"):
             _update(digest, one)
@@ -71,6 +72,11 @@ def key_of(
     for sample in samples:
         digest.update(b"%d:" % sample.world + sample.rows)
     return digest.digest()
+
+
+def is_kept(key: bytes) -> bool:
+    """Whether a way is known by a key."""
+    return isinstance(_kept.get(key), Way)
 
 
 def keep(key: bytes, way: "Way | str") -> None:
@@ -116,5 +122,5 @@ def _traced(
     for name in parameters:
         places.setdefault(name, len(places))
     texts = {width: emit(step, width, places) for width, _, _ in shares(system.counts.worlds)}
-    constants = [name for name in step.constants if name != "steps"]
+    constants = [name for name in step.constants if name not in COUNTERS]
     return Way(texts, parameters, constants, step.tally, operations, len(step.guards))
