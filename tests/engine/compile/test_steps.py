@@ -5,7 +5,7 @@ import pytest
 
 import impulsar as im
 from impulsar.author.errors import ModelError
-from impulsar.engine.compile.launch import DUE, next_due
+from impulsar.engine.compile.recipe import DUE, next_due
 from impulsar.engine.compile.step import sample_outputs, trace_step
 from impulsar.engine.system.measured import (
     ENDED_BY_LIMIT,
@@ -162,7 +162,7 @@ def test_a_world_goes_on_where_a_guard_breaks() -> None:
 def test_what_is_not_compiled_is_refused() -> None:
     with pytest.raises(ModelError, match="method simmc is not compiled; take simgc or direct"):
         im.World(im.scene("chain", n=2), method="simmc", compile="now")
-    with pytest.raises(ModelError, match="compile is 'soon', expected one of: off, now"):
+    with pytest.raises(ModelError, match="compile is 'soon', expected one of: off, now, auto"):
         im.World(im.scene("chain", n=2), compile="soon")
     assert im.World(im.scene("chain", n=2)).compilation is None
 
@@ -182,13 +182,9 @@ def test_a_step_that_falls_back_is_the_kernels_to_the_bit() -> None:
     launch, state = compiled.runner.launch, compiled.runner.state
     state.numpy()[...] = generic.runner.state.numpy()
     launch.refresh()
+    launch.build()
+    last = launch._fresh()
     for _ in range(40):
         generic.step()
-        launch._step_one(0, 0, last=False)
+        launch._step_one(last, 0, 0, is_last=False)
         assert (state.numpy() == generic.runner.state.numpy()).all()
-
-
-def test_a_history_wants_steps_that_repeat_to_the_bit():
-    world = im.World(im.scene("chain", n=3), method="simgc", compile="now")
-    with pytest.raises(im.EditError, match="rounding only; take compile='off'"):
-        im.History(world)

@@ -35,12 +35,12 @@ ADDED = (TOTAL_ITERATIONS, SUB_STEPS, MODE_CHANGES, ENDED_BY_LIMIT)
 
 
 def count_steps(report: np.ndarray, tallies: Sequence[Tally], counted: np.ndarray) -> None:
-    """Add steps that went so many times the ways of these tallies, [way, world], to a report [row, world].
+    """Add steps that went so many times the ways of these tallies, [3 + way, world], to a report [row, world].
 
-    In the three last rows is what the tallies do not have, of steps that keep loops: iterations, sub-steps, and the
+    In the three first rows is what the tallies do not have, of steps that keep loops: iterations, sub-steps, and the
     most iterations of a step.
     """
-    used, (iterations, sub_steps, most) = counted[:-3], counted[-3:]
+    used, (iterations, sub_steps, most) = counted[3:], counted[:3]
     if iterations.any():
         report[TOTAL_ITERATIONS] += iterations
         report[SUB_STEPS] += sub_steps

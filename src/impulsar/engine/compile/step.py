@@ -50,7 +50,6 @@ keep_loops_of(side_of, wished_size, pass_by, take_smooth)
 keep_loops_of(direct.step, after_first=True)  # whose first sub-step evaluates one stage more
 
 
-
 @dataclass
 class TracedStep:
     """A step as a graph. Inputs are named (STATE, row) and (PARAMETER, array, part, component)."""
