@@ -13,9 +13,10 @@ exact as the C library's to the last bit or so, and without a call, for which al
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
-from .graph import INPUT, UNARY, Guard
+from .cuts import cut, sides
+from .graph import INPUT, Graph, Guard
 from .sines import (
     ANGLE,
     HALF_PI,
@@ -32,6 +33,10 @@ from .step import PARAMETER, STATE, TracedStep
 
 INFIX = ("+", "-", "*", "/")
 WIDTHS = (1, 4, 8)
+LONG = 10_000  # operations of a step from which on it is cut into pieces, and of a piece: a third to half less time
+PIECE = 1_000  # to compile, and some per cent more to run
+APART = "static __attribute__((noinline))"
+HEAD = "mask step(real *s, const real *p, mask going) {"
 START, END = '#ifdef __cplusplus\nextern "C" {\n#endif', "#ifdef __cplusplus\n}\n#endif"
 BUILTIN = {"sqrt": "sqrt", "abs": "abs", "floor": "floor", "trunc": "trunc"}  # clang has them for vectors
 BY_LANE = ("tan", "asin", "acos", "atan", "exp", "log", "tanh")
@@ -71,6 +76,7 @@ def prelude(width: int) -> str:
     ]
     lines += ["static inline real F_max(real a, real b) { return CHOOSE(a > b, a, b); }"]
     lines += ["static inline real F_min(real a, real b) { return CHOOSE(a < b, a, b); }"]
+    lines += ["static inline real F_above(real a, real b) { return CHOOSE(TEST(a > b), K(1.0), K(0.0)); }"]
     lines += _sine(each)
     lines += _angle(each)
     lines += [
@@ -147,11 +153,10 @@ def constant(value: float) -> str:
 
 
 class Body:
-    """Lines that compute nodes of a graph into t0, t1, ...; inputs have names of their own."""
+    """Lines that compute nodes of a graph, in order, into t0, t1, ...; inputs have names of their own."""
 
-    def __init__(self, step: TracedStep, names: dict[int, str]):
-        self.graph, self.names = step.graph, names
-        self.live = self.graph.live(step.roots)
+    def __init__(self, graph: Graph, live: Sequence[int], names: dict[int, str]):
+        self.graph, self.live, self.names = graph, live, names
         self.turns: dict[int, dict[str, int]] = {}  # sines and cosines by the angle that they share
         for at in self.live:
             op, *args = self.graph.nodes[at]
@@ -166,15 +171,16 @@ class Body:
 
     def lines(self, guards: Sequence[Guard] = ()) -> list[str]:
         """All nodes in order; guards, where some are given, as soon as what they compare is there."""
+        place = {at: k for k, at in enumerate(self.live)}
         due: dict[int, list[Guard]] = {}
         for guard in guards:
-            due.setdefault(max(a for a in (guard.left, guard.right) if isinstance(a, int)), []).append(guard)
+            due.setdefault(max((place.get(a, -1) for a in sides(guard)), default=-1), []).append(guard)
         done: set[int] = set()
-        out = []
-        for at in self.live:
+        out = [f"if (!{self.test(guard)}) return 0;" for guard in due.get(-1, ())]
+        for k, at in enumerate(self.live):
             op, *args = self.graph.nodes[at]
             out += self._one(at, op, args, done)
-            out += [f"if (!{self.test(guard)}) return 0;" for guard in due.get(at, ())]
+            out += [f"if (!{self.test(guard)}) return 0;" for guard in due.get(k, ())]
         return out
 
     def _one(self, at: int, op: str, args: list, done: set[int]) -> list[str]:
@@ -198,7 +204,7 @@ class Body:
         if op == "neg":
             return f"-{self.text(args[0])}"
         given = ", ".join(self.text(a) if isinstance(a, int) else f"K({constant(a)})" for a in args)
-        return f"F_{op}({given})" if op in UNARY or op in ("max", "min", "atan2", "pow") else f"{op}({given})"
+        return f"F_{op}({given})"
 
     def test(self, guard: Guard) -> str:
         """A guard as a mask of the worlds in which it holds."""
@@ -207,25 +213,72 @@ class Body:
         return told if guard.held else f"~{told}"
 
 
-def emit(step: TracedStep, width: int, parameters: dict[tuple, int]) -> str:
-    """The text of `step` with so many worlds in a register; parameters: where each is among those of the driver."""
+def emit(step: TracedStep, width: int, parameters: dict[tuple, int], most: int = 0) -> str:
+    """The text of `step` with so many worlds in a register; parameters: where each is among those of the driver.
+
+    most: operations of a function, where the step is to be cut (`cuts`); by default long steps are.
+    """
     graph = step.graph
+    count = step.operations
+    most = most or (PIECE if count > LONG else count)
     names = {
         at: f"p[{parameters[name]}]" if name[0] == PARAMETER else f"s{name[1]}" for name, at in graph.inputs.items()
     }
-    body = Body(step, names)
-    needed = set(body.live)
-    read = [name[1] for name, at in graph.inputs.items() if name[0] == STATE and at in needed]
-    lines = [prelude(width), START, "mask step(real *s, const real *p, mask going) {"]
-    lines += [f"const real s{row} = s[{row}];" for row in read]
+    lines = [prelude(width), START]
+    if count <= most:
+        lines += _whole(step, width, names)
+    else:
+        lines += _in_pieces(step, width, names, most)
+    return "\n".join([*lines, "return going;", "}", END]) + "\n"
+
+
+def _reads(graph: Graph, inputs: Collection[int]) -> list[str]:
+    """Rows of the state that are inputs."""
+    rows = [name[1] for name, at in graph.inputs.items() if name[0] == STATE and at in inputs]
+    return [f"const real s{row} = s[{row}];" for row in rows]
+
+
+def _whole(step: TracedStep, width: int, names: dict[int, str]) -> list[str]:
+    """A step in one piece."""
+    body = Body(step.graph, step.graph.live(step.roots), names)
+    lines = [HEAD, *_reads(step.graph, set(body.live))]
     if width == 1:  # alone, a world whose guard breaks need not go on
         lines += body.lines(step.guards)
-        lines += [f"s[{row}] = {_new(body, value)};" for row, value in step.outputs.items()]
-    else:
-        lines += body.lines()
-        lines += [f"going &= {body.test(guard)};" for guard in step.guards]
-        lines += [f"s[{row}] = CHOOSE(going, {_new(body, value)}, s[{row}]);" for row, value in step.outputs.items()]
-    return "\n".join([*lines, "return going;", "}", END]) + "\n"
+        return [*lines, *(f"s[{row}] = {_new(body, value)};" for row, value in step.outputs.items())]
+    lines += body.lines()
+    lines += [f"going &= {body.test(guard)};" for guard in step.guards]
+    return [*lines, *_chosen(step, body)]
+
+
+def _in_pieces(step: TracedStep, width: int, names: dict[int, str], most: int) -> list[str]:
+    """Functions of pieces, each of which returns the worlds whose guards held up to there, and a step that calls them.
+
+    t[place] are the values between them.
+    """
+    graph = step.graph
+    found = cut(graph, list(step.outputs.values()), step.guards, most)
+    lines = []
+    for k, piece in enumerate(found.pieces):
+        body = Body(graph, piece.nodes, names)
+        lines += [f"{APART} mask piece{k}(const real *s, const real *p, real *t, mask going) {{"]
+        lines += _reads(graph, set(piece.inputs))
+        lines += [f"const real t{at} = t[{place}];" for at, place in piece.given.items()]
+        if width == 1:
+            lines += body.lines(piece.guards)
+        else:
+            lines += [*body.lines(), *(f"going &= {body.test(guard)};" for guard in piece.guards)]
+        lines += [f"t[{place}] = t{at};" for at, place in piece.kept.items()]
+        lines += ["return going;", "}"]
+    ends = Body(graph, [], {**names, **{at: f"t[{place}]" for at, place in found.ends.items()}})
+    lines += [HEAD, f"real t[{max(found.places, 1)}];"]
+    lines += [f"if (!ANY(going = piece{k}(s, p, t, going))) return going;" for k in range(len(found.pieces))]
+    lines += _reads(graph, {value for value in step.outputs.values() if isinstance(value, int)})
+    return [*lines, *_chosen(step, ends)]
+
+
+def _chosen(step: TracedStep, body: Body) -> list[str]:
+    """New rows of the worlds that are going."""
+    return [f"s[{row}] = CHOOSE(going, {_new(body, value)}, s[{row}]);" for row, value in step.outputs.items()]
 
 
 def _new(body: Body, value: "int | float") -> str:
