@@ -5,21 +5,11 @@ import itertools
 import numpy as np
 import pytest
 
-import impulsar as im
-from impulsar.engine.compile.backend import compile_text
 from impulsar.engine.compile.cuts import alive, arguments, choose, cut, operations, sides
-from impulsar.engine.compile.emit_c import WIDTHS, driver, emit
+from impulsar.engine.compile.emit_c import WIDTHS, emit
 from impulsar.engine.compile.graph import Graph, apply
-from impulsar.engine.compile.launch import Run
-from impulsar.engine.compile.step import TracedStep, trace_step
 
-
-def traced_step(name: str, method, **parameters) -> tuple[TracedStep, np.ndarray]:
-    """A step of a scene, and the state that it was traced at."""
-    world = im.World(im.scene(name, **parameters), method=method, dt=1e-3)
-    world.step(20)
-    runner = world.runner
-    return trace_step(runner.method, runner.system, runner.state, runner.work), runner.state.numpy().copy()
+from .stepping import FIXED, around, take, traced_step
 
 
 def test_cuts_cost_as_little_as_they_can() -> None:
@@ -39,7 +29,7 @@ def test_cuts_cost_as_little_as_they_can() -> None:
 
 
 def test_alive_are_values_computed_before_and_needed_later() -> None:
-    step, _ = traced_step("four-bar", im.Direct(substeps=1))
+    step, _ = traced_step("four-bar", FIXED, 1e-3, {})
     graph, ends = step.graph, list(step.outputs.values())
     order = operations(graph, step.roots)
     counted = alive(graph, order, ends, step.guards)
@@ -56,7 +46,7 @@ def test_alive_are_values_computed_before_and_needed_later() -> None:
 @pytest.mark.parametrize("most", [7, 60, 400])
 def test_a_place_holds_what_a_piece_is_given(most) -> None:
     """Followed through the pieces: what is read from a place was kept there, and nothing is kept over it before."""
-    step, _ = traced_step("four-bar", im.Direct(substeps=1))
+    step, _ = traced_step("four-bar", FIXED, 1e-3, {})
     found = cut(step.graph, list(step.outputs.values()), step.guards, most)
     held: dict[int, int] = {}
     for piece in found.pieces:
@@ -72,24 +62,14 @@ def test_a_place_holds_what_a_piece_is_given(most) -> None:
 
 
 @pytest.mark.parametrize("width", WIDTHS)
-@pytest.mark.parametrize("name, method", [("chain", "simgc"), ("four-bar", im.Direct(substeps=1))])
-def test_pieces_do_what_one_piece_does(name, method, width) -> None:
+@pytest.mark.parametrize("name, method, parameters", [("chain", "simgc", {"n": 6}), ("four-bar", FIXED, {})])
+def test_pieces_do_what_one_piece_does(name, method, parameters, width) -> None:
     """To the bit, with as many steps before a guard breaks in each world."""
-    step, start = traced_step(name, method, **({"n": 6} if name == "chain" else {}))
-    rng = np.random.default_rng(4)
-    states = np.repeat(start, 16, axis=1) * (1.0 + 0.02 * rng.normal(size=16))
-    ends = []
-    for most in (0, 150):
-        text = emit(step, width, {}, most)
-        assert ("piece2" in text) == (most > 0)
-        state, done, used = states.copy(), np.zeros(16, np.int64), np.zeros((1, 16), np.int64)
-        table = np.array([compile_text(text, "step", level=0)], np.uint64)
-        run = Run(compile_text(driver(len(start), 0, width), "run", level=0))
-        where = state.ctypes.data, 16, None, None, 0, 16
-        run(table.ctypes.data, 1, *where, done.ctypes.data, used.ctypes.data, None, 40)
-        ends.append((state, done))
-    (whole, all_done), (cut_up, done) = ends
-    assert (whole == cut_up).all() and (all_done == done).all() and (whole != states).any()
+    step, start = traced_step(name, method, 1e-3, parameters)
+    assert "step_2" in emit(step, width, {}, 150) and "step_0" not in emit(step, width, {})
+    states = around(start, 16, 0.02)
+    (whole, all_done), (in_pieces, done) = (take(step, states, 40, width, most) for most in (0, 150))
+    assert (whole == in_pieces).all() and (all_done == done).all() and (whole != states).any()
     assert (done == 40).all() == (name == "chain")  # the loop's guards break in some worlds
 
 

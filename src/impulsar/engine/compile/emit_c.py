@@ -35,8 +35,6 @@ INFIX = ("+", "-", "*", "/")
 WIDTHS = (1, 4, 8)
 LONG = 10_000  # operations of a step from which on it is cut into pieces, and of a piece: a third to half less time
 PIECE = 1_000  # to compile, and some per cent more to run
-APART = "static __attribute__((noinline))"
-HEAD = "mask step(real *s, const real *p, mask going) {"
 START, END = '#ifdef __cplusplus\nextern "C" {\n#endif', "#ifdef __cplusplus\n}\n#endif"
 BUILTIN = {"sqrt": "sqrt", "abs": "abs", "floor": "floor", "trunc": "trunc"}  # clang has them for vectors
 BY_LANE = ("tan", "asin", "acos", "atan", "exp", "log", "tanh")
@@ -44,7 +42,7 @@ BY_LANE = ("tan", "asin", "acos", "atan", "exp", "log", "tanh")
 
 def prelude(width: int) -> str:
     """Types and functions for so many worlds in a register."""
-    lines = [START]
+    lines = [START, "#define WHOLE", "#define APART static __attribute__((noinline))"]
     lines += [f"double {name}(double);" for name in ("sin", "cos", *BY_LANE)]
     lines += ["double atan2(double, double);", "double pow(double, double);"]
     if width == 1:
@@ -153,10 +151,13 @@ def constant(value: float) -> str:
 
 
 class Body:
-    """Lines that compute nodes of a graph, in order, into t0, t1, ...; inputs have names of their own."""
+    """Lines that compute nodes of a graph, in order, into t0, t1, ...; inputs have names of their own.
 
-    def __init__(self, graph: Graph, live: Sequence[int], names: dict[int, str]):
-        self.graph, self.live, self.names = graph, live, names
+    wide: several worlds in a register, those in the mask `going`; else one, and a guard that breaks returns 0.
+    """
+
+    def __init__(self, graph: Graph, live: Sequence[int], names: dict[int, str], wide: bool = False):
+        self.graph, self.live, self.names, self.wide = graph, live, names, wide
         self.turns: dict[int, dict[str, int]] = {}  # sines and cosines by the angle that they share
         for at in self.live:
             op, *args = self.graph.nodes[at]
@@ -169,6 +170,10 @@ class Body:
             return constant(a)
         return self.names.get(a, f"t{a}")
 
+    def value(self, a: "int | float") -> str:
+        """An argument as a value of its own: a constant in all worlds of the register."""
+        return self.text(a) if isinstance(a, int) else f"K({constant(a)})"
+
     def lines(self, guards: Sequence[Guard] = ()) -> list[str]:
         """All nodes in order; guards, where some are given, as soon as what they compare is there."""
         place = {at: k for k, at in enumerate(self.live)}
@@ -176,12 +181,15 @@ class Body:
         for guard in guards:
             due.setdefault(max((place.get(a, -1) for a in sides(guard)), default=-1), []).append(guard)
         done: set[int] = set()
-        out = [f"if (!{self.test(guard)}) return 0;" for guard in due.get(-1, ())]
+        out = [self._broken(guard) for guard in due.get(-1, ())]
         for k, at in enumerate(self.live):
             op, *args = self.graph.nodes[at]
             out += self._one(at, op, args, done)
-            out += [f"if (!{self.test(guard)}) return 0;" for guard in due.get(k, ())]
+            out += [self._broken(guard) for guard in due.get(k, ())]
         return out
+
+    def _broken(self, guard: Guard) -> str:
+        return f"going &= {self.test(guard)};" if self.wide else f"if (!{self.test(guard)}) return 0;"
 
     def _one(self, at: int, op: str, args: list, done: set[int]) -> list[str]:
         if op == INPUT:
@@ -203,8 +211,7 @@ class Body:
             return f"{self.text(args[0])} {op} {self.text(args[1])}"
         if op == "neg":
             return f"-{self.text(args[0])}"
-        given = ", ".join(self.text(a) if isinstance(a, int) else f"K({constant(a)})" for a in args)
-        return f"F_{op}({given})"
+        return f"F_{op}({', '.join(map(self.value, args))})"
 
     def test(self, guard: Guard) -> str:
         """A guard as a mask of the worlds in which it holds."""
@@ -218,71 +225,59 @@ def emit(step: TracedStep, width: int, parameters: dict[tuple, int], most: int =
 
     most: operations of a function, where the step is to be cut (`cuts`); by default long steps are.
     """
+    lines = [prelude(width), START, *function(step, width > 1, parameters, most or piece_of(step))]
+    return "\n".join([*lines, END]) + "\n"
+
+
+def piece_of(step: TracedStep) -> int:
+    """How many operations of a step go into a function; 0: all."""
+    return PIECE if step.operations > LONG else 0
+
+
+def function(step: TracedStep, wide: bool, parameters: dict[tuple, int], most: int, name: str = "step") -> list[str]:
+    """Lines of a step as a function; before it its pieces, where it has more operations than a `most` that is given."""
     graph = step.graph
-    count = step.operations
-    most = most or (PIECE if count > LONG else count)
     names = {
-        at: f"p[{parameters[name]}]" if name[0] == PARAMETER else f"s{name[1]}" for name, at in graph.inputs.items()
+        at: f"p[{parameters[given]}]" if given[0] == PARAMETER else f"s{given[1]}" for given, at in graph.inputs.items()
     }
-    lines = [prelude(width), START]
-    if count <= most:
-        lines += _whole(step, width, names)
+    if most and step.operations > most:
+        pieces, lines, body = _pieces(step, wide, names, most, name)
     else:
-        lines += _in_pieces(step, width, names, most)
-    return "\n".join([*lines, "return going;", "}", END]) + "\n"
+        body = Body(graph, graph.live(step.roots), names, wide)
+        pieces, lines = [], [*_reads(graph, set(body.live)), *body.lines(step.guards)]
+    for row, value in step.outputs.items():
+        new = body.value(value)
+        lines.append(f"s[{row}] = CHOOSE(going, {new}, s[{row}]);" if wide else f"s[{row}] = {new};")
+    return [*pieces, f"WHOLE mask {name}(real *s, const real *p, mask going) {{", *lines, "return going;", "}"]
 
 
 def _reads(graph: Graph, inputs: Collection[int]) -> list[str]:
-    """Rows of the state that are inputs."""
+    """Rows of the state that are among inputs."""
     rows = [name[1] for name, at in graph.inputs.items() if name[0] == STATE and at in inputs]
     return [f"const real s{row} = s[{row}];" for row in rows]
 
 
-def _whole(step: TracedStep, width: int, names: dict[int, str]) -> list[str]:
-    """A step in one piece."""
-    body = Body(step.graph, step.graph.live(step.roots), names)
-    lines = [HEAD, *_reads(step.graph, set(body.live))]
-    if width == 1:  # alone, a world whose guard breaks need not go on
-        lines += body.lines(step.guards)
-        return [*lines, *(f"s[{row}] = {_new(body, value)};" for row, value in step.outputs.items())]
-    lines += body.lines()
-    lines += [f"going &= {body.test(guard)};" for guard in step.guards]
-    return [*lines, *_chosen(step, body)]
+def _pieces(
+    step: TracedStep, wide: bool, names: dict[int, str], most: int, name: str
+) -> tuple[list[str], list[str], Body]:
+    """Functions of pieces, the lines that call them, and what is left by them; t[place] are the values between.
 
-
-def _in_pieces(step: TracedStep, width: int, names: dict[int, str], most: int) -> list[str]:
-    """Functions of pieces, each of which returns the worlds whose guards held up to there, and a step that calls them.
-
-    t[place] are the values between them.
+    Each returns the worlds whose guards held up to there.
     """
     graph = step.graph
     found = cut(graph, list(step.outputs.values()), step.guards, most)
     lines = []
     for k, piece in enumerate(found.pieces):
-        body = Body(graph, piece.nodes, names)
-        lines += [f"{APART} mask piece{k}(const real *s, const real *p, real *t, mask going) {{"]
+        body = Body(graph, piece.nodes, names, wide)
+        lines += [f"APART mask {name}_{k}(const real *s, const real *p, real *t, mask going) {{"]
         lines += _reads(graph, set(piece.inputs))
         lines += [f"const real t{at} = t[{place}];" for at, place in piece.given.items()]
-        if width == 1:
-            lines += body.lines(piece.guards)
-        else:
-            lines += [*body.lines(), *(f"going &= {body.test(guard)};" for guard in piece.guards)]
-        lines += [f"t[{place}] = t{at};" for at, place in piece.kept.items()]
-        lines += ["return going;", "}"]
-    ends = Body(graph, [], {**names, **{at: f"t[{place}]" for at, place in found.ends.items()}})
-    lines += [HEAD, f"real t[{max(found.places, 1)}];"]
-    lines += [f"if (!ANY(going = piece{k}(s, p, t, going))) return going;" for k in range(len(found.pieces))]
-    lines += _reads(graph, {value for value in step.outputs.values() if isinstance(value, int)})
-    return [*lines, *_chosen(step, ends)]
-
-
-def _chosen(step: TracedStep, body: Body) -> list[str]:
-    """New rows of the worlds that are going."""
-    return [f"s[{row}] = CHOOSE(going, {_new(body, value)}, s[{row}]);" for row, value in step.outputs.items()]
-
-
-def _new(body: Body, value: "int | float") -> str:
-    return body.text(value) if isinstance(value, int) else f"K({constant(value)})"
+        lines += body.lines(piece.guards)
+        lines += [*(f"t[{place}] = t{at};" for at, place in piece.kept.items()), "return going;", "}"]
+    calls = [f"real t[{max(found.places, 1)}];"]
+    calls += [f"if (!ANY(going = {name}_{k}(s, p, t, going))) return going;" for k in range(len(found.pieces))]
+    calls += _reads(graph, {value for value in step.outputs.values() if isinstance(value, int)})
+    return lines, calls, Body(graph, [], {**names, **{at: f"t[{place}]" for at, place in found.ends.items()}})
 
 
 def driver(rows: int, parameters: int, width: int) -> str:
