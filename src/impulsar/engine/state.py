@@ -17,6 +17,7 @@ import warp as wp
 
 from .ledger import STAGES, ledger_size
 from .options import places
+from .owed import keep_owed
 from .spatial import f64, mat33, quat, vec3, vec6
 
 
@@ -414,6 +415,7 @@ def allocate_work(n: Counts, device: str) -> WorkArrays:
     for name, parts in work_shapes(n).items():
         dtype = WorkArrays.vars[name].type.dtype  # type: ignore[attr-defined]
         setattr(work, name, wp.zeros((parts, n.worlds), dtype=dtype, device=device))
+    keep_owed(work)
     return work
 
 

@@ -64,7 +64,7 @@ class History:
         largest: int = LARGEST_JOURNAL,
         recorder: Recorder | None = None,
     ):
-        if world.runner.compiles:
+        if world.runner.recipe is not None:
             raise EditError("history: steps compiled by compile='now' repeat to rounding only; take compile='off'")
         self.world = world
         self._left: str | None = None  # hash of the world when it was given back

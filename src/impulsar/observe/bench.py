@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..engine.owed import owed
 from ..engine.state import State, WorkArrays
 from ..engine.system import System
 from ..engine.system.slots import CLOSURE, COUPLING, IDLE
@@ -26,8 +27,18 @@ class Bench:
 
     system: System
     state: State
-    work: WorkArrays
+    arrays: WorkArrays  # after compiled steps behind the state; `work` is not
     beat: float | None = None  # impulse step of `direct`, by which motors come back to targets [s]; None: other methods
+
+    def __post_init__(self) -> None:
+        self._owed = owed(self.arrays)
+
+    @property
+    def work(self) -> WorkArrays:
+        """What the stages of the last step left."""
+        if self._owed.settle is not None:
+            self._owed.settle()
+        return self.arrays
 
     @cached_property
     def _views(self) -> dict[str, np.ndarray]:
@@ -35,9 +46,11 @@ class Bench:
 
     def read(self, name: str) -> np.ndarray:
         """A work array on the host [row, world]; on the CPU a view."""
+        if self._owed.settle is not None:
+            self._owed.settle()
         view = self._views.get(name)
         if view is None:
-            array = getattr(self.work, name)
+            array = getattr(self.arrays, name)
             view = array.numpy()
             if array.device.is_cpu:
                 self._views[name] = view
@@ -70,12 +83,12 @@ class Bench:
     @cached_property
     def readout(self) -> Readout:
         """Reads joint coordinates and constraint errors."""
-        return Readout(self.system, self.state, self.work)
+        return Readout(self.system, self.state, self.arrays)
 
     @cached_property
     def tyres(self) -> Treads:
         """Reads contacts, forces and slips of tyres."""
-        return Treads(self.system, self.state, self.work)
+        return Treads(self.system, self.state, self.arrays)
 
     @cached_property
     def sensors(self) -> "Sensors":

@@ -8,6 +8,7 @@ import numpy as np
 import warp as wp
 
 from ..engine.launch import record_launch, record_reading
+from ..engine.owed import settling
 
 
 class Reading:
@@ -21,7 +22,8 @@ class Reading:
 
     @cached_property
     def _launch(self) -> Callable[[], None]:
-        return record_reading(self._kernel, self._worlds, [*self._inputs, *self.out], str(self._device))
+        launch = record_reading(self._kernel, self._worlds, [*self._inputs, *self.out], str(self._device))
+        return settling(launch, self._inputs)
 
     @cached_property
     def _views(self) -> list[np.ndarray] | None:

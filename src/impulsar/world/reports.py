@@ -14,6 +14,7 @@ from ..observe.openings import Openings
 from ..observe.reading import out
 
 if TYPE_CHECKING:
+    from ..engine.compile.launch import Last
     from .runner import Runner
 
 OUT_OF_BALANCE = 0.01  # of all energy turned over: books that are out by more are trouble
@@ -93,7 +94,7 @@ class StepReport:
         facts: Facts,
         count: int,
         steps: int,
-        raw: np.ndarray | None,
+        raw: "np.ndarray | Last | None",
         clamped: tuple[str, ...] = (),
         faults: Mapping[str, str] = NONE,
     ):
@@ -118,11 +119,13 @@ class StepReport:
     @property
     def raw(self) -> np.ndarray:
         """The report's rows [row, world]; see engine/system/measured.py."""
-        if self._raw is None:
-            self._raw = self._now(
-                "this report was not read before the world went on; read it first, or keep its values"
-            )
-        return self._raw
+        raw = self._raw
+        if raw is None:
+            raw = self._now("this report was not read before the world went on; read it first, or keep its values")
+        elif not isinstance(raw, np.ndarray):
+            raw = raw.read()
+        self._raw = raw
+        return raw
 
     def _now(self, refusal: str) -> np.ndarray:
         """What is on the device still, while the world has not gone on."""

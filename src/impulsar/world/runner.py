@@ -19,12 +19,13 @@ from ..author.errors import ModelError, StepError
 from ..author.model import Model
 from ..edits.overlaps import push_apart
 from ..engine.launch import record_launch
-from ..engine.methods.base import can_compile, refuse_compiling, touching_kernel
+from ..engine.methods.base import can_compile, touching_kernel
+from ..engine.owed import owed, settling
 from ..engine.relay import can_relay
 from ..engine.start.consistent import project_start, refresh, refresh_kernel
 from ..engine.start.locked import refuse_locked_motors
 from ..engine.start.redundancy import choose_rows
-from ..engine.state import State, allocate_work, make_room
+from ..engine.state import State, WorkArrays, allocate_work, make_room
 from ..engine.system import System, measured
 from ..engine.system.channels import CALLABLE_STEPS, InputError
 from ..engine.system.measured import together
@@ -37,7 +38,8 @@ from .options import parts_of_step
 from .reports import Facts, StepReport, broken
 
 if TYPE_CHECKING:
-    from ..engine.compile.launch import CompiledLaunch
+    from ..engine.compile.launch import CompiledLaunch, Last
+    from ..engine.compile.recipe import Recipe
     from .stack import Stack
 
 MOST_STEPS = 2**31 - 1  # of one call
@@ -75,7 +77,7 @@ class Runner:
         self.worlds, self.device, self.clamps = worlds, device, clamps
         self.script, self.carry_out = script, carry_out
         self.strict = self.paused = False
-        self.compiles = False  # steps for one mechanism: see engine/compile
+        self.recipe: Recipe | None = None  # of steps compiled for this mechanism: see engine/compile
         self.about_to: Callable[[], None] | None = None  # called when all is ready for a step
         self.between: Callable[[], None] | None = None  # called between launches; what it raises ends the steps
         self.work_limit = method.most_work
@@ -122,10 +124,22 @@ class Runner:
 
     # arrays and launches --------------------------------------------------------------------------
 
+    @property
+    def work(self) -> WorkArrays:
+        """What the stages of the last step left."""
+        return self.bench.work
+
+    def settle(self) -> None:
+        """Bring work arrays and reports up to the state, before something that they depend on is changed."""
+        if self._owed.settle is not None:
+            self._owed.settle()
+
     def take(self, bench: Bench) -> None:
         """Take a system with its state into use."""
         self.bench = bench
-        self.system, self.state, self.work = bench.system, bench.state, bench.work
+        self.system, self.state, self._owed = bench.system, bench.state, owed(bench.arrays)
+        if self.recipe is not None:
+            self.recipe.clear()  # its ways are another system's
         self.coordinates = self.system.coordinates
         self.readout = bench.readout
         self.guard = Guard(self)
@@ -157,6 +171,9 @@ class Runner:
         alone = self.device == "cpu" and self.worlds == 1
         busy = self.clamps or self.script or self.system.channels.callables or self.about_to or self.beats
         self._simple = alone and not busy
+        self._eager = bool(self.clamps or self.about_to or self.beats)  # they act between steps on what is read
+        if self.recipe is not None and hasattr(self.launch, "look_again"):
+            self.launch.look_again()
         self.guard.at = 0
         self.slice = FIRST_SLICE if self.device == "cpu" else 1000  # what a step costs now may be another
 
@@ -170,32 +187,39 @@ class Runner:
         else:
             kernel = touching_kernel(self.method)
             self.launch = record_launch(kernel, self.worlds, [*inputs, self.contacts], self.device)
-        self.refresh = record_launch(refresh_kernel, self.worlds, inputs, self.device)
+        refresh = record_launch(refresh_kernel, self.worlds, inputs, self.device)
+        self.refresh = settling(refresh, inputs)
         self._report = self.work.report.numpy()  # on the CPU a view
-        if self.compiles and host is None and can_compile(self.method, self.system):
-            self.launch = self.compiled()
+        if self.recipe is not None and host is None and can_compile(self.method, self.system):
+            if self.recipe.learns or self.recipe.samples:
+                self.launch = self._compiled(refresh)
 
-    def compiled(self) -> "CompiledLaunch":
+    def _compiled(self, refresh: Callable[[], None]) -> "CompiledLaunch":
         """The launch, by steps that are compiled for this mechanism."""
         from ..engine.compile.launch import CompiledLaunch  # none of it is loaded where nothing is compiled
 
-        bench = (self.system, self.state, self.work)
-        return CompiledLaunch(self.method, *bench, self.launch, self.refresh, lambda: self.h)
+        assert self.recipe is not None
+        bench, size = (self.system, self.state, self.work), lambda: self.h
+        return CompiledLaunch(self.method, *bench, self.launch, refresh, size, self.recipe)
 
-    def compile_steps(self) -> None:
-        """Compile steps from now on; refuses what is not compiled."""
-        refuse_compiling(self.method, self.system)
-        self.compiles = True
+    def compile_by(self, recipe: "Recipe | None") -> None:
+        """Take steps from now on that are compiled by a recipe; None: by the kernel alone."""
+        self.settle()
+        self.recipe = recipe
         self._record()
+        if recipe is not None and recipe.samples and hasattr(self.launch, "build"):
+            self.launch.build()
 
     def record_later(self) -> None:
         """Arrays were replaced: record the launches anew with the next step, however many edits there are before it."""
+        if hasattr(self.launch, "look_again"):
+            self.launch.look_again()
         self.launch = self._record_and_launch
         self.refresh = self._refresh_anew  # the recorded one reads the arrays that were replaced
 
-    def _record_and_launch(self) -> None:
+    def _record_and_launch(self) -> "Last | None":
         self._record()
-        self.launch()
+        return self.launch()
 
     def _refresh_anew(self) -> None:
         refresh(self.system, self.state, self.work)
@@ -207,6 +231,7 @@ class Runner:
 
     def write_options(self, limit: int) -> None:
         """Give the kernel the method's options, with a limit of work in a nominal step."""
+        self.settle()
         self.work_limit = limit
         self.bench.beat = getattr(self.method, "impulse_step", None)
         data = np.zeros(self.system.arrays.options.shape[0])
@@ -217,6 +242,7 @@ class Runner:
 
     def set_dt(self, dt: float) -> None:
         """Set the nominal step [s]."""
+        self.settle()
         self.substeps = parts_of_step(dt, self.method, self.system)
         self.dt = float(dt)
         self.h = self.dt / self.substeps
@@ -233,6 +259,7 @@ class Runner:
     @property
     def report(self) -> np.ndarray:
         """Rows of the last launch's report [row, world]; on the CPU a view."""
+        self.settle()
         return self._report if self.device == "cpu" else self.work.report.numpy()
 
     def set_steps(self, steps: int) -> None:
@@ -262,18 +289,18 @@ class Runner:
             self.guard.keep()
         if self._steps != self.substeps:
             self.set_steps(self.substeps)
-        self.launch()
+        last = self.launch()
         self.clock += self.dt
         self.count += 1
-        raw = self._report.copy()
+        raw = self._report.copy() if last is None else last
         report = StepReport(self._facts or self.facts(), self.count, self.substeps, raw)
-        if self.strict or raw.item(measured.BROKEN):  # of one world
+        if self.strict or (last is None and raw.item(measured.BROKEN)):  # of one world
             self.check(report)
         return report
 
     def _many_steps(self, n: int) -> StepReport:
         n = whole("step", "n", n, 1, MOST_STEPS)
-        raw = None
+        raw = last = None
         left = n
         self.clamps.acted.clear()
         self.beats.faults = {}
@@ -305,7 +332,9 @@ class Runner:
             elif part == 1 and self.substeps > self.slice:
                 raw = self._take_pieces(raw)
             else:
-                self._launch_timed(part * self.substeps)
+                last = self._launch_timed(part * self.substeps)
+            if self._eager:
+                self.settle()
             self.clock += part * self.dt
             self.count += part
             left -= part
@@ -318,23 +347,25 @@ class Runner:
             if left:
                 self.hear()
         clamped, faults = tuple(self.clamps.acted), self.beats.faults
-        report = StepReport(self.facts(), self.count, n * self.substeps, raw, clamped, faults)
-        if self.device == "cpu":
+        unread = raw is None and last is not None
+        report = StepReport(self.facts(), self.count, n * self.substeps, last if unread else raw, clamped, faults)
+        if self.device == "cpu" and (self.strict or not unread):
             self.check(report)
         return report
 
-    def _launch_timed(self, steps: int) -> None:
+    def _launch_timed(self, steps: int) -> "Last | None":
         """Launch so many sub-steps, and find how many of them make a slice."""
         if self._steps != steps:
             self.set_steps(steps)
-        self._timed(steps, self.launch)
+        return self._timed(steps, self.launch)
 
-    def _timed(self, steps: int, launch: Callable[[], None]) -> None:
+    def _timed(self, steps: int, launch: Callable[[], Any]) -> Any:
         began = wall.perf_counter()
-        launch()
+        last = launch()
         if self.device == "cpu":
             each = max(wall.perf_counter() - began, 1e-9) / steps
             self.slice = max(1, min(int(SLICE / each), max(self.slice, 2 * steps), LARGEST_SLICE))
+        return last
 
     def _take_pieces(self, raw: np.ndarray | None) -> np.ndarray | None:
         """A nominal step too long for one launch, in several; as if nothing had been if it is ended on the way."""
@@ -395,6 +426,7 @@ class Runner:
 
     def _set_size(self, h: float, steps: int) -> None:
         """Let a launch take so many sub-steps of a size [s]."""
+        self.settle()
         arrays = self.system.arrays
         if self.device == "cpu":  # Warp's own takes ten times as long
             arrays.h.numpy()[0] = arrays.nominal_h.numpy()[0] = h

@@ -86,6 +86,7 @@ def put_back(runner: "Runner", snapshot: Snapshot) -> None:
     """Bring a world to a snapshot: stepping on gives the same bits as it did then."""
     from ..observe.bench import Bench
 
+    runner.settle()
     hands, loads = len(snapshot.hands), len(snapshot.loads)
     system = runner.system
     same = (

@@ -21,7 +21,7 @@ from ..edits.fit import fit_kernel
 from ..engine.device import announce_compilation, check_device, load_kernels
 from ..engine.freedoms import coordinates_kernel, host_device
 from ..engine.methods import METHODS
-from ..engine.methods.base import touching_kernel
+from ..engine.methods.base import refuse_compiling, touching_kernel
 from ..engine.start.consistent import refresh_kernel
 from ..engine.start.redundancy import rows_kernel
 from ..engine.state import State
@@ -129,7 +129,10 @@ class World:
         if compile not in COMPILE:
             raise ModelError(f"world: compile is {show(compile)}, expected one of: {', '.join(COMPILE)}")
         if compile == "now":
-            self.runner.compile_steps()
+            from ..engine.compile.recipe import Recipe
+
+            refuse_compiling(options, self.system)
+            self.runner.compile_by(Recipe(learns=True))
         self.budget = budget
         if budget is not None:
             keep_budget(self.runner, budget)
@@ -210,7 +213,7 @@ class World:
     def compilation(self) -> "Compilation | None":
         """How the steps were compiled for this mechanism; None where they are not to be."""
         told = getattr(self.runner.launch, "told", None)
-        return told() if self.runner.compiles and told is not None else None
+        return told() if self.runner.recipe is not None and told is not None else None
 
     @property
     def strict(self) -> bool:

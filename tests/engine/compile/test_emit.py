@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from impulsar.engine.compile.backend import compile_text
-from impulsar.engine.compile.emit_c import WIDTHS, driver, emit
+from impulsar.engine.compile.calls import Call, address, run_of
+from impulsar.engine.compile.emit_c import WIDTHS, WILD, emit
 from impulsar.engine.compile.graph import Graph, apply
-from impulsar.engine.compile.launch import Run
 from impulsar.engine.compile.reports import Tally
 from impulsar.engine.compile.sines import arctangent
 from impulsar.engine.compile.step import STATE, TracedStep
@@ -20,24 +20,11 @@ def run(graph: Graph, outputs: dict, state: np.ndarray, steps: int, width: int) 
     worlds = state.shape[1]
     step = TracedStep(graph, outputs, Tally(), [])
     table = np.array([compile_text(emit(step, width, {}), "step")], np.uint64)
-    call = Run(compile_text(driver(len(state), 0, width), "run"))
     done, used = np.zeros(worlds, np.int64), np.zeros((1, worlds), np.int64)
-    nothing = ctypes.c_void_p(0)
-    short = call(
-        table.ctypes.data,
-        1,
-        state.ctypes.data,
-        worlds,
-        nothing,
-        nothing,
-        0,
-        worlds,
-        done.ctypes.data,
-        used.ctypes.data,
-        None,
-        steps,
-    )
-    assert (used[0] == done).all() and short == (done < steps).sum()
+    call = Call(state=address(state), step=address(table), variants=1, worlds=worlds, end=worlds, steps=steps, fresh=1)
+    call.done, call.used = address(done), address(used)
+    short = run_of(len(state), 0, width)(ctypes.addressof(call)) % WILD
+    assert short == (done < steps).sum() and (used[0] == done).all()
     return done
 
 

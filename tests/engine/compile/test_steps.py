@@ -5,7 +5,7 @@ import pytest
 
 import impulsar as im
 from impulsar.author.errors import ModelError
-from impulsar.engine.compile.launch import DUE, next_due
+from impulsar.engine.compile.recipe import DUE, next_due
 from impulsar.engine.compile.step import sample_outputs, trace_step
 from impulsar.engine.system.measured import (
     ENDED_BY_LIMIT,
@@ -151,9 +151,11 @@ def test_a_step_that_falls_back_is_the_kernels_to_the_bit() -> None:
     launch, state = compiled.runner.launch, compiled.runner.state
     state.numpy()[...] = generic.runner.state.numpy()
     launch.refresh()
+    launch.build()
+    last = launch._fresh()
     for _ in range(40):
         generic.step()
-        launch._step_one(0, 0, last=False)
+        launch._step_one(last, 0, 0, is_last=False)
         assert (state.numpy() == generic.runner.state.numpy()).all()
 
 

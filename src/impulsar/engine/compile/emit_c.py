@@ -37,6 +37,8 @@ LONG = 10_000  # operations of a step from which on it is cut into pieces, and o
 PIECE = 1_000  # to compile, and some per cent more to run
 START, END = '#ifdef __cplusplus\nextern "C" {\n#endif', "#ifdef __cplusplus\n}\n#endif"
 BUILTIN = {"sqrt": "sqrt", "abs": "abs", "floor": "floor", "trunc": "trunc"}  # clang has them for vectors
+CHANGED, WILD = -1, 1 << 40  # what `run` returns, beside a number of worlds
+MOST = 1e150  # of a number of the state: the square of a larger one is not finite
 BY_LANE = ("tan", "asin", "acos", "atan", "exp", "log", "tanh")
 
 
@@ -284,27 +286,46 @@ def driver(rows: int, parameters: int, width: int) -> str:
     """The text of `run`, for a state of so many rows, and so many parameters that worlds have of their own.
 
     state      [row, world]; parameter: where each begins, pitch: from one world to the next
-    from, to   worlds to be taken, a multiple of the width; done [world]: steps that each has behind it, counted up to
-               `steps`; used [variant, world]: by which variants
+    first, end worlds to be taken, a multiple of the width; done [world]: steps that each has behind it, counted up to
+               `steps`; used [variant, world]: by which variants; fresh: both are zero yet
     before     [row, world] where the state before the last step is left, and that step is not counted in `used`; or 0
+    now, kept  arrays of the system, and what they held when the step was traced; h: the size of a step, and `nominal`
+               what it was then. Where something is another, nothing is done.
 
-    Returns how many worlds are short of their steps.
+    Returns how many worlds are short of their steps; and WILD, where a number is not finite or out of all proportion.
     """
     load, count = ("*(loose *)", "*(loose_mask *)") if width > 1 else ("*", "*")
     return f"""{prelude(width)}
 {START}
+int memcmp(const void *, const void *, unsigned long);
 typedef mask (*variant)(real *, const real *, mask);
-long long run(const variant *step, long long variants, double *state, long long worlds, const double *const *parameter,
-              const long long *pitch, long long from, long long to, long long *done, long long *used, double *before,
-              long long steps) {{
-  long long short_of = 0;
-  for (long long w = from; w < to; w += {width}) {{
+typedef struct {{
+  const variant *step; double *state; const double *const *parameter; const long long *pitch; long long *done, *used;
+  double *before; const char *const *now; const char *kept; const long long *size; const double *h;
+  long long variants, worlds, first, end, steps, arrays, fresh;
+  double nominal;
+}} call;
+
+long long run(const call *c) {{
+  if (c->h && *c->h != c->nominal) return {CHANGED};
+  const char *kept = c->kept;
+  for (long long k = 0; k < c->arrays; kept += c->size[k++])
+    if (memcmp(c->now[k], kept, (unsigned long)c->size[k])) return {CHANGED};
+  const long long worlds = c->worlds, variants = c->variants, steps = c->steps;
+  double *const state = c->state, *const before = c->before;
+  long long short_of = 0, wild = 0;
+  for (long long w = c->first; w < c->end; w += {width}) {{
     real s[{rows}], p[{max(parameters, 1)}];
     long long last = 0;
     for (int k = 0; k < {rows}; ++k) s[k] = {load}(state + k * worlds + w);
     for (int k = 0; k < {parameters}; ++k)
-      for (int i = 0; i < {width}; ++i) LANE(p[k], i) = parameter[k][(w + i) * pitch[k]];
-    mask n = {count}(done + w), going = TEST(n < steps);
+      for (int i = 0; i < {width}; ++i) LANE(p[k], i) = c->parameter[k][(w + i) * c->pitch[k]];
+    mask n = {count}(c->done + w);
+    if (c->fresh) {{
+      n = n & 0;
+      for (long long k = 0; k < variants; ++k) {count}(c->used + k * worlds + w) = n;
+    }}
+    mask going = TEST(n < steps);
     while (ANY(going)) {{
       mask left = going, counted = ~(going & 0);
       if (before) {{
@@ -316,32 +337,24 @@ long long run(const variant *step, long long variants, double *state, long long 
       }}
       for (long long v = 0; v < variants && ANY(left); ++v) {{
         const long long k = (last + v) % variants;
-        const mask held = step[k](s, p, left);
-        {count}(used + k * worlds + w) -= held & counted;
+        const mask held = c->step[k](s, p, left);
+        {count}(c->used + k * worlds + w) -= held & counted;
         n -= held;
         left &= ~held;
         if (ANY(held)) {{ if (v > 0 && !ANY(left)) last = k; }}
       }}
       going &= ~left & TEST(n < steps);
     }}
-    for (int k = 0; k < {rows}; ++k) {load}(state + k * worlds + w) = s[k];
-    {count}(done + w) = n;
+    mask tame = ~(n & 0);
+    for (int k = 0; k < {rows}; ++k) {{
+      tame &= TEST(F_abs(s[k]) <= {MOST!r});
+      {load}(state + k * worlds + w) = s[k];
+    }}
+    {count}(c->done + w) = n;
+    wild |= ANY(~tame);
     for (int i = 0; i < {width}; ++i) short_of += LANE(n, i) < steps;
   }}
-  return short_of;
-}}
-{END}
-"""
-
-
-def comparison() -> str:
-    """The text of `same`: whether bytes at several places are those that were kept, one after the other."""
-    return f"""{START}
-int memcmp(const void *, const void *, unsigned long);
-long long same(const char *const *now, const char *kept, const long long *size, long long count) {{
-  for (long long k = 0; k < count; kept += size[k++])
-    if (memcmp(now[k], kept, (unsigned long)size[k])) return 0;
-  return 1;
+  return short_of + (wild ? {WILD} : 0);
 }}
 {END}
 """

@@ -1,87 +1,43 @@
 """Launches by compiled steps, every world as far as the guards of some variant hold.
 
     compiled steps   all steps of a launch
-    generic steps    of a world in which all variants' guards broke, and the first few of all
-    readings         the generic kernel takes the last step of a launch again, from the same state: reports, reactions,
-                     accelerations and energies are its own, while the state stays that of the compiled step
+    generic steps    of a world in which all variants' guards broke
+    readings         when somebody asks for them, the generic kernel takes the last step of a launch again, from the
+                     same state: reports, reactions, accelerations and energies are its own, while the state stays that
+                     of the compiled step (`engine/owed`)
 
-A step in which guards broke may become one more variant, but only after so many steps since the first (`next_due`), so
-that the bits of a state depend on the steps before it and not on the launches in which they were taken.
+Which variants there are a `Recipe` says. One that learns takes up steps in which all guards broke, but only after so
+many steps since the first, so that the bits of a state depend on the steps before it and not on the launches in which
+they were taken.
 
-What the graph holds as constants is compared with the system at every launch; where it is another, all is traced anew.
+What the graph holds as constants is compared with the system at every launch; where it is another, the recipe begins
+anew: one that learns from the present state, another one when it is given samples.
 """
 
-import ctypes
+import weakref
 from collections.abc import Callable
 from dataclasses import dataclass
+from sys import getrefcount
 from typing import Any
 
 import numpy as np
 
 from ..launch import one_world
+from ..owed import owed
 from ..start.consistent import refresh_kernel
 from ..state import State, WorkArrays
 from ..system import System, SystemArrays
-from ..system.measured import together
-from .backend import compile_text
-from .emit_c import WIDTHS, comparison, driver, emit, parameters_of
+from ..system.measured import BROKEN, together
+from .calls import Call, Packed, address, run_of, shares
+from .emit_c import CHANGED, WILD
 from .graph import Untraceable
+from .recipe import MOST_VARIANTS, Recipe, Sample
 from .reports import count_steps
-from .step import FOLLOWED, TracedStep, trace_step
+from .step import FOLLOWED
+from .ways import Way, way_of
 
-MOST_VARIANTS = 8
-GENERIC_FIRST = 2  # steps: a start at rest goes a way through the step that is not gone again
-DUE = (4, 8, 16, 32, 64, 128, 256, 512)  # steps after which variants are made, then every DUE[-1] steps
-LARGEST = 60_000  # operations of a step, beyond which compiling takes minutes
-
-_pointer, _whole = ctypes.c_void_p, ctypes.c_longlong
-Run = ctypes.CFUNCTYPE(
-    _whole,
-    *[_pointer, _whole, _pointer, _whole, _pointer, _pointer],
-    *[_whole, _whole, _pointer, _pointer, _pointer, _whole],
-)
-Compare = ctypes.CFUNCTYPE(_whole, _pointer, _pointer, _pointer, _whole)
-
-
-def next_due(count: int) -> int:
-    """The number of steps, above this one, after which variants are made."""
-    return next((due for due in DUE if due > count), (count // DUE[-1] + 1) * DUE[-1])
-
-
-class Constants:
-    """What arrays of the system held when the step was traced."""
-
-    def __init__(self) -> None:
-        self.names: list[str] = []
-        self._kept = b""
-
-    def keep(self, arrays: Any, names: list[str]) -> None:
-        """Take these arrays, too, as they are now."""
-        for name in names:
-            array = getattr(arrays, name)
-            if name not in self.names and array.size:
-                self.names.append(name)
-        found = [getattr(arrays, name) for name in self.names]
-        self._sizes = np.array([one.shape[0] * one.strides[0] for one in found], np.int64)
-        self._places = np.array([one.ptr for one in found], np.uint64)
-        self._kept = b"".join(
-            ctypes.string_at(place, size)
-            for place, size in zip(self._places.tolist(), self._sizes.tolist(), strict=True)
-        )
-        self._compare = Compare(compile_text(comparison(), "same"))
-        self._given = self._places.ctypes.data, self._kept, self._sizes.ctypes.data, len(found)
-
-    def hold(self) -> bool:
-        """Whether the arrays are as they were."""
-        return not self._kept or bool(self._compare(*self._given))
-
-
-class Variant:
-    """A way through the step: its graph, and its functions by the number of worlds in a register."""
-
-    def __init__(self, step: TracedStep):
-        self.step = step
-        self.functions: dict[int, int] = {}
+AHEAD = 2  # steps from a start to the first sample: one at rest goes a way that is not gone again
+SPARE = 3  # readings whose memory is used again
 
 
 @dataclass(frozen=True)
@@ -95,10 +51,38 @@ class Compilation:
     refused: str  # why nothing is compiled, in words; empty: it is, or no step was taken yet
 
 
+def _holders(those: list, k: int) -> int:
+    """How many hold one of those, as far as they can be told from another call of this."""
+    one = those[k]
+    return getrefcount(one)
+
+
+NOBODY = _holders([object()], 0)
+
+
+class Last(Packed):
+    """The last step of a launch, from which its report is made when it is asked for."""
+
+    def __init__(self, launch: "CompiledLaunch", rows: int, worlds: int):
+        super().__init__(rows, worlds, MOST_VARIANTS)
+        self.launch = launch
+        self.ways = launch.ways
+        self.fell: np.ndarray | None = None  # report of steps before it that fell back
+        self.report: np.ndarray | None = None  # once it is known
+
+    def read(self) -> np.ndarray:
+        """The report of the launch [row, world]."""
+        if self.report is None:
+            self.launch.settle()
+        assert self.report is not None
+        return self.report
+
+
 class CompiledLaunch:
     """Stands for a recorded launch of a method's kernel on the CPU. Arrays that are replaced need a new one.
 
     generic: the recorded launch of the kernel; refresh: that of `refresh_kernel`; size: that of a step, as a rule [s].
+    A call returns its `Last`, or None where the report is there at once.
     """
 
     def __init__(
@@ -110,201 +94,296 @@ class CompiledLaunch:
         generic: Callable[[], None],
         refresh: Callable[[], None],
         size: Callable[[], float],
+        recipe: Recipe,
     ):
         self.method, self.system, self.state, self.work = method, system, state, work
-        self.generic, self.refresh, self.size = generic, refresh, size
+        self.generic, self.refresh, self.size, self.recipe = generic, refresh, size, recipe
         self.worlds = system.counts.worlds
         self.fallbacks = 0  # steps of worlds that the generic kernel took since guards broke
         self._rows, self._report = state.numpy(), work.report.numpy()
-        self._before, self._after = np.empty_like(self._rows), np.empty_like(self._rows)
-        self._fell: np.ndarray | None = None
+        self._after = np.empty_like(self._rows)
         self._steps, self._h = system.arrays.steps.numpy(), system.arrays.h.numpy()
+        self._nominal = system.arrays.nominal_h.numpy()
+        self._owed = owed(work)
         shared = set(SystemArrays.vars) - {*system.parameters, *FOLLOWED}  # type: ignore[attr-defined]
         inputs = [system.arrays, state.arrays, work]
         self._one, self._one_refresh = (one_world(kernel, inputs, shared) for kernel in (method.kernel, refresh_kernel))
-        self._start_over()
+        self._forget()
 
-    def _start_over(self) -> None:
-        """Forget all variants."""
-        self.variants: list[Variant] = []
+    def _forget(self) -> None:
+        """No way is built."""
+        self.ways: list[Way] = []
         self.refused = ""  # why the step is not compiled
-        self.count = 0  # steps since
-        self._constants = Constants()
-        self._parameters: dict[tuple, int] = {}
-        self._calls: list[tuple[Any, tuple]] = []
-        self._broke: tuple[int, int, np.ndarray] | None = (
-            None  # step, world and state of the first break since variants
-        )
+        self._built = False
+        self._places: dict[tuple, int] = {}
+        self._spare: list[Last] = []
+        self._others: list[weakref.ref[Last]] = []  # beyond the spare ones, which somebody may hold
+        self._living = SPARE  # of them, when they were last looked through
+        self._last: Last | None = None  # of which the work arrays are behind
 
     def told(self) -> Compilation:
         """How the steps were compiled up to now."""
-        steps = [variant.step for variant in self.variants]
         operations, guards = (
-            max(sizes, default=0) for sizes in ([s.operations for s in steps], [len(s.guards) for s in steps])
+            max(sizes, default=0) for sizes in ([w.operations for w in self.ways], [w.guards for w in self.ways])
         )
-        return Compilation(len(steps), operations, guards, self.fallbacks, self.refused)
+        return Compilation(len(self.ways), operations, guards, self.fallbacks, self.refused)
 
-    def __call__(self) -> None:
-        asked = int(self._steps[0])
-        if self._h[0] != self.size() or self.system.channels.callables:  # cut short by a beat, say
-            self.generic()
-            return
-        if not self._constants.hold():
-            self._start_over()
-        if self.refused:
-            self.generic()
-            return
+    def look_again(self) -> None:
+        """Something was edited: ways of what is no more are dropped."""
+        if self._built and not self.recipe.constants.hold(self.system.arrays):
+            self.recipe.clear()
+        if not self.recipe.samples:
+            self._forget()
+        self._blocked = bool(self.system.channels.callables)
+
+    # launches -------------------------------------------------------------------------------------
+
+    def __call__(self) -> Last | None:
+        if not self._built:
+            self.build()
+        steps, recipe = self._steps.item(0), self.recipe
+        if self._blocked or not self.ways or (recipe.learns and recipe.count + steps >= recipe.due):
+            return self._take(steps)
+        last = self._fresh()
+        if last.steps != steps:
+            last.set(steps)
+        code = last.go()
+        if code:
+            return self._take(steps, last, code)
+        recipe.count += steps
+        self._last = last
+        self._owed.settle = self.settle
+        return last
+
+    def _take(self, steps: int, last: Last | None = None, code: int = 0) -> Last | None:
+        """So many steps, where not all of it is one call; last: of one call that ended with a code."""
+        if code == CHANGED or last is None:
+            if self._h[0] != self.size() or self._blocked or not self._holds():
+                return self._take_generic()
+            last, code = self._fresh(), -1
         try:
-            self._take(asked)
+            code = self._advance(last, steps, code)
         finally:
-            self._steps[0] = asked
+            self._steps[0] = steps
+        self._last = last
+        self._owed.settle = self.settle
+        if not code:
+            return last
+        self.settle()  # something is not as it should be, which the kernel has a word for
+        return None
 
-    def _take(self, steps: int) -> None:
-        """So many steps, and the report of all of them."""
-        report = self._report
-        first = None
-        if self.count < GENERIC_FIRST:
-            n = min(steps, GENERIC_FIRST - self.count)
-            self._take_generic(n)
-            self.count += n
-            steps -= n
-            first = report.copy()
-            if self.count == GENERIC_FIRST:
-                self._add_variant(0)
-        if steps and not self.variants:
-            self._take_generic(steps)
-        elif steps:
-            self._fell = None
-            self._advance(steps)
-            self._read()
-            self._count_used(report)
-            if self._fell is not None:
-                report[...] = together([self._fell, report])
-        if first is not None and steps:
-            report[...] = together([first, report])
-
-    def _read(self) -> None:
-        """The last step again by the kernel, for all that is read of it."""
-        np.copyto(self._after, self._rows)
-        np.copyto(self._rows, self._before)
-        self.refresh()
-        self._take_generic(1)
-        np.copyto(self._rows, self._after)
-
-    def _take_generic(self, steps: int) -> None:
-        self._steps[0] = steps
+    def _take_generic(self) -> None:
+        """The launch by the kernel."""
+        if self._last is not None:
+            self.settle()
+            self.refresh()  # the kernel's end of the step is not that of the state, by rounding
+            self._last = None
         self.generic()
 
-    def _advance(self, steps: int) -> None:
-        """So many steps of all worlds, compiled as far as guards hold."""
-        while steps:
-            due = next_due(self.count)
-            part = min(steps, due - self.count)
-            self._advance_part(part, part == steps)
-            self.count += part
-            steps -= part
-            if self.count == due and self._broke is not None:
-                self._learn()
+    def _holds(self) -> bool:
+        """Whether there are ways, made of what the system holds now."""
+        if not self.recipe.constants.hold(self.system.arrays):
+            self.look_again()
+            self.build()
+        return bool(self.ways)
 
-    def _advance_part(self, steps: int, to_end: bool) -> None:
+    def _fresh(self) -> Last:
+        """Room for a launch: of one whose report nobody can ask for any more, if there is one."""
+        self._last = None
+        for k in range(len(self._spare)):
+            if _holders(self._spare, k) == NOBODY:
+                last = self._spare[k]
+                last.report = last.fell = None
+                return last
+        last = Last(self, *self._rows.shape)
+        self._pack(last)
+        self._spare.insert(0, last)
+        if len(self._spare) > SPARE:
+            self._let_go(self._spare.pop())
+        return last
+
+    def _let_go(self, last: Last) -> None:
+        """Keep one in mind that somebody may hold."""
+        if len(self._others) > 2 * self._living:  # most of them are gone
+            self._others = [one for one in self._others if one() is not None]
+            self._living = max(SPARE, len(self._others))
+        if last.report is None:
+            self._others.append(weakref.ref(last))
+
+    def _advance(self, last: Last, steps: int, code: int) -> int:
+        """So many steps of all worlds, compiled as far as guards hold; what was not as it should be, 0: nothing.
+
+        code: of a call that has taken them as far as guards held; -1: none has.
+        """
+        wrong, fresh, recipe = 0, True, self.recipe
+        while steps:
+            part = min(steps, recipe.due - recipe.count) if recipe.learns else steps
+            wrong |= self._advance_part(last, part, part == steps, fresh, code)
+            due = recipe.count + part == recipe.due
+            recipe.advance(part)
+            steps -= part
+            fresh, code = False, -1
+            if recipe.learns and due and recipe.broke is not None:
+                self._learn(last)
+        return wrong
+
+    def _advance_part(self, last: Last, steps: int, to_end: bool, fresh: bool, code: int) -> int:
         """to_end: the state before the last of them is kept, and that step is not counted: the kernel's is."""
-        done, before = self._done, self._before.ctypes.data if to_end else None
-        done.fill(0)
+        done, wrong = last.done, 0
+        if code < 0:
+            last.set(steps, to_end, fresh)
+            if not fresh:
+                done.fill(0)
+            code = last.go()
         while True:
-            short = 0
-            for run, given in self._calls:
-                short += run(*given, before, steps)
-            if not short:
-                return
+            wrong |= code & WILD
+            if not code % WILD:
+                last.set(steps)  # as the next launch will have it
+                return wrong
             stuck = np.flatnonzero(done < steps)
             for world in stuck.tolist():
-                last = to_end and int(done[world]) == steps - 1
-                if last:
-                    self._before[:, world] = self._rows[:, world]
-                self._step_one(world, self.count + int(done[world]), last)
+                is_last = to_end and int(done[world]) == steps - 1
+                if is_last:
+                    last.before[:, world] = self._rows[:, world]
+                wrong |= self._step_one(last, world, self.recipe.count + int(done[world]), is_last)
             done[stuck] += 1
+            last.set(steps, to_end, False)
+            code = last.go()
 
-    def _step_one(self, world: int, at: int, last: bool) -> None:
+    def _step_one(self, last: Last, world: int, at: int, is_last: bool) -> int:
         """Step number `at` of a world by the kernel; of the last one the report is read later."""
         self.fallbacks += 1
-        if self._broke is None or (at, world) < self._broke[:2]:
-            self._broke = at, world, self._rows[:, world].copy()
+        broke = self.recipe.broke
+        if broke is None or (at, world) < (broke[0], broke[1].world):
+            self.recipe.broke = at, Sample.of(self._rows, world)
         self._steps[0] = 1
         self._one_refresh(world)
         self._one(world)
-        if not last:
+        if not is_last:
             mine = slice(world, world + 1)
-            fell = self._fallen()
-            fell[:, mine] = together([fell[:, mine], self._report[:, mine]])
+            if last.fell is None:
+                last.fell = np.zeros_like(self._report)
+            last.fell[:, mine] = together([last.fell[:, mine], self._report[:, mine]])
+        return int(self._report[BROKEN, world] != 0.0)
 
-    def _fallen(self) -> np.ndarray:
-        """The report of the steps of this launch that fell back."""
-        if self._fell is None:
-            self._fell = np.zeros_like(self._report)
-        return self._fell
+    # readings -------------------------------------------------------------------------------------
 
-    def _count_used(self, report: np.ndarray) -> None:
-        """Add the compiled steps since the last time to a report."""
-        count_steps(report, self._tallies, self._used)
-        self._used.fill(0)
-
-    def _learn(self) -> None:
-        """Make a variant of the first step in which guards broke since the last one was made."""
-        assert self._broke is not None
-        _, world, rows = self._broke
-        self._broke = None
-        if len(self.variants) < MOST_VARIANTS:
-            self._count_used(self._fallen())
-            now = self._rows[:, world].copy()
-            self._rows[:, world] = rows
-            self._add_variant(world)
-            self._rows[:, world] = now
-
-    def _add_variant(self, world: int) -> None:
-        """The way that the step takes from the present state of a world."""
-        try:
-            step = trace_step(self.method, self.system, self.state, self.work, world)
-            if step.operations > LARGEST:
-                raise Untraceable(f"a step of {step.operations} operations is too long to be compiled in one piece")
-        except Untraceable as error:
-            if not self.variants:
-                self.refused = str(error)
+    def settle(self) -> None:
+        """Bring work arrays and reports up to the state."""
+        self._owed.settle = None
+        if self._last is None:
             return
-        for name in parameters_of(step):
-            self._parameters.setdefault(name, len(self._parameters))
-        self._constants.keep(self.system.arrays, [name for name in step.constants if name != "steps"])
-        self.variants.append(Variant(step))
-        self._call_all()
+        steps, h, nominal = self._steps.item(0), self._h.item(0), self._nominal.item(0)
+        np.copyto(self._after, self._rows)
+        try:
+            self._steps[0], self._h[0], self._nominal[0] = 1, self.size(), self.size()
+            for last in [*self._held(), self._last]:
+                if last.report is None:
+                    self._read(last)
+        finally:
+            np.copyto(self._rows, self._after)
+            self._steps[0], self._h[0], self._nominal[0] = steps, h, nominal
 
-    def _call_all(self) -> None:
-        """Pack the calls that take all worlds: drivers, and what they are given but for the number of steps."""
-        self._done, self._used = np.zeros(self.worlds, np.int64), np.zeros((len(self.variants), self.worlds), np.int64)
-        self._tallies = [variant.step.tally for variant in self.variants]
-        self._calls, self._packed = [], list(self._parameter_places())
-        for width, first, end in self._shares():
-            for variant in self.variants:
-                if width not in variant.functions:
-                    variant.functions[width] = compile_text(emit(variant.step, width, self._parameters), "step")
-            run = Run(compile_text(driver(self._rows.shape[0], len(self._parameters), width), "run"))
-            variants = np.array([variant.functions[width] for variant in self.variants], np.uint64)
-            self._packed.append(variants)
-            starts, pitches, done, used = (one.ctypes.data for one in (*self._packed[:2], self._done, self._used))
-            where = self.state.array.ptr, self.worlds, starts, pitches
-            self._calls.append((run, (variants.ctypes.data, len(variants), *where, first, end, done, used)))
-
-    def _shares(self) -> list[tuple[int, int, int]]:
-        """Worlds by the width of the code that takes them, the widest first: (width, first, end)."""
-        found, at = [], 0
-        for width in reversed(WIDTHS):
-            end = at + (self.worlds - at) // width * width
-            if end > at:
-                found.append((width, at, end))
-            at = end
+    def _held(self) -> list[Last]:
+        """Earlier ones that somebody may ask for."""
+        found = [one for last in self._others if (one := last()) is not None]
+        for k in range(len(self._spare) - 1, -1, -1):
+            if self._spare[k] is not self._last and _holders(self._spare, k) > NOBODY:
+                found.append(self._spare[k])
+        self._others.clear()
         return found
+
+    def _read(self, last: Last) -> None:
+        """A last step again by the kernel, for all that is read of it."""
+        np.copyto(self._rows, last.before)
+        self.refresh()
+        self.generic()
+        report = self._report
+        count_steps(report, [way.tally for way in last.ways], last.used[: len(last.ways)])
+        if last.fell is not None:
+            report[...] = together([last.fell, report])
+        last.report = report.copy()
+
+    # ways -----------------------------------------------------------------------------------------
+
+    def build(self) -> None:
+        """Have all ways of the recipe; of one that learns the first, too."""
+        self._built = True
+        self._blocked = bool(self.system.channels.callables)
+        try:
+            if self.recipe.learns and not self.recipe.samples and not self._blocked:
+                self.recipe.samples.append(self._ahead())
+            for k in range(len(self.recipe.samples)):
+                self._add(self.recipe.samples[: k + 1])
+        except Untraceable as error:
+            self.refused = str(error)
+            self.ways = []
+        self._parts = self._functions() if self.ways else []
+
+    def _ahead(self) -> Sample:
+        """Where the first world is some steps from here; it stays here."""
+        rows, steps = self._rows.copy(), self._steps.item(0)
+        try:
+            self._steps[0] = AHEAD
+            self.refresh()
+            self.generic()
+            ahead = Sample.of(self._rows if np.isfinite(self._rows).all() else rows, 0)
+        finally:
+            self._rows[...] = rows
+            self._steps[0] = steps
+            self.refresh()
+        return ahead
+
+    def _add(self, samples: list[Sample]) -> None:
+        """The way of the last of these samples."""
+        way = way_of(self.method, self.system, self.state, self.work, samples, self._places)
+        self.recipe.constants.keep(self.system.arrays, [*way.constants, "h", "nominal_h"])
+        self.ways = [*self.ways, way]
+
+    def _learn(self, last: Last) -> None:
+        """Make a variant of the first step in which guards broke since the last one was made."""
+        recipe = self.recipe
+        assert recipe.broke is not None
+        sample, recipe.broke = recipe.broke[1], None
+        if len(recipe.samples) >= MOST_VARIANTS:
+            return
+        try:
+            self._add([*recipe.samples, sample])
+        except Untraceable:
+            return
+        recipe.samples.append(sample)
+        self._parts = self._functions()
+        for one in self._spare:
+            if one is not last:
+                self._let_go(one)
+        self._spare = [last]
+        last.ways = self.ways
+        self._pack(last)
+
+    def _functions(self) -> list[tuple[Any, np.ndarray, int, int]]:
+        """Drivers, variants and worlds of the calls that take all."""
+        rows, parameters = self._rows.shape[0], len(self._places)
+        return [
+            (
+                run_of(rows, parameters, width),
+                np.array([way.function(width) for way in self.ways], np.uint64),
+                first,
+                end,
+            )
+            for width, first, end in shares(self.worlds)
+        ]
+
+    def _pack(self, last: Last) -> None:
+        """Give a launch's calls what they need."""
+        starts, pitches = self._parameter_places()
+        given = Call(state=self.state.array.ptr, worlds=self.worlds, nominal=self.size())
+        given.parameter, given.pitch, given.h = address(starts), address(pitches), self.system.arrays.h.ptr
+        kept = self.recipe.constants.fill(given, self.system.arrays)
+        last.pack(given, self._parts, (starts, pitches, kept))
 
     def _parameter_places(self) -> tuple[np.ndarray, np.ndarray]:
         """Where the parameters that worlds have of their own are, and how far it is from one world to the next."""
-        found = [(getattr(self.system.arrays, name), part, k) for _, name, part, k in self._parameters]
+        found = [(getattr(self.system.arrays, name), part, k) for _, name, part, k in self._places]
         starts = [array.ptr + part * array.strides[0] + 8 * k for array, part, k in found]
         pitches = [array.strides[1] // 8 for array, _, _ in found]
         return np.array(starts or [0], np.uint64), np.array(pitches or [0], np.int64)

@@ -5,6 +5,7 @@ state by compiled steps; where no way holds, one more is traced. Two ways agree 
 otherwise, so all of them together are a tree: what they share is computed once, and a step takes one path through it.
 """
 
+import ctypes
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,9 +17,9 @@ from ...author.errors import ModelError
 from ..state import State, WorkArrays
 from ..system import System
 from .backend import compile_text
-from .emit_c import driver, emit, parameters_of
+from .calls import Call, address, run_of
+from .emit_c import emit, parameters_of
 from .graph import COMMUTES, INPUT, Guard
-from .launch import Run
 from .step import PARAMETER, STATE, TracedStep, trace_step
 
 Ref = int | float  # of a node, or a constant
@@ -48,10 +49,10 @@ class Follower:
         starts = [a.ptr + p * a.strides[0] + 8 * k for a, (_, _, p, k) in zip(places, self._parameters, strict=True)]
         packed = np.array(starts or [0], np.uint64), np.zeros(max(1, len(starts)), np.int64)
         table, used = np.array(self._functions, np.uint64), np.zeros((len(self.ways), 1), np.int64)
-        run = Run(compile_text(driver(self.rows.shape[0], len(self._parameters), 1), "run"))
-        self._done[0] = 0
-        where = self.rows.ctypes.data, 1, packed[0].ctypes.data, packed[1].ctypes.data
-        run(table.ctypes.data, len(table), *where, 0, 1, self._done.ctypes.data, used.ctypes.data, None, steps)
+        call = Call(state=address(self.rows), step=address(table), variants=len(table), worlds=1, end=1, steps=steps)
+        call.parameter, call.pitch = address(packed[0]), address(packed[1])
+        call.done, call.used, call.fresh = address(self._done), address(used), 1
+        run_of(self.rows.shape[0], len(self._parameters), 1)(ctypes.addressof(call))
         return int(self._done[0])
 
 

@@ -1,0 +1,91 @@
+"""Which ways through a step are compiled, as data: with state and parameters all that decides the bits of its steps.
+
+A way is given by a sample: a state of one world from which the step goes that way. So a snapshot or a journal keeps
+numbers, from which whoever goes on traces the same ways.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from .calls import Constants
+
+MOST_VARIANTS = 8
+DUE = (4, 8, 16, 32, 64, 128, 256, 512)  # steps after which variants are made, then every DUE[-1] steps
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A state of one world of a batch, from which a step is traced."""
+
+    world: int
+    rows: bytes  # of the state, float64
+
+    @classmethod
+    def of(cls, state: np.ndarray, world: int) -> "Sample":
+        """The present state [row, world] of a world."""
+        return cls(world, np.ascontiguousarray(state[:, world]).tobytes())
+
+    @property
+    def numbers(self) -> np.ndarray:
+        """The rows as numbers."""
+        return np.frombuffer(self.rows)
+
+
+@dataclass
+class Recipe:
+    """Samples in the order in which they became variants."""
+
+    learns: bool  # whether steps in which all guards break become variants by themselves, after so many steps
+    samples: list[Sample] = field(default_factory=list)
+    count: int = 0  # steps since the first sample; of one that learns
+    broke: tuple[int, Sample] | None = None  # step and state of the first break since the last sample
+
+    def __post_init__(self) -> None:
+        self.due = next_due(self.count)
+        self.constants = Constants()  # of the ways, once they are traced
+
+    def clear(self) -> None:
+        """Begin anew."""
+        self.samples, self.count, self.broke = [], 0, None
+        self.due = next_due(0)
+        self.constants = Constants()
+
+    def advance(self, steps: int) -> None:
+        """Count steps."""
+        self.count += steps
+        if self.count >= self.due:
+            self.due = next_due(self.count)
+
+    def copy(self) -> "Recipe":
+        """The same, to be kept."""
+        return Recipe(self.learns, list(self.samples), self.count, self.broke)
+
+    def bits(self) -> bytes:
+        """What of it decides the future."""
+        parts = [b"%d:" % sample.world + sample.rows for sample in self.samples]
+        if self.learns:
+            parts.append(b"%d" % self.count)
+            parts += [b"%d:" % self.broke[0] + self.broke[1].rows] if self.broke else []
+        return b"|".join(parts)
+
+    def data(self) -> dict[str, Any]:
+        """As a journal keeps it: numbers and arrays."""
+        found = [*self.samples, *([self.broke[1]] if self.broke else [])]
+        rows = np.array([sample.numbers for sample in found]).reshape(len(found), -1)
+        worlds = [sample.world for sample in found]
+        broke = self.broke[0] if self.broke else -1
+        return {"learns": self.learns, "count": self.count, "broke": broke, "worlds": worlds, "states": rows}
+
+    @classmethod
+    def from_data(cls, data: dict[str, Any]) -> "Recipe":
+        """That of `data`, whose values were checked."""
+        found = [Sample(world, row.tobytes()) for world, row in zip(data["worlds"], data["states"], strict=True)]
+        broke = (data["broke"], found.pop()) if data["broke"] >= 0 else None
+        return cls(data["learns"], found, data["count"], broke)
+
+
+def next_due(count: int) -> int:
+    """The number of steps, above this one, after which variants are made."""
+    return next((due for due in DUE if due > count), (count // DUE[-1] + 1) * DUE[-1])
