@@ -39,10 +39,10 @@ class Run:
         self.starts = np.array([row.ctypes.data for row in self.given], np.uint64)
         self.pitches = np.ones(len(self.given), np.int64)
 
-    def go(self, to: int, before=False, tape=None, which=None) -> None:
+    def go(self, to: int, before=False, tape=None, which=None, fresh=0) -> None:
         arrays = self.state, self.starts, self.pitches, self.done, self.used, self.missing
         kept = self.before if before else None
-        self.kernel.launch(self.worlds, *map(address, (*arrays, kept, tape, which)), self.worlds, to)
+        self.kernel.launch(self.worlds, *map(address, (*arrays, kept, tape, which)), self.worlds, to, fresh)
 
 
 @pytest.mark.parametrize("name, method, dt, parameters", SCENES)

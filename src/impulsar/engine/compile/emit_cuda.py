@@ -86,7 +86,8 @@ def run_text(steps: Sequence[TracedStep], parameters: Mapping[tuple, int], taped
 
     state         [row, world]
     parameter     [k] where the numbers of the worlds begin, and pitch: how far it is from one world's to the next's
-    done          [world] steps that each has behind it, counted up to `to`; used [variant, world]: by which variants
+    done          [world] steps that each has behind it, counted up to `to`; used [variant, world]: by which variants;
+                  fresh: both are zero yet, whatever they hold
     missing       [1] worlds that are short of their steps, added up
     before        [row, world] where rows that change are left as they are before the last step; or 0
     tape, which   [step, row of `taped`, world] states before steps, [step, world] variants that took them; or 0
@@ -94,16 +95,16 @@ def run_text(steps: Sequence[TracedStep], parameters: Mapping[tuple, int], taped
     held, changed = rows_of(steps)
     count = len(steps)
     threads, blocks = bounds(steps)
-    lines = [device_prelude(), START]
+    lines = [device_prelude(), START, "#define COUNT(all, now) if (fresh) all = now; else if (now) all += now;"]
     for k, step in enumerate(steps):
         lines += function(step, True, dict(parameters), piece_of(step), f"step{k}")
     lines += [
         f"__global__ void __launch_bounds__({threads}, {blocks}) run(double *state, const double *const *parameter,"
     ]
     lines += [" const long long *pitch, int *done, int *used, int *missing, double *before, double *tape, int *which,"]
-    lines += [" long long worlds, int to) {"]
+    lines += [" long long worlds, int to, int fresh) {"]
     lines += [" const long long w = (long long)blockIdx.x * blockDim.x + threadIdx.x;", " if (w >= worlds) return;"]
-    lines += [" int n = done[w], last = 0;", " if (n >= to) return;"]
+    lines += [" int n = fresh ? 0 : done[w], last = 0;", " if (n >= to) return;"]
     lines += [f" real s[{max(held, default=0) + 1}], p[{max(len(parameters), 1)}];"]
     lines += [f" s[{row}] = state[{row}ll * worlds + w];" for row in held]
     lines += [f" p[{k}] = parameter[{k}][w * pitch[{k}]];" for k in range(len(parameters))]
@@ -115,7 +116,7 @@ def run_text(steps: Sequence[TracedStep], parameters: Mapping[tuple, int], taped
     lines += ["  if (which) which[n * worlds + w] = last;"] if taped else []
     lines += ["  ++n;", " }"]
     lines += [f" state[{row}ll * worlds + w] = s[{row}];" for row in changed]
-    lines += [" done[w] = n;", *(f" if (c{k}) used[{k}ll * worlds + w] += c{k};" for k in range(count))]
+    lines += [" done[w] = n;", *(f" COUNT(used[{k}ll * worlds + w], c{k})" for k in range(count))]
     return "\n".join([*lines, " if (n < to) atomicAdd(missing, 1);", "}", END]) + "\n"
 
 
@@ -168,6 +169,7 @@ RUN = (
     *["double *"] * 2,
     "int *",
     "long long",
+    "int",
     "int",
 )
 BACK = ("const double *", "const int *", "double *", "long long", "int")

@@ -141,7 +141,7 @@ COMPILED = ("simgc", "direct")  # methods whose steps engine/compile takes
 
 def can_compile(method: Any, system: System) -> bool:
     """Whether steps can be compiled for one mechanism."""
-    return method.name in COMPILED and not system.counts.contacts and system.device == "cpu"
+    return method.name in COMPILED and not system.counts.contacts
 
 
 def refuse_compiling(method: Any, system: System) -> None:
@@ -152,8 +152,7 @@ def refuse_compiling(method: Any, system: System) -> None:
         raise ModelError(
             f"world: compile: method {method.name} is not compiled; take {' or '.join(COMPILED)}, or 'off'"
         )
-    cause = "a mechanism with contacts" if system.counts.contacts else f"device {system.device}"
-    raise ModelError(f"world: compile: {cause} is not compiled; take 'off'")
+    raise ModelError("world: compile: a mechanism with contacts is not compiled; take 'off'")
 
 
 def sweeps_in(budget: float, endless: Any, trial: Trial) -> int:
