@@ -161,7 +161,7 @@ class Linear:
         def trace(step: int, world: int) -> Way:
             before = self.path.before(step, world)
             arrays = runner.system, runner.state, runner.work
-            found = trace_step(runner.method, *arrays, world, self.followed, True, before)
+            found = trace_step(runner.method, *arrays, world, self.followed, differentiated=True, prepare=before)
             self._check(found, step, world)
             return Way(found, self.path.due(step))
 

@@ -22,8 +22,6 @@ from .step import STATE, TracedStep
 from .tangent import partials
 
 ADJOINT, GRADIENT = "adjoint", "gradient"  # inputs (ADJOINT, row) and (GRADIENT, parameter)
-ABOVE = "static inline real above(real a, real b) { return CHOOSE(a > b, K(1.0), K(0.0)); }"
-HEAD = "mask step(real *s, const real *p, mask going) {"
 
 
 def pull_back(graph: Graph, seeds: Mapping[int, Any], inputs: Sequence[Any]) -> list[Any]:
@@ -111,7 +109,7 @@ def _node(value: Any) -> "int | float":
 
 def adjoint_text(step: TracedStep, width: int) -> str:
     """The text of an adjoint, with so many worlds in a register."""
-    return emit(step, width, {}).replace(HEAD, f"{ABOVE}\n{HEAD}")
+    return emit(step, width, {})
 
 
 def driver(places: Places, width: int) -> str:

@@ -14,9 +14,10 @@ exact as the C library's to the last bit or so, and without a call, for which al
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
-from .graph import CARRIED, INPUT, LEFT, PICK, UNARY, Guard, Loop
+from .cuts import cut, sides
+from .graph import CARRIED, INPUT, LEFT, PICK, Graph, Guard, Loop
 from .sines import (
     ANGLE,
     HALF_PI,
@@ -33,6 +34,8 @@ from .step import PARAMETER, STATE, TracedStep
 
 INFIX = ("+", "-", "*", "/")
 WIDTHS = (1, 4, 8)
+LONG = 10_000  # operations of a step from which on it is cut into pieces, and of a piece: a third to half less time
+PIECE = 1_000  # to compile, and some per cent more to run
 START, END = '#ifdef __cplusplus\nextern "C" {\n#endif', "#ifdef __cplusplus\n}\n#endif"
 BUILTIN = {"sqrt": "sqrt", "abs": "abs", "floor": "floor", "trunc": "trunc"}  # clang has them for vectors
 CHANGED, WILD = -1, 1 << 40  # what `run` returns, beside a number of worlds
@@ -42,7 +45,7 @@ BY_LANE = ("tan", "asin", "acos", "atan", "exp", "log", "tanh")
 
 def prelude(width: int) -> str:
     """Types and functions for so many worlds in a register."""
-    lines = [START]
+    lines = [START, "#define WHOLE", "#define APART static __attribute__((noinline))"]
     lines += [f"double {name}(double);" for name in ("sin", "cos", *BY_LANE)]
     lines += ["double atan2(double, double);", "double pow(double, double);"]
     if width == 1:
@@ -74,6 +77,7 @@ def prelude(width: int) -> str:
     ]
     lines += ["static inline real F_max(real a, real b) { return CHOOSE(a > b, a, b); }"]
     lines += ["static inline real F_min(real a, real b) { return CHOOSE(a < b, a, b); }"]
+    lines += ["static inline real F_above(real a, real b) { return CHOOSE(TEST(a > b), K(1.0), K(0.0)); }"]
     lines += _sine(each)
     lines += _angle(each)
     lines += [
@@ -150,15 +154,14 @@ def constant(value: float) -> str:
 
 
 class Body:
-    """Lines that compute nodes of a graph into t0, t1, ...; inputs have names of their own.
+    """Lines that compute nodes of a graph, in order, into t0, t1, ...; inputs have names of their own.
 
     wide: several worlds in a register, those in the mask `going`; else one, and a guard that breaks returns 0.
     """
 
-    def __init__(self, step: TracedStep, names: dict[int, str], wide: bool = False):
-        self.graph, self.names, self.wide = step.graph, dict(names), wide
-        self.live = self.graph.live(step.roots)
-        self.blocks = self.graph.blocks(self.live)
+    def __init__(self, graph: Graph, live: Sequence[int], names: dict[int, str], wide: bool = False):
+        self.graph, self.live, self.names, self.wide = graph, live, dict(names), wide
+        self.blocks = graph.blocks(live) if graph.loops else {None: live}
         self.turns: dict[int, dict[str, int]] = {}  # sines and cosines by the angle that they share
         for at in self.live:
             op, *args = self.graph.nodes[at]
@@ -179,10 +182,12 @@ class Body:
 
     def lines(self, guards: Sequence[Guard] = ()) -> list[str]:
         """All nodes in order; guards, where some are given, as soon as what they compare is there."""
+        place = {at: k for k, at in enumerate(self.live)}
         due: dict[int, list[Guard]] = {}
         for guard in guards:
-            due.setdefault(max(a for a in (guard.left, guard.right) if isinstance(a, int)), []).append(guard)
-        return self._block(self.blocks[None], set(), due)
+            due.setdefault(max((place.get(a, -1) for a in sides(guard)), default=-1), []).append(guard)
+        by_node = {self.live[k]: those for k, those in due.items() if k >= 0}
+        return [*(self._broken(guard) for guard in due.get(-1, ())), *self._block(self.blocks[None], set(), by_node)]
 
     def _block(self, order: Sequence[int], done: "set[int | Loop]", due: dict[int, list[Guard]]) -> list[str]:
         """Nodes in order; done: angles and loops that are there already."""
@@ -243,8 +248,7 @@ class Body:
             return f"CHOOSE({self.test(test)}, {self.value(args[2])}, {self.value(args[3])})"
         if op == "as":
             return self.value(args[0])
-        given = ", ".join(map(self.value, args))
-        return f"F_{op}({given})" if op in UNARY or op in ("max", "min", "atan2", "pow") else f"{op}({given})"
+        return f"F_{op}({', '.join(map(self.value, args))})"
 
     def test(self, guard: Guard) -> str:
         """A guard as a mask of the worlds in which it holds."""
@@ -253,23 +257,65 @@ class Body:
         return told if guard.held else f"~{told}"
 
 
-def emit(step: TracedStep, width: int, parameters: dict[tuple, int]) -> str:
-    """The text of `step` with so many worlds in a register; parameters: where each is among those of the driver."""
+def emit(step: TracedStep, width: int, parameters: dict[tuple, int], most: int = 0) -> str:
+    """The text of `step` with so many worlds in a register; parameters: where each is among those of the driver.
+
+    most: operations of a function, where the step is to be cut (`cuts`); by default long steps are.
+    """
+    lines = [prelude(width), START, *function(step, width > 1, parameters, most or piece_of(step))]
+    return "\n".join([*lines, END]) + "\n"
+
+
+def piece_of(step: TracedStep) -> int:
+    """How many operations of a step go into a function; 0: all."""
+    return PIECE if step.operations > LONG else 0
+
+
+def function(step: TracedStep, wide: bool, parameters: dict[tuple, int], most: int, name: str = "step") -> list[str]:
+    """Lines of a step as a function; before it its pieces, where it has more operations than a `most` that is given."""
     graph = step.graph
     names = {
-        at: f"p[{parameters[name]}]" if name[0] == PARAMETER else f"s{name[1]}" for name, at in graph.inputs.items()
+        at: f"p[{parameters[given]}]" if given[0] == PARAMETER else f"s{given[1]}" for given, at in graph.inputs.items()
     }
-    body = Body(step, names, width > 1)
-    needed = set(body.live)
-    read = [name[1] for name, at in graph.inputs.items() if name[0] == STATE and at in needed]
-    lines = [prelude(width), START, "mask step(real *s, const real *p, mask going) {"]
-    lines += [f"const real s{row} = s[{row}];" for row in read]
-    lines += body.lines(step.guards)
-    counts = [(-1 - k, value) for k, value in enumerate(step.counts)] if step.graph.loops else []
+    if most and step.operations > most and not graph.loops:  # a loop is not cut
+        pieces, lines, body = _pieces(step, wide, names, most, name)
+    else:
+        body = Body(graph, graph.live(step.roots), names, wide)
+        pieces, lines = [], [*_reads(graph, set(body.live)), *body.lines(step.guards)]
+    counts = [(-1 - k, value) for k, value in enumerate(step.counts)] if graph.loops else []
     for row, value in (*step.outputs.items(), *counts):
         new = body.value(value)
-        lines.append(f"s[{row}] = {new};" if width == 1 else f"s[{row}] = CHOOSE(going, {new}, s[{row}]);")
-    return "\n".join([*lines, "return going;", "}", END]) + "\n"
+        lines.append(f"s[{row}] = CHOOSE(going, {new}, s[{row}]);" if wide else f"s[{row}] = {new};")
+    return [*pieces, f"WHOLE mask {name}(real *s, const real *p, mask going) {{", *lines, "return going;", "}"]
+
+
+def _reads(graph: Graph, inputs: Collection[int]) -> list[str]:
+    """Rows of the state that are among inputs."""
+    rows = [name[1] for name, at in graph.inputs.items() if name[0] == STATE and at in inputs]
+    return [f"const real s{row} = s[{row}];" for row in rows]
+
+
+def _pieces(
+    step: TracedStep, wide: bool, names: dict[int, str], most: int, name: str
+) -> tuple[list[str], list[str], Body]:
+    """Functions of pieces, the lines that call them, and what is left by them; t[place] are the values between.
+
+    Each returns the worlds whose guards held up to there.
+    """
+    graph = step.graph
+    found = cut(graph, list(step.outputs.values()), step.guards, most)
+    lines = []
+    for k, piece in enumerate(found.pieces):
+        body = Body(graph, piece.nodes, names, wide)
+        lines += [f"APART mask {name}_{k}(const real *s, const real *p, real *t, mask going) {{"]
+        lines += _reads(graph, set(piece.inputs))
+        lines += [f"const real t{at} = t[{place}];" for at, place in piece.given.items()]
+        lines += body.lines(piece.guards)
+        lines += [*(f"t[{place}] = t{at};" for at, place in piece.kept.items()), "return going;", "}"]
+    calls = [f"real t[{max(found.places, 1)}];"]
+    calls += [f"if (!ANY(going = {name}_{k}(s, p, t, going))) return going;" for k in range(len(found.pieces))]
+    calls += _reads(graph, {value for value in step.outputs.values() if isinstance(value, int)})
+    return lines, calls, Body(graph, [], {**names, **{at: f"t[{place}]" for at, place in found.ends.items()}})
 
 
 def driver(rows: int, parameters: int, width: int) -> str:

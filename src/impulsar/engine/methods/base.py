@@ -141,7 +141,7 @@ COMPILED = ("simgc", "direct")  # methods whose steps engine/compile takes
 
 def can_compile(method: Any, system: System) -> bool:
     """Whether steps can be compiled for one mechanism."""
-    return method.name in COMPILED and system.device == "cpu"
+    return method.name in COMPILED and (system.device == "cpu" or not system.counts.contacts)
 
 
 def refuse_compiling(method: Any, system: System, touching: bool = True) -> None:
@@ -152,8 +152,8 @@ def refuse_compiling(method: Any, system: System, touching: bool = True) -> None
         raise ModelError(
             f"world: compile: method {method.name} is not compiled; take {' or '.join(COMPILED)}, or 'off'"
         )
-    cause = f"device {system.device}" if system.device != "cpu" else "a mechanism with contacts"
-    raise ModelError(f"world: compile: {cause} is not compiled; take 'off'")
+    where = "" if system.device == "cpu" else f" on {system.device}"
+    raise ModelError(f"world: compile: a mechanism with contacts{where} is not compiled; take 'off'")
 
 
 def sweeps_in(budget: float, endless: Any, trial: Trial) -> int:
