@@ -21,13 +21,13 @@ import numpy as np
 from ..launch import one_world
 from ..start.consistent import refresh_kernel
 from ..state import State, WorkArrays
-from ..system import System, SystemArrays
+from ..system import System
 from ..system.measured import together
 from .backend import compile_text
 from .emit_c import WIDTHS, comparison, driver, emit, parameters_of
 from .graph import Untraceable
 from .reports import count_steps
-from .step import FOLLOWED, TracedStep, trace_step
+from .step import TracedStep, trace_step
 
 MOST_VARIANTS = 8
 GENERIC_FIRST = 2  # steps: a start at rest goes a way through the step that is not gone again
@@ -119,9 +119,8 @@ class CompiledLaunch:
         self._before, self._after = np.empty_like(self._rows), np.empty_like(self._rows)
         self._fell: np.ndarray | None = None
         self._steps, self._h = system.arrays.steps.numpy(), system.arrays.h.numpy()
-        shared = set(SystemArrays.vars) - {*system.parameters, *FOLLOWED}  # type: ignore[attr-defined]
         inputs = [system.arrays, state.arrays, work]
-        self._one, self._one_refresh = (one_world(kernel, inputs, shared) for kernel in (method.kernel, refresh_kernel))
+        self._one, self._one_refresh = (one_world(kernel, inputs) for kernel in (method.kernel, refresh_kernel))
         self._start_over()
 
     def _start_over(self) -> None:
