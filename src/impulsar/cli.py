@@ -510,8 +510,10 @@ def is_compiled(kernel: "wp.Kernel", device: str) -> bool:
     """Whether Warp's cache holds a kernel's module for a device."""
     import warp as wp
 
+    from .engine.shared import shared
+
     is_cpu = wp.get_device(device).is_cpu
-    identifier = kernel.module.get_module_identifier(block_dim=1 if is_cpu else None)
+    identifier = shared(kernel).module.get_module_identifier(block_dim=1 if is_cpu else None)
     endings = (".o",) if is_cpu else (".ptx", ".cubin")
     folder = Path(wp.config.kernel_cache_dir) / identifier
     return folder.is_dir() and any(entry.suffix in endings for entry in folder.iterdir())

@@ -32,6 +32,7 @@ from ..engine.coordinates.retract import move_coordinates
 from ..engine.coordinates.tree import kinematics
 from ..engine.device import check_device
 from ..engine.forces.total import total
+from ..engine.launch import launch
 from ..engine.spatial import ONE, ZERO, f64, spatial, vec6, zero3
 from ..engine.start.redundancy import row_key, spare_rows
 from ..engine.state import State, StateArrays, WorkArrays, allocate_work
@@ -271,7 +272,7 @@ class Mechanism:
     def move(self, change: np.ndarray) -> None:
         """Displace every body by [translation, rotation vector], world axes [m, rad]."""
         given = wp.array(np.asarray(change, float)[:, None], dtype=f64, device=self.system.device)
-        wp.launch(move_kernel, 1, inputs=[self.system.arrays, self.state.arrays, given], device=self.system.device)
+        launch(move_kernel, 1, [self.system.arrays, self.state.arrays, given], self.system.device)
 
     def balance(self, v: np.ndarray | None = None) -> Balance:
         """Forces and rows at the present pose and time, at velocities v (default: at rest)."""
@@ -282,7 +283,7 @@ class Mechanism:
         self._t.fill_(self.time)
         self.state.write("time", np.full((1, 1), self.time))
         inputs = [system.arrays, self._slots, self._t, self.state.arrays, self.work, self._rest, *self._out]
-        wp.launch(balance_kernel, 1, inputs=inputs, device=system.device)
+        launch(balance_kernel, 1, inputs, system.device)
         M, bias, error, measured, rate, change, drift = (array.numpy()[:, 0].copy() for array in self._out)
         J = system.dense_rows(self.work.J.numpy())[[row.slot for row in self.rows]]
         for i in self.pick(*LIMITS):  # which way such a row points is the limit's matter: here along the freedom
@@ -302,7 +303,7 @@ class Mechanism:
             impulse[self.rows[i].slot] = sign * value
         self.state.write("impulse", impulse)
         inputs = [self.system.arrays, self.state.arrays, self.work]
-        wp.launch(reactions_kernel, 1, inputs=inputs, device=self.system.device)
+        launch(reactions_kernel, 1, inputs, self.system.device)
         wrench = self.work.reaction.numpy()[:, 0].copy()
         if acceleration is not None:
             self.rotors.add_reactions(wrench, acceleration)

@@ -27,6 +27,7 @@ from ..engine.start.redundancy import rows_kernel
 from ..engine.state import State
 from ..engine.system import System
 from ..engine.system.contacts import check_contacts
+from ..engine.threads import MOST as MOST_THREADS
 from ..observe.books import Books
 from ..observe.contacts import Contact, Contacts
 from ..observe.fluids import added_inertia
@@ -69,9 +70,10 @@ class World:
     that others imply may be [rad, or lengths over the mechanism's size], the play of its bearings; max_speed [m/s]
     of bodies and max_hand_force [N] of hands: clamps, off by default, told in `StepReport.clamped`; contacts: how many
     to have room for at a time, by default as many as there may well be; compile: "now" has the steps of `simgc` and
-    `direct` compiled for this mechanism, on the CPU, "auto" beside the running world, by default "now" for batches of
-    64 worlds and more and "off" for others (docs/compile.md); worlds: how many, or a list of models, one for
-    each world, that have the parts of `model` with other numbers, such as lengths (docs/cluster.md).
+    `direct` compiled for this mechanism, "auto" beside the running world, by default "now" for batches of 64 worlds
+    and more and "off" for others (docs/compile.md); worlds: how many, or a list of models, one for each world, that
+    have the parts of `model` with other numbers, such as lengths (docs/cluster.md); threads: of the CPU, among which
+    the worlds are shared out, to the same bits; by default all cores, as far as they have 32 worlds each.
     """
 
     def __init__(
@@ -92,6 +94,7 @@ class World:
         max_hand_force: float | None = None,
         contacts: int | None = None,
         compile: str | None = None,
+        threads: int | None = None,
     ):
         if not isinstance(model, Model):
             raise ModelError(f"world: model is {show(model)}, expected a Model")
@@ -108,6 +111,7 @@ class World:
             raise ModelError(f"worlds is {show(worlds)}, {told}")
         device, strict, script = check_device(device), flag("world", "strict", strict), script_of(model)
         clamps = Clamps(max_speed, max_hand_force)
+        threads = _check_threads(threads, device)
         self._door = threading.Lock()  # who steps or edits holds it
         self._holder: weakref.ref | None = None  # the history that is the only door to it
         self._through = 0  # thread in which that history is at work
@@ -121,7 +125,8 @@ class World:
             load_kernels(on_host, host_device())
         dt = dt if dt is not None else model.dt or 0.01
         door = self._carry_out
-        self.runner = Runner(model, options, coordinates, dt, worlds, device, clamps, script, door, room, stack)
+        what = (model, options, coordinates, dt, worlds, device)
+        self.runner = Runner(*what, clamps, script, door, room, stack, threads)
         self.runner.strict = strict
         self._editor, self._digest = Editor(self.runner), Digest(self.runner)
         if self.start_change:
@@ -629,6 +634,15 @@ def _coordinates_of(method: Any, coordinates: object) -> str:
     others = [n for n, other in METHODS.items() if isinstance(coordinates, str) and coordinates in other.coordinates]
     hint = f"; for {coordinates} take method {' or '.join(others)}" if others else ""
     raise ModelError(f"method '{method.name}': no coordinates {show(coordinates)}; it works in: {known}{hint}")
+
+
+def _check_threads(threads: object, device: str) -> int | None:
+    """How many are asked for; None: as many as pay."""
+    if threads is None:
+        return None
+    if device != "cpu":
+        raise ModelError(f"world: threads is {show(threads)}, but they are of the CPU; leave it out on {device}")
+    return whole("world", "threads", threads, 1, MOST_THREADS)
 
 
 def _point(value: Any) -> Any:

@@ -27,14 +27,13 @@ from ..methods.base import touching_kernel
 from ..owed import owed
 from ..start.consistent import refresh_kernel
 from ..state import State, WorkArrays
-from ..system import System, SystemArrays
+from ..system import System
 from ..system.measured import BROKEN, together
 from .calls import Call, Packed, address, run_of, shares
 from .emit_c import CHANGED, WILD
 from .graph import Untraceable
 from .recipe import MOST_VARIANTS, Recipe, Sample
 from .reports import count_steps
-from .step import FOLLOWED
 from .ways import Way, way_of
 
 AHEAD = 2  # steps from a start to the first sample: one at rest goes a way that is not gone again
@@ -108,12 +107,11 @@ class CompiledLaunch:
         self._steps, self._h = system.arrays.steps.numpy(), system.arrays.h.numpy()
         self._nominal = system.arrays.nominal_h.numpy()
         self._owed = owed(work)
-        shared = set(SystemArrays.vars) - {*system.parameters, *FOLLOWED}  # type: ignore[attr-defined]
         inputs = [system.arrays, state.arrays, work]
         kernel, given = method.kernel, inputs
         if contacts is not None:
             kernel, given = touching_kernel(method), [*inputs, contacts]
-        self._one, self._one_refresh = one_world(kernel, given, shared), one_world(refresh_kernel, inputs, shared)
+        self._one, self._one_refresh = one_world(kernel, given), one_world(refresh_kernel, inputs)
         self._forget()
 
     def _forget(self) -> None:
