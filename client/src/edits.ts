@@ -528,6 +528,18 @@ export interface Bind {
 }
 
 /**
+ * Set parameters of the model, a text being an expression of others, and have paths follow expressions, all at
+ * once: one system is built. Those that the model does not have yet are declared, in metres. at_start: the bodies then
+ * stand at the new model's own pose, at rest; else they stay where they are as far as joints allow.
+ */
+export interface SetParameters {
+  edit: "SetParameters";
+  values: Record<string, Free>;
+  expressions?: Record<string, string>;
+  at_start?: boolean;
+}
+
+/**
  * Give a body or an obstacle, or one of its shapes, another material; None: its body's, or none.
  */
 export interface SetMaterial {
@@ -831,6 +843,7 @@ export type Edit =
   | RemoveLoad
   | SetParameter
   | Bind
+  | SetParameters
   | SetMaterial
   | SetStep
   | Drive

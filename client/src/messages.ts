@@ -619,6 +619,30 @@ export interface SweepPoint {
 }
 
 /**
+ * Dimensions of a planar linkage for which a point of it draws a curve, while one hinge turns.
+ */
+export interface CurveRequest {
+  drive: string;
+  body: string;
+  at: number[];
+  points: number[][];
+  ground: boolean;
+  whole: boolean;
+}
+
+/**
+ * A line of the answer to a CurveRequest, whenever a better linkage is found; a client that leaves ends it.
+ */
+export interface CurveDesign {
+  error: number | null;
+  evaluations: number;
+  curve: number[];
+  edit: Edit | null;
+  done: boolean;
+  text: string;
+}
+
+/**
  * Where points go in a whole turn of the mechanism from where it is now.
  */
 export interface TurnRequest {

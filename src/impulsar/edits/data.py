@@ -117,6 +117,17 @@ class Bind(Edit):
 
 
 @dataclass(frozen=True)
+class SetParameters(Edit):
+    """Set parameters of the model, a text being an expression of others, and have paths follow expressions, all at
+    once: one system is built. Those that the model does not have yet are declared, in metres. at_start: the bodies then
+    stand at the new model's own pose, at rest; else they stay where they are as far as joints allow."""
+
+    values: Mapping[str, Any]  # numbers or texts
+    expressions: Mapping[str, str] = field(default_factory=dict)
+    at_start: bool = False
+
+
+@dataclass(frozen=True)
 class SetMaterial(Edit):
     """Give a body or an obstacle, or one of its shapes, another material; None: its body's, or none."""
 

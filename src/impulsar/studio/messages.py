@@ -69,12 +69,12 @@ HTTP: GET / and the page's files; POST /api/series (a SeriesRequest; answers flo
 signals, x, y, z of points, at every step of the recording); GET /api/frames?since=S&until=S&gap=S (frames of the
 recording, see `shooting.py`); GET /api/scenes (SceneEntry[]); POST /api/scene-file (a scene file's JSON as the body;
 becomes the world; answers Reply with id 0); POST /api/mesh?name=NAME.stl or .obj (the file as the body; answers
-MeshReply, whose `shape` may stand in an Add edit); GET /api/journal;
-GET /api/results.nc; GET /api/frame.png; GET /api/scene.json (the model with its bodies where they are
-now; ?pose=start: where they started); POST /api/alone (an AloneRequest; these bodies become the world);
-POST /api/analyse (an AnalysisRequest; answers AnalysisReply); POST /api/sweep (a SweepRequest; answers SweepPoint by
-SweepPoint, each a line of JSON); POST /api/turn (a TurnRequest; answers TurnReply): all in `analysis_messages.py`. A
-refusal is a status >= 400 with a Reply, ok false. Paths are relative to the page, which a notebook has under /t/TOKEN/.
+MeshReply, whose `shape` may stand in an Add edit); GET /api/journal; GET /api/results.nc; GET /api/frame.png; GET
+/api/scene.json (the model with its bodies where they are now; ?pose=start: where they started); POST /api/alone (an
+AloneRequest; these bodies become the world); POST /api/analyse (an AnalysisRequest; answers AnalysisReply); POST
+/api/sweep (a SweepRequest; answers SweepPoint by SweepPoint, each a line of JSON); POST /api/turn (a TurnRequest;
+answers TurnReply); POST /api/curve (a CurveRequest; answers CurveDesigns, likewise): in `analysis_messages.py`. A
+refusal: status >= 400 and a Reply, ok false. Paths are relative to the page, which a notebook has under /t/TOKEN/.
 """
 
 from dataclasses import dataclass, field
