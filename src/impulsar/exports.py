@@ -104,6 +104,26 @@ def _cpp(args: argparse.Namespace, model: Model) -> list[str]:
     return [*_put(args.out, portable_files(frozen)), *frozen.notes]
 
 
+def _fmu(args: argparse.Namespace, model: Model) -> list[str]:
+    """The engine's own kernel as an FMU."""
+    from .io.export.fmu import to_fmu
+
+    frozen = _frozen(args, model)
+    return [
+        *_save(args.out, to_fmu(frozen, args.fmi, args.cpu, args.duration or model.duration or 10.0)),
+        *frozen.notes,
+    ]
+
+
+def _save(path: Path, data: bytes) -> list[str]:
+    """Write a file; the line that says so."""
+    try:
+        path.write_bytes(data)
+    except OSError as error:
+        raise ModelError(f"export: cannot write '{path}': {error.strerror}; choose another place") from error
+    return [f"wrote {path}"]
+
+
 def _put(folder: Path, files: dict[str, bytes]) -> list[str]:
     """Write files into a folder; the line that says so."""
     try:
@@ -117,7 +137,7 @@ def _put(folder: Path, files: dict[str, bytes]) -> list[str]:
 
 # what is several files, into the folder --out; and what is one, into the file; each gives the lines that are told
 FOLDERS: dict[str, Callable[[argparse.Namespace, Model], list[str]]] = {"c99": _c99, "c": _c, "cpp": _cpp}
-FILES: dict[str, Callable[[argparse.Namespace, Model], list[str]]] = {}
+FILES: dict[str, Callable[[argparse.Namespace, Model], list[str]]] = {"fmu": _fmu}
 
 
 def write(args: argparse.Namespace, model: Model) -> list[str]:
