@@ -79,6 +79,9 @@ def of_export(parser: argparse.ArgumentParser) -> None:
         "--cpu", metavar="LEVEL", choices=CPUS, default="x86-64-v3", help=f"c, fmu: of {', '.join(CPUS)}; default -v3"
     )
     parser.add_argument(
+        "--fmi", metavar="V", choices=("2.0", "3.0"), default="3.0", help="fmu: 2.0 or 3.0, the default"
+    )
+    parser.add_argument(
         "--ways", metavar="N", type=int, default=256, help="c99: through the step, at most; default 256"
     )
     parser.add_argument("--out", metavar="FILE|DIR", type=Path, help="where to; default: standard output")

@@ -11,6 +11,8 @@ from .author.model import Model
 from .author.sensors import Gps
 
 if TYPE_CHECKING:
+    import xarray as xr
+
     from .io.export.frozen import Frozen
     from .world.world import World
 
@@ -104,6 +106,53 @@ def _cpp(args: argparse.Namespace, model: Model) -> list[str]:
     return [*_put(args.out, portable_files(frozen)), *frozen.notes]
 
 
+def _fmu(args: argparse.Namespace, model: Model) -> list[str]:
+    """The engine's own kernel as an FMU."""
+    from .io.export.fmu import to_fmu
+
+    frozen = _frozen(args, model)
+    return [
+        *_save(args.out, to_fmu(frozen, args.fmi, args.cpu, args.duration or model.duration or 10.0)),
+        *frozen.notes,
+    ]
+
+
+def _run(args: argparse.Namespace, model: Model) -> "tuple[World, xr.Dataset]":
+    """A world and a run of it, at most RATE samples a second."""
+    from .studio.player import RATE
+
+    world = _world(args, model)
+    every = world.dt * max(1, round(1 / RATE / world.dt))
+    return world, world.run(args.duration or model.duration or 10.0, every)
+
+
+def _turning(dataset: "xr.Dataset") -> list[str]:
+    """A line where bodies turn too far between samples for others to tell which way."""
+    from .io.export.surface import FARTHEST, largest_turn
+
+    turn = largest_turn(dataset["orientation"].values)
+    return [f"bodies turn by up to {turn:.2g} rad between samples: what plays them may go the other way"] * (
+        turn > FARTHEST
+    )
+
+
+def _glb(args: argparse.Namespace, model: Model) -> list[str]:
+    """A run as a binary glTF."""
+    from .io.export.gltf import to_glb
+
+    world, dataset = _run(args, model)
+    return [*_save(args.out, to_glb(world.model, dataset)), *_turning(dataset)]
+
+
+def _save(path: Path, data: bytes) -> list[str]:
+    """Write a file; the line that says so."""
+    try:
+        path.write_bytes(data)
+    except OSError as error:
+        raise ModelError(f"export: cannot write '{path}': {error.strerror}; choose another place") from error
+    return [f"wrote {path}"]
+
+
 def _put(folder: Path, files: dict[str, bytes]) -> list[str]:
     """Write files into a folder; the line that says so."""
     try:
@@ -117,7 +166,7 @@ def _put(folder: Path, files: dict[str, bytes]) -> list[str]:
 
 # what is several files, into the folder --out; and what is one, into the file; each gives the lines that are told
 FOLDERS: dict[str, Callable[[argparse.Namespace, Model], list[str]]] = {"c99": _c99, "c": _c, "cpp": _cpp}
-FILES: dict[str, Callable[[argparse.Namespace, Model], list[str]]] = {}
+FILES: dict[str, Callable[[argparse.Namespace, Model], list[str]]] = {"fmu": _fmu, "glb": _glb}
 
 
 def write(args: argparse.Namespace, model: Model) -> list[str]:
