@@ -9,11 +9,15 @@ export type Sample = Real | [Real, Real, Real];
 /** What the outside imposes: a number, a profile, 3 of these, or an array of one row per world. */
 export type Value = Real | Profile | [Real | Profile, Real | Profile, Real | Profile] | { array: number[][] };
 
-/** {"motor": "speed", "value": ..., "max_torque": ...}: exactly one of speed, position and torque. */
+/** {"motor": "speed", "value": ..., "max_torque": ..., "kp": ..., "kv": ..., "gear": ...}: exactly one of speed,
+position and torque. */
 export interface Motor {
   motor: "speed" | "position" | "torque";
   value: Value;
   max_torque?: Real;
+  kp?: Real;
+  kv?: Real;
+  gear?: Real;
 }
 
 /** Anything that a keyword argument may be. */

@@ -226,37 +226,6 @@ export interface Patch {
   type: "patch";
 }
 
-export interface Hand {
-  name: string;
-  body: string;
-  at: number[];
-  stiffness: number;
-  damping: number;
-  angular_stiffness: number;
-  angular_damping: number;
-}
-
-/**
- * A load that acts; `force` and `torque` as given: 3 numbers, or a profile as in scene files, or null.
- */
-export interface Load {
-  name: string;
-  body: string;
-  at: number[];
-  frame: "world" | "body";
-  force: Value | null;
-  torque: Value | null;
-}
-
-export interface Motor {
-  joint: string;
-  group: string;
-  quantity: "speed" | "position" | "torque";
-  value: Value | null;
-  unit: string;
-  max_torque: number | null;
-}
-
 export interface Live {
   revision: number;
   hands: Hand[];
@@ -484,6 +453,46 @@ export interface Note {
 export interface About {
   notes: Note[];
   type: "about";
+}
+
+/**
+ * A hand that holds a body at a point of its frame.
+ */
+export interface Hand {
+  name: string;
+  body: string;
+  at: number[];
+  stiffness: number;
+  damping: number;
+  angular_stiffness: number;
+  angular_damping: number;
+}
+
+/**
+ * A load that acts; `force` and `torque` as given: 3 numbers, or a profile as in scene files, or null.
+ */
+export interface Load {
+  name: string;
+  body: string;
+  at: number[];
+  frame: "world" | "body";
+  force: Value | null;
+  torque: Value | null;
+}
+
+/**
+ * A motor, its gains and gear those of its own side.
+ */
+export interface Motor {
+  joint: string;
+  group: string;
+  quantity: "speed" | "position" | "torque";
+  value: Value | null;
+  unit: string;
+  max_torque: number | null;
+  kp: number | null;
+  kv: number | null;
+  gear: number;
 }
 
 /**

@@ -36,13 +36,15 @@ def against_mujoco(path: Path, seed: int, **options: Any) -> float:
     m = mujoco.MjModel.from_xml_path(str(path))
     m.dof_frictionloss[:] = 0.0
     off = mujoco.mjtDisableBit
-    m.opt.disableflags |= int(off.mjDSBL_CONTACT | off.mjDSBL_LIMIT | off.mjDSBL_ACTUATION)
+    m.opt.disableflags |= int(off.mjDSBL_CONTACT | off.mjDSBL_LIMIT)
     m.opt.density = m.opt.viscosity = 0.0
     rng = np.random.default_rng(seed)
     d = mujoco.MjData(m)
     d.qpos[:] = m.qpos0
     mujoco.mj_integratePos(m, d.qpos, 0.3 * rng.normal(size=m.nv), 1.0)
     d.qvel[:] = rng.normal(size=m.nv)
+    if "key" in options:
+        d.ctrl[:] = m.key(options["key"]).ctrl
     mujoco.mj_forward(m, d)
     pose = {}
     for j in range(m.njnt):

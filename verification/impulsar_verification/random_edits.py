@@ -134,6 +134,10 @@ def new_motor(rng: np.random.Generator, ball: bool) -> Motor:
         return Motor(speed=float(rng.normal()), max_torque=2.0)
     if choice == 1:
         return Motor(torque=Harmonic(float(rng.uniform(0.1, 0.5)), 5.0))
+    if choice == 2:
+        return Motor(
+            position=float(0.2 * rng.normal()), kp=float(rng.uniform(0.5, 5)), kv=0.05, max_torque=2.0, gear=2.0
+        )
     return Motor(torque=float(0.2 * rng.normal()))
 
 

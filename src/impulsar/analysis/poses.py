@@ -227,7 +227,7 @@ def drive_all(model: Model, goals: Mapping[str, np.ndarray], device: str = "cpu"
         own = features[group].motor
         if name in goals:
             own = Motor(position=0.0)
-        elif (joint, group) in held and (own is None or own.torque is not None):
+        elif (joint, group) in held and (own is None or own.torque is not None or own.is_servo):
             own = Motor(speed=0.0)
         features[group] = replace(features[group], motor=own, friction=0.0, static_friction=0.0)
     count = len(next(iter(goals.values())))

@@ -80,6 +80,7 @@ refusal: status >= 400 and a Reply, ok false. Paths are relative to the page, wh
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal
 
+from .acting_messages import Hand, Load, Motor, Vector
 from .sensor_messages import SensorChannel, Sensors
 
 MAGIC = 0x31504D49  # "IMP1"
@@ -156,9 +157,7 @@ KINDS = (
     "elements",
 )  # of parts, as a Scene lists them
 
-Vector = list[float]
 # JSON of the engine's own, and beside it the name that its TypeScript has in client/src/edits.ts.
-AnyValue = Annotated[Any, "Value | null"]  # null: a callable, which is no data
 AnyEdit = Annotated[dict[str, Any], "Edit"]
 KeptEdit = Annotated[dict[str, Any], "ApplyLoad | SetMotor"]
 Hull = Annotated[dict[str, Any], "ConvexHull"]
@@ -396,39 +395,6 @@ class Patch:
     elements: list[Element]
     order: dict[str, list[str]]
     type: Literal["patch"] = "patch"
-
-
-@dataclass(frozen=True, kw_only=True)
-class Hand:
-    name: str
-    body: str
-    at: Vector
-    stiffness: float
-    damping: float
-    angular_stiffness: float  # 0, and damping 0: it does not turn
-    angular_damping: float
-
-
-@dataclass(frozen=True, kw_only=True)
-class Load:
-    """A load that acts; `force` and `torque` as given: 3 numbers, or a profile as in scene files, or null."""
-
-    name: str
-    body: str
-    at: Vector
-    frame: Literal["world", "body"]
-    force: AnyValue
-    torque: AnyValue
-
-
-@dataclass(frozen=True, kw_only=True)
-class Motor:
-    joint: str
-    group: str
-    quantity: Literal["speed", "position", "torque"]
-    value: AnyValue  # a number, 3 numbers of a ball, a profile as in scene files, or null for a callable
-    unit: str
-    max_torque: float | None  # null: no bound
 
 
 @dataclass(frozen=True, kw_only=True)

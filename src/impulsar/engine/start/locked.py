@@ -87,7 +87,7 @@ def refuse_if_locked(
         return
     slot = system.slots[r]
     at = state.read("q")[slot.q, 0] if slot.q >= 0 else state.read("loop_q")[-1 - slot.q, 0]
-    stays = 0.0 if slot.kind == MOTOR_SPEED else at
+    stays = 0.0 if slot.kind == MOTOR_SPEED else at * (slot.d or 1.0)  # on the motor's side of its gear
     if (is_number(target) or isinstance(target, np.ndarray)) and np.all(np.abs(target - stays) <= AT_ODDS):
         return
     raise error(
