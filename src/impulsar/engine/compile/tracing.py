@@ -18,8 +18,8 @@ from typing import Any
 
 import warp as wp
 
-from .graph import Scalar, Untraceable
-from .loops import Rounds, pick, saves
+from .graph import Scalar, Untraceable, Whole
+from .loops import Rounds, pick, saves, whole
 from .shim import SHIM, type_of
 from .symbols import copied
 
@@ -31,6 +31,7 @@ ORIGIN = "impulsar traced: "  # before the name of a function's file in tracebac
 
 def divided(a: Any, b: Any) -> Any:
     """a / b: of whole numbers towards zero."""
+    a, b = (int(one) if isinstance(one, Whole) else one for one in (a, b))
     if isinstance(a, int) and isinstance(b, int):
         return quotient(a, b)
     if isinstance(a, float | int) and isinstance(b, float | int):
@@ -144,11 +145,18 @@ while {rounds}.again():
         if len(tests) == 1 and tests[0][0] == "!=" and ast.unparse(tests[0][2]) == "ZERO":
             node.test = _call(SAVES, *tests[0][1:])
             return node
-        (one, *others) = node.body
-        if others or not isinstance(one, ast.Assign) or not isinstance(one.targets[0], ast.Name | ast.Attribute):
-            return node
-        choice = _choice(node.test, one.value, ast.parse(ast.unparse(one.targets[0]), mode="eval").body)
-        return node if choice is None else ast.copy_location(ast.Assign(one.targets, choice), one)
+        made = []
+        for one in node.body:
+            if not isinstance(one, ast.Assign) or not isinstance(
+                one.targets[0], ast.Name | ast.Attribute | ast.Subscript
+            ):
+                return node
+            target = ast.unparse(one.targets[0])
+            choice = _choice(node.test, one.value, ast.parse(target, mode="eval").body)
+            if choice is None or (len(node.body) > 1 and target in map(ast.unparse, ast.walk(node.test))):
+                return node
+            made.append(ast.copy_location(ast.Assign(one.targets, choice), one))
+        return made
 
 
 def _choice(test: ast.expr, new: ast.expr, old: ast.expr) -> ast.expr | None:
@@ -260,6 +268,8 @@ def translated(original: Callable) -> Callable:
     ast.increment_lineno(tree, first - 1)
     space: dict[str, Any] = {COPY: copied, DIVIDE: divided, REMAINDER: remainder, QUOTIENT: quotient}
     space |= {ROUNDS: Rounds, PICKED: pick, SAVES: saves, UNTRACED: Untraceable}
+    if original in KEPT:
+        space["int"] = whole
     exec(compile(tree, ORIGIN + original.__module__, "exec"), space)
     made = space[definition.name]
     given = {**original.__globals__, **inspect.getclosurevars(original).nonlocals}
@@ -346,6 +356,7 @@ class Table:
 
     def _at(self, at: Any) -> tuple[tuple[int, ...], bool]:
         index = at if isinstance(at, tuple) else (at,)
+        index = tuple(int(k) if isinstance(k, Whole) else k for k in index)
         by_world = isinstance(index[-1], World)
         if by_world:
             index = index[:-1]
