@@ -29,7 +29,8 @@ from ..start.consistent import refresh_kernel
 from ..state import State, WorkArrays
 from ..system import System
 from ..system.measured import BROKEN, together
-from .calls import Call, Packed, address, run_of, shares
+from ..threads import threads_for
+from .calls import Call, Packed, address, in_ranges, run_of, shares
 from .emit_c import CHANGED, WILD
 from .graph import Untraceable
 from .recipe import MOST_VARIANTS, Recipe, Sample
@@ -37,6 +38,7 @@ from .reports import count_steps
 from .ways import Way, way_of
 
 AHEAD = 2  # steps from a start to the first sample: one at rest goes a way that is not gone again
+LEAST_WORK = 10**7  # operations of a launch, some 0.2 ms, for which threads pay
 SPARE = 3  # readings whose memory is used again
 
 
@@ -101,6 +103,7 @@ class CompiledLaunch:
         self.generic, self.refresh, self.size, self.recipe = generic, refresh, size, recipe
         self.contacts = contacts
         self.worlds = system.counts.worlds
+        self.threads = threads_for(self.worlds)
         self.fallbacks = 0  # steps of worlds that the generic kernel took since guards broke
         self._rows, self._report = state.numpy(), work.report.numpy()
         self._after = np.empty_like(self._rows)
@@ -146,7 +149,7 @@ class CompiledLaunch:
         if not self._built:
             self.build()
         steps, recipe = self._steps.item(0), self.recipe
-        if self._blocked or not self.ways or (recipe.learns and recipe.count + steps >= recipe.due):
+        if self._blocked or not self.ways or (recipe.learns and recipe.count + steps >= recipe.due and self._may_learn):
             return self._take(steps)
         last = self._fresh()
         if last.steps != steps:
@@ -154,10 +157,15 @@ class CompiledLaunch:
         code = last.go()
         if code:
             return self._take(steps, last, code)
-        recipe.count += steps
+        recipe.advance(steps)
         self._last = last
         self._owed.settle = self.settle
         return last
+
+    @property
+    def _may_learn(self) -> bool:
+        """Whether a launch is to stop where variants are made: one world that stops where guards break need not."""
+        return self.worlds > 1 or self.recipe.broke is not None
 
     def _take(self, steps: int, last: Last | None = None, code: int = 0) -> Last | None:
         """So many steps, where not all of it is one call; last: of one call that ended with a code."""
@@ -220,6 +228,10 @@ class CompiledLaunch:
         code: of a call that has taken them as far as guards held; -1: none has.
         """
         wrong, fresh, recipe = 0, True, self.recipe
+        if code > 0 and self.worlds == 1:  # it may have gone on past steps at which variants are made
+            wrong, fresh, taken = code & WILD, False, last.done.item(0)
+            recipe.advance(taken)
+            steps, code = steps - taken, -1
         while steps:
             part = min(steps, recipe.due - recipe.count) if recipe.learns else steps
             wrong |= self._advance_part(last, part, part == steps, fresh, code)
@@ -367,15 +379,12 @@ class CompiledLaunch:
     def _functions(self) -> list[tuple[Any, np.ndarray, int, int]]:
         """Drivers, variants and worlds of the calls that take all."""
         rows, parameters = self._rows.shape[0], len(self._places)
-        return [
-            (
-                run_of(rows, parameters, width),
-                np.array([way.function(width) for way in self.ways], np.uint64),
-                first,
-                end,
-            )
-            for width, first, end in shares(self.worlds)
-        ]
+        found = []
+        for share in shares(self.worlds):
+            run = run_of(rows, parameters, share[0])
+            variants = np.array([way.function(share[0]) for way in self.ways], np.uint64)
+            found += [(run, variants, first, end) for _, first, end in in_ranges(share, self.threads)]
+        return found
 
     def _pack(self, last: Last) -> None:
         """Give a launch's calls what they need."""
@@ -383,7 +392,9 @@ class CompiledLaunch:
         given = Call(state=self.state.array.ptr, worlds=self.worlds, nominal=self.size())
         given.parameter, given.pitch, given.h = address(starts), address(pitches), self.system.arrays.h.ptr
         kept = self.recipe.constants.fill(given, self.system.arrays)
-        last.pack(given, self._parts, (starts, pitches, kept))
+        last.pack(given, self._parts, (starts, pitches, kept), self.threads)
+        work = self.worlds * max(way.operations for way in self.ways)
+        last.least = LEAST_WORK // work  # threads take 50 us to begin and end
 
     def _parameter_places(self) -> tuple[np.ndarray, np.ndarray]:
         """Where the parameters that worlds have of their own are, and how far it is from one world to the next."""
