@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..author.errors import StepError
+from ..author.errors import ModelError, StepError
 from ..engine.compile.adjoint import Adjoint, Places
 from ..engine.compile.graph import Graph, Guard, refer
 from ..engine.compile.reverse import CompiledAdjoint
@@ -70,6 +70,8 @@ class Trajectory:
     """States of a world over a duration, by its own kernel; the world is left as it was."""
 
     def __init__(self, world: "World", steps: int):
+        if world.device != "cpu":
+            raise ModelError(f"derivatives of a world on {world.device} are not taken; build it with device='cpu'")
         runner = self.runner = world.runner
         self.world, self.steps = world, steps * runner.substeps  # launches of one sub-step of h
         self.per_step, self.worlds = runner.substeps, runner.worlds

@@ -1,8 +1,8 @@
 """Generic steps of the few worlds in which guards broke, on any device: gathered, stepped together, put back.
 
 The kernel takes them for worlds 0, 1, ...: their state and the parameters that they have of their own are copied side
-by side, and work arrays, of which nothing outlives a step, are those of the first worlds. The host learns how many
-there are, and of no world by itself.
+by side; work arrays are those of the first worlds, but for the few that outlive a step. The host learns how many there
+are, and of no world by itself.
 """
 
 from dataclasses import replace
@@ -17,6 +17,7 @@ from ..system import System, SystemArrays
 from ..system.measured import RESIDUALS, SUMS, WORST
 from .step import FOLLOWED
 
+OUTLIVE = ("feedback", "push")  # work arrays that the next step reads, where motors are off their targets
 LEAST = 64  # worlds that there is room for
 ADD, LARGEST, WITH_ABOVE, LAST = 0, 1, 2, 3  # how rows of reports go together
 
@@ -60,11 +61,11 @@ def gather_kernel(
 
 @wp.kernel(enable_backward=False)
 def scatter_kernel(
-    few: wp.array2d(dtype=wp.float64), listed: wp.array(dtype=wp.int32), all: wp.array2d(dtype=wp.float64)
+    few: wp.array2d(dtype=wp.float64), listed: wp.array(dtype=wp.int32), whole: wp.array2d(dtype=wp.float64)
 ):
     """Rows of some worlds back to where they belong."""
     row, k = wp.tid()
-    all[row, listed[k]] = few[row, k]
+    whole[row, listed[k]] = few[row, k]
 
 
 @wp.kernel(enable_backward=False)
@@ -110,7 +111,7 @@ def join_kernel(
     kinds: wp.array(dtype=wp.int32),
     few: wp.array2d(dtype=wp.float64),
     listed: wp.array(dtype=wp.int32),
-    all: wp.array2d(dtype=wp.float64),
+    whole: wp.array2d(dtype=wp.float64),
     done: wp.array(dtype=wp.int32),
 ):
     """Add the reports of a step of some worlds to theirs, and count the step."""
@@ -118,10 +119,10 @@ def join_kernel(
     w = listed[k]
     above_a = wp.float64(0.0)
     above_b = wp.float64(0.0)
-    for row in range(all.shape[0]):
-        a = all[row, w]
+    for row in range(whole.shape[0]):
+        a = whole[row, w]
         b = few[row, k]
-        all[row, w] = join_row(kinds, row, a, b, above_a, above_b)
+        whole[row, w] = join_row(kinds, row, a, b, above_a, above_b)
         above_a = a
         above_b = b
     done[w] = done[w] + 1
@@ -168,10 +169,11 @@ class Stuck:
             self._launch(gather_kernel, (source.shape[0], count, source.shape[2]), source, self.listed, few)
         if last >= 0:
             self._launch(keep_last_kernel, count, self.few.array, self.listed, done, last, before, by_kernel)
-        inputs = self._arrays, self.few.arrays, self.work
+        inputs = self._arrays, self.few.arrays, self._work
         self._launch(refresh_kernel, count, *inputs)
         self._launch(self.method.kernel, count, *inputs)
-        self._launch(scatter_kernel, (self.state.array.shape[0], count), self.few.array, self.listed, self.state.array)
+        for few, whole in [(self.few.array, self.state.array), *self._back]:
+            self._launch(scatter_kernel, (whole.shape[0], count), few, self.listed, whole)
         self._launch(join_kernel, count, self.kinds, self.work.report, self.listed, self.fell, done)
 
     def _make_room(self, count: int) -> None:
@@ -189,6 +191,14 @@ class Stuck:
                 self._own.append((words(getattr(self.system.arrays, name)), words(array)))
             setattr(self._arrays, name, array)
         self._arrays.steps = wp.array([1], dtype=wp.int32, device=self.device)
+        self._work, self._back = WorkArrays(), []
+        for name in WorkArrays.vars:  # type: ignore[attr-defined]
+            array = whole = getattr(self.work, name)
+            if name in OUTLIVE and whole.size:
+                array = wp.empty((whole.shape[0], room), dtype=whole.dtype, device=self.device)
+                self._own.append((words(whole), words(array)))
+                self._back.append((array, whole))
+            setattr(self._work, name, array)
 
 
 def words(array: wp.array) -> wp.array:
