@@ -119,8 +119,6 @@ def samples_of(world: "World", duration: float, every: float | None) -> tuple[in
 def _refuse(world: "World") -> None:
     """Refuse what a step is not a function of state and parameters with."""
     refuse_compiling(world.method, world.system, touching=False)
-    if world.device != "cpu":
-        raise ModelError(f"sensitivity: of a world on {world.device} is not taken; build it with device='cpu'")
     runner = world.runner
     if runner.script[runner.script_position :]:
         raise ModelError("sensitivity: edits of the script are still due; take it of a model without a script")
