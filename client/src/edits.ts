@@ -641,6 +641,20 @@ export interface SetState {
 }
 
 /**
+ * Put worlds of a batch (by number; None: all) at joint coordinates, moving at joint velocities.
+ *
+ * q, v: numbers by the names of coordinates, each one or one for each of the worlds; or arrays of all coordinates
+ * [coordinate] or [world, coordinate]. What q does not name is at the start; without q all is, moving as it did; with
+ * q what v does not name is at rest. Loops are closed from there, and what that changes is told.
+ */
+export interface PutWorlds {
+  edit: "PutWorlds";
+  worlds?: Free;
+  q?: Free;
+  v?: Free;
+}
+
+/**
  * Make the present pose the one that the model starts from, and with `velocities` its motion too.
  *
  * Nothing moves; Reset comes back to here, and a scene file begins here. Joint coordinates keep their zero.
@@ -858,6 +872,7 @@ export type Edit =
   | Cut
   | Close
   | SetState
+  | PutWorlds
   | SetStart
   | DragTo
   | Reset

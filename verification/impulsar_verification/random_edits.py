@@ -424,6 +424,12 @@ class Source:
         body = str(self.pick(self.world.model.bodies))
         return edits.SetState({body: {"velocity": tuple(self.rng.normal(size=3))}})
 
+    def put_worlds(self) -> edits.Edit:
+        """Where it is, with other velocities of the joints, which loops take as they can."""
+        world = self.world
+        q = dict(zip(world.coordinate_names, np.atleast_2d(world.joint_positions())[0].tolist(), strict=True))
+        return edits.PutWorlds(None, q, {name: float(self.rng.normal()) for name in q})
+
     def drag(self) -> edits.Edit:
         body = str(self.pick(self.world.model.bodies))
         return edits.DragTo(body, tuple(self._place(body) + 0.02 * self.rng.normal(size=3)))

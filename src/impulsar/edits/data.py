@@ -215,6 +215,20 @@ class SetState(Edit):
 
 
 @dataclass(frozen=True)
+class PutWorlds(Edit):
+    """Put worlds of a batch (by number; None: all) at joint coordinates, moving at joint velocities.
+
+    q, v: numbers by the names of coordinates, each one or one for each of the worlds; or arrays of all coordinates
+    [coordinate] or [world, coordinate]. What q does not name is at the start; without q all is, moving as it did; with
+    q what v does not name is at rest. Loops are closed from there, and what that changes is told.
+    """
+
+    worlds: Any = None
+    q: Any = None
+    v: Any = None
+
+
+@dataclass(frozen=True)
 class SetStart(Edit):
     """Make the present pose the one that the model starts from, and with `velocities` its motion too.
 

@@ -449,6 +449,22 @@ class World:
         """Set "part.parameter" to a value, or one per world: world.set("arm.mass", masses)."""
         return self.apply(edits.SetParameter(path, values))
 
+    def reset(self, mask: Any = None, q: Any = None, v: Any = None) -> edits.Answer:
+        """Put some worlds of a batch, or all, at joint coordinates q [m, rad] and velocities v [m/s, rad/s].
+
+        mask: True for each world that is put; None: all. q, v: arrays [coordinate] or [world put, coordinate] in the
+        order of `coordinate_names`, or numbers by name. Without q the start, with its velocities; with q and without v
+        at rest. Loops are closed from there: the answer tells what that changed. Time and inputs go on.
+        """
+        worlds = None
+        if mask is not None:
+            given = np.asarray(mask)
+            if given.dtype != bool or given.shape != (self.worlds,) or not given.any():
+                told = f"expected True or False for each of {self.worlds} worlds, and True for one at least"
+                raise edits.EditError(f"reset: mask is {show(mask)}, {told}")
+            worlds = np.flatnonzero(given)
+        return self.apply(edits.PutWorlds(worlds, q, v))
+
     def grab(
         self,
         body: str,
@@ -592,6 +608,26 @@ class World:
     def constraint_error(self) -> float | np.ndarray:
         """2-norm over all joints of their position-level equations, from body poses [m and rad]."""
         return out(self.readout.constraint_errors()[0], self.worlds)
+
+    @property
+    def coordinate_names(self) -> list[str]:
+        """Of all freedoms of the joints, in the author's order: "hinge", "rail.slide", "ball.rotation.x"."""
+        return list(self.readout.coordinates)
+
+    def joint_positions(self, copy: bool = True) -> Any:
+        """Coordinates of all joints [world, coordinate], of one world [coordinate] [m, rad]; a ball's are a rotation
+        vector. copy=False: a Warp array on the device, which the next reading overwrites, for DLPack."""
+        return self._freedoms(0, copy)
+
+    def joint_velocities(self, copy: bool = True) -> Any:
+        """Their rates [m/s, rad/s], likewise."""
+        return self._freedoms(1, copy)
+
+    def _freedoms(self, which: int, copy: bool) -> Any:
+        if copy:
+            return out(self.readout.freedoms()[which].T, self.worlds)
+        self.readout.freedom_reading.launch()
+        return self.readout.freedom_reading.out[which].transpose()
 
     def motor_torques(self) -> np.ndarray:
         """Torque of each coordinate's motor, mean over the last step [coordinate, world] [N m, N]."""
