@@ -144,6 +144,25 @@ def _glb(args: argparse.Namespace, model: Model) -> list[str]:
     return [*_save(args.out, to_glb(world.model, dataset)), *_turning(dataset)]
 
 
+def _robot(args: argparse.Namespace, model: Model) -> list[str]:
+    """The model in a robot's format; lines on what is not in it."""
+    if args.to == "mjcf":
+        from .io.export.mjcf import to_mjcf
+
+        text, report = to_mjcf(model, args.dt or model.dt or 0.001)
+    elif args.to == "urdf":
+        from .io.export.urdf import to_urdf
+
+        text, report = to_urdf(model)
+    else:
+        from .io.export.sdf import to_sdf
+
+        text, report = to_sdf(model)
+    if args.strict and report.losses:
+        raise ModelError(f"export: strict: {report.summary()}; the first: {report.losses[0]}")
+    return [*_save(args.out, text.encode()), str(report)]
+
+
 def _save(path: Path, data: bytes) -> list[str]:
     """Write a file; the line that says so."""
     try:
@@ -165,8 +184,15 @@ def _put(folder: Path, files: dict[str, bytes]) -> list[str]:
 
 
 # what is several files, into the folder --out; and what is one, into the file; each gives the lines that are told
-FOLDERS: dict[str, Callable[[argparse.Namespace, Model], list[str]]] = {"c99": _c99, "c": _c, "cpp": _cpp}
-FILES: dict[str, Callable[[argparse.Namespace, Model], list[str]]] = {"fmu": _fmu, "glb": _glb}
+Writer = Callable[[argparse.Namespace, Model], list[str]]
+FOLDERS: dict[str, Writer] = {"c99": _c99, "c": _c, "cpp": _cpp}
+FILES: dict[str, Writer] = {
+    "fmu": _fmu,
+    "glb": _glb,
+    "urdf": _robot,
+    "sdf": _robot,
+    "mjcf": _robot,
+}
 
 
 def write(args: argparse.Namespace, model: Model) -> list[str]:
