@@ -18,7 +18,8 @@ def table() -> str:
     lines.append(f"| model | `gravity` | {GRAVITY.unit} | {GRAVITY.rule.expected} (3 of them) |")
     for kind, entry in PARTS.items():
         for parameter in entry.parameters:
-            slide, angle = (parameter.unit.format(unit=u, force=f) for u, f in (("m", "N"), ("rad", "N m")))
+            units = ({"unit": "m", "force": "N", "inertia": "kg"}, {"unit": "rad", "force": "N m", "inertia": "kg m²"})
+            slide, angle = (parameter.unit.format(**own) for own in units)
             unit = slide if slide == angle else f"{slide}, {angle}"
             value = parameter.rule.expected + (" or inf" if parameter.rule.may_be_infinite else "")
             value += f", at least `{parameter.at_least}`" if parameter.at_least else ""

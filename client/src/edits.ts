@@ -238,6 +238,7 @@ export interface JointOptions {
   stiffness?: Real | Record<string, Real>;
   damping?: Real | Record<string, Real>;
   rest?: Real | Record<string, Real>;
+  armature?: Real | Record<string, Real>;
   pitch?: Real | null;
   loop?: boolean | null;
   contact?: boolean;
@@ -810,6 +811,16 @@ export interface Detach {
   name: string;
 }
 
+/**
+ * Take steps from now on by code that is compiled for this mechanism, along the ways that a step goes from these
+ * states; elsewhere, and without any, by the kernel. What changes the mechanism ends it.
+ */
+export interface Compile {
+  edit: "Compile";
+  states?: Real[][];
+  worlds?: number[];
+}
+
 export type Edit =
   | Grab
   | Grip
@@ -844,4 +855,5 @@ export type Edit =
   | Cam
   | Plate
   | Attach
-  | Detach;
+  | Detach
+  | Compile;

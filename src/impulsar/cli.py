@@ -439,14 +439,15 @@ def sweep(args: argparse.Namespace) -> int:
 
 def export(args: argparse.Namespace) -> int:
     """Write a model, or a session, as a program; or a run as a page that plays it, or as a track on the Earth."""
-    from .exports import FOLDERS, NEED_FILE, text_of, write_folder
+    from .exports import FILES, FOLDERS, NEED_FILE, text_of, write
 
-    if args.to in (*NEED_FILE, *FOLDERS) and args.out is None:
+    if args.to in (*NEED_FILE, *FOLDERS, *FILES) and args.out is None:
         raise ModelError(f"export: say where to, as in --out {'folder' if args.to in FOLDERS else f'motion.{args.to}'}")
-    if args.to in FOLDERS:
-        print("\n".join(write_folder(args, _scene(args.model, _settings(args.set)))))
+    if args.to not in FOLDERS:
+        _check_target(args.out)
+    if args.to in (*FOLDERS, *FILES):
+        print("\n".join(write(args, _scene(args.model, _settings(args.set)))))
         return GOOD
-    _check_target(args.out)
     text = text_of(args, lambda: _scene(args.model, _settings(args.set)))
     if args.out is None:
         print(text, end="")

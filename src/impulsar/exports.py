@@ -1,16 +1,20 @@
-"""`impulsar export`: a scene or a session in another form, as text."""
+"""`impulsar export`: a scene, a session or a run in another form: the door to `io/export` and its neighbours."""
 
 import argparse
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from .author.errors import ModelError
 from .author.model import Model
 from .author.sensors import Gps
 
+if TYPE_CHECKING:
+    from .io.export.frozen import Frozen
+    from .world.world import World
+
 NEED_FILE = ("html",)
-FOLDERS = ("c99",)  # what is several files
 
 
 def text_of(args: argparse.Namespace, scene: Callable[[], Model]) -> str:
@@ -56,20 +60,66 @@ def _track(args: argparse.Namespace, model: Model) -> str:
     return json.dumps(tracks.geojson(found), indent=1) + "\n" if args.to == "geojson" else tracks.kml(found)
 
 
-def write_folder(args: argparse.Namespace, model: Model) -> list[str]:
-    """A program in C into the folder `--out`; lines that say what was written."""
-    from .io.c99 import files, to_c99
+def _world(args: argparse.Namespace, model: Model, **options: Any) -> "World":
+    """The world of an export, with its step and method."""
     from .world.world import World
 
-    world = World(model, method=args.method, dt=args.dt, substeps=1 if args.method == "direct" else None)
+    return World(model, method=args.method, dt=args.dt, **options)
+
+
+def _c99(args: argparse.Namespace, model: Model) -> list[str]:
+    """A program in C99 along the ways of a run."""
+    from .io.c99 import files, to_c99
+
+    world = _world(args, model, substeps=1 if args.method == "direct" else None)
     duration = args.duration or model.duration or 10.0
     program = to_c99(world, max(1, round(duration / world.dt)), args.ways, Path(args.model).stem)
-    args.out.mkdir(parents=True, exist_ok=True)
-    for name, text in files(program).items():
-        (args.out / name).write_text(text, encoding="utf-8")
     found = program.followed
     covered = f"{found.steps} of {found.asked} steps: {found.ended}" if found.ended else f"all {found.steps} steps"
     return [
-        f"wrote {', '.join(str(args.out / name) for name in files(program))}",
+        *_put(args.out, {name: text.encode() for name, text in files(program).items()}),
         f"a step is at most {program.most} operations; {len(found.ways)} ways through it cover {covered}",
     ]
+
+
+def _frozen(args: argparse.Namespace, model: Model) -> "Frozen":
+    from .io.export.frozen import freeze
+
+    return freeze(_world(args, model, compile="off"), Path(args.model).stem)
+
+
+def _c(args: argparse.Namespace, model: Model) -> list[str]:
+    """The engine's own kernel as an object, with a header and glue in C."""
+    from .io.export.c import object_files
+
+    frozen = _frozen(args, model)
+    return [*_put(args.out, object_files(frozen, args.cpu)), *frozen.notes]
+
+
+def _cpp(args: argparse.Namespace, model: Model) -> list[str]:
+    """The engine's own kernel as one source of C++."""
+    from .io.export.c import portable_files
+
+    frozen = _frozen(args, model)
+    return [*_put(args.out, portable_files(frozen)), *frozen.notes]
+
+
+def _put(folder: Path, files: dict[str, bytes]) -> list[str]:
+    """Write files into a folder; the line that says so."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, data in files.items():
+            (folder / name).write_bytes(data)
+    except OSError as error:
+        raise ModelError(f"export: cannot write '{folder}': {error.strerror}; choose another place") from error
+    return [f"wrote {', '.join(str(folder / name) for name in files)}"]
+
+
+# what is several files, into the folder --out; and what is one, into the file; each gives the lines that are told
+FOLDERS: dict[str, Callable[[argparse.Namespace, Model], list[str]]] = {"c99": _c99, "c": _c, "cpp": _cpp}
+FILES: dict[str, Callable[[argparse.Namespace, Model], list[str]]] = {}
+
+
+def write(args: argparse.Namespace, model: Model) -> list[str]:
+    """Write what `--to` asks for; lines that say what was written, and what was left out."""
+    return (FOLDERS | FILES)[args.to](args, model)

@@ -27,7 +27,7 @@ def everything() -> im.Model:
     both = {"slide": 2.0, "angle": 1.0}
     model.joint(
         "rail", "cylindrical", model.ground, "crate", at=(0, 0, 0), axis=(0, 0, 1), limits=rail, friction=both,
-        limit_restitution={"slide": 0.1, "angle": 0.2}, stiffness=both, damping=both, viscous=both,
+        limit_restitution={"slide": 0.1, "angle": 0.2}, stiffness=both, damping=both, viscous=both, armature=both,
         motor={"slide": im.Motor(speed=0.1, max_torque=50.0), "angle": im.Motor(torque=0.2, max_torque=3.0)},
     )  # fmt: skip
     model.joint("pivot", "revolute", "crate", "arm", at=(0, 0, 0), axis=(0, 1, 0), stiffness=1.0, rest=0.1)

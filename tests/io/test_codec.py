@@ -72,6 +72,7 @@ SHOWN = {
     "SetStart": edits.SetStart(velocities=False),
     "DragTo": edits.DragTo("link3", (0.1, 0.2, 0.3)),
     "Detach": edits.Detach("balance"),
+    "Compile": edits.Compile(((0.1, 1 / 3), (0.0, -2.0)), (0, 3)),
     "Reset": edits.Reset(),
     "Pause": edits.Pause(False),
     "SetMethod": edits.SetMethod("simgc", {"epsilon": 1e-8, "warm_start": False}),

@@ -1,7 +1,7 @@
 """Accelerations of all bodies of an imported model beside those of MuJoCo and Pinocchio, at random states.
 
 Positions, velocities and accelerations are those of the centres of mass of our bodies, of links lumped or not, so that
-nothing depends on what the engines call a coordinate. Coulomb friction, limits and armature are off on both sides.
+nothing depends on what the engines call a coordinate. Coulomb friction and limits are off on both sides.
 """
 
 from pathlib import Path
@@ -34,7 +34,7 @@ def against_mujoco(path: Path, seed: int, **options: Any) -> float:
     import mujoco
 
     m = mujoco.MjModel.from_xml_path(str(path))
-    m.dof_armature[:], m.dof_frictionloss[:] = 0.0, 0.0
+    m.dof_frictionloss[:] = 0.0
     off = mujoco.mjtDisableBit
     m.opt.disableflags |= int(off.mjDSBL_CONTACT | off.mjDSBL_LIMIT | off.mjDSBL_ACTUATION)
     m.opt.density = m.opt.viscosity = 0.0

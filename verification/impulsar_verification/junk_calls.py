@@ -401,6 +401,7 @@ GOOD_EDITS: dict[str, dict[str, Any]] = {
     "Attach": {"name": "servo", "controller": lambda t, y: 0.0, "rate": 100.0, "reads": ("hinge.position", "imu")}
     | {"writes": ("hinge.torque",), "hold": "zero", "budget": 1.0},
     "Detach": {"name": "servo"},
+    "Compile": {"states": (), "worlds": ()},
     "Grab": {
         **{"hand": "h", "body": "arm", "at": (0, 0, 0), "stiffness": 10.0, "damping": 1.0},
         **{"angular_stiffness": 1.0, "angular_damping": 0.1},

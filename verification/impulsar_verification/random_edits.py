@@ -121,6 +121,8 @@ def new_features(rng: np.random.Generator, kind: str) -> dict[str, Any]:
         given["limits"] = {group.name: {"swing": 1.5, "twist": (-1, 1)} if group.is_ball else (-1.0, 1.0)}
     elif choice == 4:
         given["motor"] = {group.name: new_motor(rng, group.is_ball)}
+    elif choice == 5:
+        given["armature"] = {group.name: float(rng.uniform(0.01, 0.2))}
     return given
 
 
@@ -230,7 +232,7 @@ class Source:
         if not found:
             return None
         joint, group = found[int(self.rng.integers(0, len(found)))]
-        choices = {"friction": 0.1, "viscous": 0.05, "stiffness": 10.0, "damping": 0.05}
+        choices = {"friction": 0.1, "viscous": 0.05, "stiffness": 10.0, "damping": 0.05, "armature": 0.05}
         if not group.is_ball:
             choices |= {"lower": -1.5, "upper": 1.5, "rest": 0.1}
             if joint.features[group.name].motor is not None:

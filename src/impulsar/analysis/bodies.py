@@ -50,6 +50,7 @@ from ..engine.system.slots import (
 from ..observe.readout import Readout, coordinate_name
 from ..world.views import Reaction
 from ..world.world import World
+from .rotors import Rotors
 
 LIMITS = (LIMIT_LOW, LIMIT_HIGH)
 DRIVES = (MOTOR_SPEED, MOTOR_POSITION)
@@ -168,11 +169,12 @@ class Mechanism:
         if isinstance(source, World):
             hands, loads = source.system.counts.hands, source.system.counts.loads - len(self.model.loads)
             check_meeting = False  # joints that were made in motion do not meet at the authored pose
-        self.system = System(self.model, 1, device, "maximal", hands, loads, check_meeting)
+        self.system = System(self.model, 1, device, "apart", hands, loads, check_meeting)
         self.system.arrays.nominal_h.fill_(1.0)
         self.state = State(self.system.counts, device)
         self.work = allocate_work(self.system.counts, device)
         self.readout = Readout(self.system, self.state, self.work)
+        self.rotors = Rotors(self.system)
         self.bodies = self.system.tree.bodies
         self.dofs = self.system.counts.dofs
         self.rows = [row for r, slot in enumerate(self.system.slots) if (row := self._row(r, slot)) is not None]
@@ -286,10 +288,14 @@ class Mechanism:
         for i in self.pick(*LIMITS):  # which way such a row points is the limit's matter: here along the freedom
             J[i] *= 1.0 if self.rows[i].kind == LIMIT_LOW else -1.0
         force = self.work.tau.numpy()[:, 0] - bias
-        return Balance(J, M.reshape(self.dofs, self.dofs), force, error, measured, rate, change, drift)
+        found = Balance(J, M.reshape(self.dofs, self.dofs), force, error, measured, rate, change, drift)
+        return self.rotors.added(found, self.work)
 
-    def reactions(self, chosen: Sequence[int], lam: np.ndarray) -> dict[str, Reaction]:
-        """What every joint transmits when the chosen rows carry the forces lam, after `balance`."""
+    def reactions(
+        self, chosen: Sequence[int], lam: np.ndarray, acceleration: np.ndarray | None = None
+    ) -> dict[str, Reaction]:
+        """What every joint transmits when the chosen rows carry the forces lam, after `balance`; at accelerations of
+        the bodies, by default none."""
         impulse = self.state.read("impulse").copy()
         for i, value in zip(chosen, lam, strict=True):
             sign = -1.0 if self.rows[i].kind == LIMIT_HIGH else 1.0
@@ -297,7 +303,9 @@ class Mechanism:
         self.state.write("impulse", impulse)
         inputs = [self.system.arrays, self.state.arrays, self.work]
         wp.launch(reactions_kernel, 1, inputs=inputs, device=self.system.device)
-        wrench = self.work.reaction.numpy()[:, 0]
+        wrench = self.work.reaction.numpy()[:, 0].copy()
+        if acceleration is not None:
+            self.rotors.add_reactions(wrench, acceleration)
         index = self.system.joint_index
         return {
             name: Reaction(wrench[index[name], 3:].copy(), wrench[index[name], :3].copy()) for name in self.model.joints
@@ -353,6 +361,7 @@ def _take_over(mechanism: Mechanism, world: World) -> None:
     mechanism.state.write("q", np.array(poses).reshape(-1, 1))
     mechanism.state.write("loop_q", world.readout.freedoms()[0])  # in the author's order in both
     _take_parameters(old, new)
+    mechanism.rotors.take_over(old)
     new.channels.items = list(old.channels.items)
     _take_hands(mechanism, world)
     bodies = {i: new.body_index[name] for name, i in old.body_index.items()}

@@ -202,7 +202,7 @@ class _Run:
 
     def _read(self, aim: Balance, motion: Motion, v: np.ndarray) -> dict[str, np.ndarray]:
         mechanism, place = self.mechanism, [self.rows.index(i) for i in self.driven]
-        reactions = mechanism.reactions(motion.rows, motion.lam)
+        reactions = mechanism.reactions(motion.rows, motion.lam, motion.acceleration)
         twist = v.reshape(-1, 2, 3)
         return {
             "motor_torque": motion.lam[place],

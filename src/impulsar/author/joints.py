@@ -75,6 +75,11 @@ class Group:
         """Unit of the generalized force."""
         return "N" if self.is_slide else "N m"
 
+    @property
+    def inertia_unit(self) -> str:
+        """Unit of the generalized inertia."""
+        return "kg" if self.is_slide else "kg m²"
+
 
 @dataclass(frozen=True)
 class JointType:

@@ -131,6 +131,7 @@ class Features:
     stiffness: float = 0.0  # [N/m, N m/rad]
     damping: float = 0.0  # [N s/m, N m s/rad]
     rest: float = 0.0  # coordinate where the spring is free [m, rad]
+    armature: float = 0.0  # inertia that moves with the coordinate: a geared rotor's, reflected [kg, kg m²]
 
     def changed(self, what: str, value: Any) -> "Features":
         """These features with one parameter of PARTS set, or the motor's own value by "drive"."""
@@ -163,6 +164,7 @@ class Features:
         self.stiffness = not_negative(owner, "stiffness", self.stiffness, f"{force}/{unit}")
         self.damping = not_negative(owner, "damping", self.damping, f"{force} s/{unit}")
         self.rest = number(owner, "rest", self.rest, f"a finite number [{unit}]")
+        self.armature = not_negative(owner, "armature", self.armature, group.inertia_unit)
         if group.is_ball and self.rest != 0:
             raise ModelError(f"{owner}: rest is {show(self.rest)}, but a ball's spring rests at 0; give 0")
         if self.motor is not None:
@@ -436,6 +438,7 @@ class Parameter:
     inputs: tuple[int, int] | None = None  # of a value that may be a profile: its first and last input + 1
     optional: bool = False  # it may be None, "not given", which arrays hold as NOT_GIVEN
     at_least: str = ""  # parameter of the same part that it is not below, and is given with
+    by_freedom: bool = False  # its array has a row for each freedom of the tree
 
 
 @dataclass(frozen=True)
@@ -465,7 +468,7 @@ class PartKind:
     @property
     def numbers(self) -> tuple[Parameter, ...]:
         """Parameters that have arrays with a row for each part."""
-        return tuple(own for own in self.parameters if own.array and not own.slots)
+        return tuple(own for own in self.parameters if own.array and not own.slots and not own.by_freedom)
 
     def goes_with(self, part: Any, lost: set[tuple[str, str]]) -> bool:
         """Whether a part names one of those that are lost (kind, name), and goes where that goes."""
@@ -526,6 +529,7 @@ PARTS: dict[str, PartKind] = {
             Parameter("static_friction", "{force}", "slot_b", ("friction",), NOT_NEGATIVE),
             Parameter("max_torque", "{force}", "slot_a", ("motor",), BOUND),
             *SOFTNESS,
+            Parameter("armature", "{inertia}", "armature", rule=NOT_NEGATIVE, by_freedom=True),
         ),
         arrays=OF_JOINTS,
     ),

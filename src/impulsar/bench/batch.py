@@ -13,12 +13,14 @@ STEPS = 20
 
 def run() -> list[dict]:
     """Chain of ten links, on the CPU and, where there is one, on a CUDA device."""
-    cases = [("cpu", 1), ("cpu", 1024)] if "cpu" in map(str, wp.get_devices()) else []
+    cases = (
+        [("cpu", n, how) for n in (1, 1024) for how in ("off", "now")] if "cpu" in map(str, wp.get_devices()) else []
+    )
     if wp.is_cuda_available():
-        cases += [("cuda:0", 1024), ("cuda:0", 16384), ("cuda:0", 131072)]
+        cases += [("cuda:0", n, "off") for n in (1024, 16384, 131072)]
     rows = []
-    for device, worlds in cases:
-        world = World(scene("chain", n=10), method="simgc", dt=1e-4, worlds=worlds, device=device)
+    for device, worlds, how in cases:
+        world = World(scene("chain", n=10), method="simgc", dt=1e-4, worlds=worlds, device=device, compile=how)
         masses = 0.1 * (1.0 + 0.1 * np.random.default_rng(0).uniform(-1, 1, worlds))
         world.set("link10.mass", masses if worlds > 1 else masses[0])
         world.step(STEPS)
@@ -32,6 +34,7 @@ def run() -> list[dict]:
         rows.append(
             {
                 "device": device,
+                "compile": how,
                 "worlds": worlds,
                 "world-steps/s": worlds * STEPS / float(np.median(spent)),
                 "apart from one world [rad]": _apart(world, masses),

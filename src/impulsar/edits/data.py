@@ -389,3 +389,12 @@ class Detach(Edit):
     """Let a controller act no more; what it wrote stays, or is zero, as it was to hold."""
 
     name: str
+
+
+@dataclass(frozen=True)
+class Compile(Edit):
+    """Take steps from now on by code that is compiled for this mechanism, along the ways that a step goes from these
+    states; elsewhere, and without any, by the kernel. What changes the mechanism ends it."""
+
+    states: tuple[tuple[float, ...], ...] = ()  # the state's rows, of a world each
+    worlds: tuple[int, ...] = ()  # which of a batch

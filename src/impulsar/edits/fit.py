@@ -172,6 +172,6 @@ def fit(
     ]
     outcome = wp.zeros((2, worlds), dtype=f64, device=device)
     limit = wp.array([enough], dtype=f64, device=device)
-    inputs = [system.arrays, *given, limit, state.arrays, work, outcome]
+    inputs = [system.bare_arrays, *given, limit, state.arrays, work, outcome]
     wp.launch(fit_kernel, worlds, inputs=inputs, device=device)
     return outcome.numpy()[ERROR]

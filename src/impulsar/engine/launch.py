@@ -68,13 +68,18 @@ def one_world(kernel: wp.Kernel, inputs: Sequence[object], shared: set[str]) -> 
     command = wp.launch(kernel, 1, inputs=list(inputs), device="cpu", record_cmd=True)
     packed, forward, references = _packed(kernel, command)
     places, pitches = [], []
+
+    def note(kind: type, given: object, start: int) -> None:
+        for field, inner in kind._fields_:  # type: ignore[attr-defined]
+            value, at = getattr(given, field), start + getattr(kind, field).offset
+            if not isinstance(value, wp.array):
+                note(inner, value, at)
+            elif value.ndim == 2 and field not in shared:
+                places.append(at // 8)  # its pointer comes first
+                pitches.append(value.strides[1])
+
     for (name, kind), given in zip(type(packed)._fields_, inputs, strict=True):
-        start = getattr(type(packed), name).offset
-        for field, _ in kind._fields_:
-            array = getattr(given, field)
-            if isinstance(array, wp.array) and array.ndim == 2 and field not in shared:
-                places.append((start + getattr(kind, field).offset) // 8)  # its pointer comes first
-                pitches.append(array.strides[1])
+        note(kind, given, getattr(type(packed), name).offset)
     words = np.frombuffer(packed, np.uint64, ctypes.sizeof(packed) // 8)
     first, pitch = words[places].copy(), np.array(pitches, np.uint64)
 

@@ -64,8 +64,6 @@ class History:
         largest: int = LARGEST_JOURNAL,
         recorder: Recorder | None = None,
     ):
-        if world.runner.recipe is not None:
-            raise EditError("history: steps compiled by compile='now' repeat to rounding only; take compile='off'")
         self.world = world
         self._left: str | None = None  # hash of the world when it was given back
         with self._door():  # refuse a world that another has
@@ -154,6 +152,7 @@ class History:
         self._cut()
         try:
             while left > 0:
+                self.world.make_ready(self._apply)
                 part = min(left, self._steps_to_record())
                 try:
                     self._report = self._advance(part, each)
@@ -208,7 +207,7 @@ class History:
         taken_back = {event.reverts for event in self._events}
         for k in range(self.position - 1, self._first - 1, -1):
             event = self._event(k)
-            if isinstance(event.edit, Limit) or event.reverts is not None or k in taken_back:
+            if not event.is_of_a_person or event.reverts is not None or k in taken_back:
                 continue
             if event.inverse is None and k > self._first and goes_on(event, self._event(k - 1)):
                 continue  # the inverse of the first one takes all of them back
@@ -304,7 +303,7 @@ class History:
     def _last_edit(self) -> int | None:
         """Position of the last edit that was applied."""
         for k in range(self.position - 1, self._first - 1, -1):
-            if isinstance(self._event(k).edit, edits.Edit):
+            if self._event(k).is_of_a_person:
                 return k
         return None
 

@@ -51,6 +51,7 @@ class Kept:
     script_position: int
     paused: bool
     controllers: tuple = ()  # edits `Attach` and when they were made; left out where there are none
+    compiled: Any = None  # samples of the ways that are compiled (`Recipe.data`); left out where none are
 
     @property
     def size(self) -> int:
@@ -60,7 +61,7 @@ class Kept:
 
 
 FIELDS = tuple(entry.name for entry in fields(Kept))
-MAY_LACK = {"controllers"}
+MAY_LACK = {"controllers", "compiled"}
 
 
 def write_snapshot(snapshot: Snapshot, packer: Packer) -> Record:
@@ -68,6 +69,7 @@ def write_snapshot(snapshot: Snapshot, packer: Packer) -> Record:
     layout = snapshot.layout
     values: dict[str, Any] = {name: getattr(snapshot, name) for name in FIELDS if name not in ("methods", "slots")}
     values["state"] = {name: snapshot.state[rows] for name, rows in layout.rows.items()}
+    values["compiled"] = None if snapshot.compiled is None else snapshot.compiled.data()
     values["methods"] = [method.name for method in layout.methods]
     values["slots"] = [list(key) for key in snapshot.slots]
     arrays: list[bytes] = []

@@ -33,6 +33,11 @@ class Event:
     inverse: edits.Edit | None = None
     reverts: int | None = None  # position of the edit that this one takes back
 
+    @property
+    def is_of_a_person(self) -> bool:
+        """Whether somebody made it, who may want it undone: limits of work and switches to compiled steps are not."""
+        return isinstance(self.edit, edits.Edit) and not isinstance(self.edit, edits.Compile)
+
 
 @dataclass
 class Mark:

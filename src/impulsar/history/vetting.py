@@ -17,6 +17,7 @@ from ..author.model import Model
 from ..author.profiles import Component, Passage, Profile
 from ..edits import Attach
 from ..edits.refusal import MOST_WORK
+from ..engine.compile.recipe import MOST_VARIANTS, Recipe
 from ..engine.system import EMPTY, TOPOLOGY_OF_EDITS, System
 from ..engine.system.slots import CLOSURE, HAND, IDLE
 from ..io.codec import FREE
@@ -38,7 +39,6 @@ NOT_OPTIONS = (
     "substeps",
     "redundancy",
     "budget",
-    "compile",
 )  # of World: in the method, or off
 OPTIONS: dict[str, Kind] = {  # of World, as a header has them
     "coordinates": Optional(TEXT),
@@ -49,6 +49,7 @@ OPTIONS: dict[str, Kind] = {  # of World, as a header has them
     "max_speed": Optional(NUMBER),
     "max_hand_force": Optional(NUMBER),
     "contacts": Optional(INTEGER),
+    "compile": TEXT,
 }
 KINDS_OF_FIELDS = {  # of a snapshot
     **{"model": Model, "acceleration": np.ndarray, "coordinates": str, "idle": tuple},
@@ -70,6 +71,7 @@ def read_options(options: Any, world_class: type) -> dict[str, Any]:
     if not isinstance(options, dict) or not set(options) <= set(known):
         raise wrong("world", options, f"an object with {', '.join(known)}")
     given = {name: OPTIONS.get(name, FREE).read(value, name) for name, value in options.items() if name != "method"}
+    given.setdefault("compile", "off")  # as before there was a choice
     if "method" in options:
         given["method"] = read_method(options["method"], "method")
     return given
@@ -114,6 +116,7 @@ def check_snapshot(world: "World", kept: Kept) -> Snapshot:
         system.spare_rows(*(kept.parameters[name] for name in ("basis", "rank", "slack")))
     name_blocks(kept, system)
     layout = layout_of(kept, system)
+    kept.compiled = _recipe(kept.compiled, layout.size, world.worlds)
     same = {name: getattr(kept, name) for name in FIELDS if name not in ("state", "methods", "slots")}
     return Snapshot(**same, state=lay_out(kept, layout, rows, world.worlds), layout=layout, slots=system.slot_keys)
 
@@ -184,6 +187,27 @@ def _check_controllers(controllers: Any) -> None:
         check_attached(edit)
     if len({edit.name for edit, _ in controllers}) < len(controllers):
         raise wrong("snapshot.controllers", controllers, "names, each once")
+
+
+def _recipe(data: Any, rows: int, worlds: int) -> Recipe | None:
+    """The ways that were compiled; None: none, or of a state with other rows, which is of another version."""
+    if data is None:
+        return None
+    kinds = {"learns": bool, "count": int, "broke": int, "worlds": list, "states": np.ndarray}
+    if not isinstance(data, dict) or set(data) != set(kinds):
+        raise wrong("snapshot.compiled", data, f"an object with {', '.join(kinds)}")
+    for name, kind in kinds.items():
+        if type(data[name]) is not kind:
+            raise wrong(f"snapshot.compiled.{name}", data[name], f"a {kind.__name__}")
+    states, of = data["states"], data["worlds"]
+    extra = int(data["broke"] >= 0)
+    if states.dtype != np.float64 or states.ndim != 2 or len(states) != len(of) or not np.isfinite(states).all():
+        raise wrong("snapshot.compiled.states", states, "finite rows of the state, one for each of its worlds")
+    if not 1 <= len(of) - extra <= MOST_VARIANTS or data["count"] < 0:
+        raise wrong("snapshot.compiled", (len(of), data["count"]), f"1 to {MOST_VARIANTS} states, and a count >= 0")
+    if any(type(world) is not int or not 0 <= world < worlds for world in of):
+        raise wrong("snapshot.compiled.worlds", of, f"numbers from 0 to {worlds - 1}")
+    return Recipe.from_data(data) if states.shape[1] == rows else None
 
 
 def _check_arrays(world: "World", snapshot: Kept, system: System) -> None:

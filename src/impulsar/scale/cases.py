@@ -26,6 +26,7 @@ from .measures import Measures
 
 SAMPLES = 500  # of a run, about, unless `every` says otherwise
 LONGEST_ERROR = 500  # characters
+GENERIC = {"compile": "off"}  # so that a case has the same bits in a batch of any size
 OF_METHOD = ("rtol", "atol", "substeps", "redundancy")
 
 
@@ -159,7 +160,7 @@ def _side_by_side(plan: Plan, models: list[Model], stack: Stack | None = None) -
     try:
         stack = _stack(plan, models) if stack is None else stack
         assert plan.nominal is not None
-        return _measured(plan, World(plan.nominal, worlds=stack, **plan.options))
+        return _measured(plan, World(plan.nominal, worlds=stack, **GENERIC | plan.options))
     except Exception as error:
         if len(models) == 1:
             return [_failed(error)]
@@ -173,7 +174,7 @@ def _alone(plan: Plan, model: Model) -> Row:
         if plan.nominal is not None:
             stack = _stack(plan, [model])
             if len(stack):
-                return _measured(plan, World(plan.nominal, worlds=stack, **plan.options))[0]
+                return _measured(plan, World(plan.nominal, worlds=stack, **GENERIC | plan.options))[0]
         return _measured(plan, World(closed(model), **plan.options))[0]
     except Exception as error:
         return _failed(error)

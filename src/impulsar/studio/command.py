@@ -162,7 +162,7 @@ def _session(args: argparse.Namespace, make_model: Callable[[], Model], path: Pa
     is_old = args.journal is not None and path.exists() and path.stat().st_size > 0
 
     def make_world(model: Model) -> World:
-        return World(model, **options)
+        return World(model, compile="auto", **options)
 
     def make_history(world: World) -> History:
         return begin_history(world, path)

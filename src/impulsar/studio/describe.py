@@ -38,7 +38,9 @@ from .geometry import digest_of
 
 THUMBNAILS = Path(__file__).parent / "thumbnails"  # strips of poses of scenes (tools/thumbnails.py)
 MOST_HULLS = 1024  # kept, some 30 kB each
-FEATURES = ("friction", "static_friction", "viscous", "stiffness", "damping", "rest")  # that one number gives
+FEATURES = (  # that one number gives
+    *("friction", "static_friction", "viscous", "stiffness", "damping", "rest", "armature"),
+)
 KINDS = {
     Box: "box",
     Sphere: "sphere",

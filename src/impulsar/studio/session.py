@@ -423,6 +423,8 @@ class Session:
         if isinstance(edit, edits.Release):
             client.hands.discard(edit.hand)  # also where what it held is gone
         self._check_tables(edit)
+        if isinstance(edit, edits.Compile):
+            raise edits.EditError("compile: a session has its steps compiled by itself; there is nothing to ask for")
         answer = self.history.apply(edit)
         self._publisher.leaps += answer.moved > 0 or not isinstance(edit, SMOOTH)
         self.watching.leap()

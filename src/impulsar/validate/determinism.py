@@ -14,8 +14,11 @@ from pathlib import Path
 
 import numpy as np
 
+from ..engine.compile.recipe import Sample
 from ..engine.machine import machine_key
+from ..engine.methods.direct import Direct
 from ..scenes import scene
+from ..world.background import edit_of
 from ..world.world import World
 from .case import Case
 
@@ -40,6 +43,7 @@ GOLDEN_SCENES: dict[str, tuple[str, dict]] = {
     "manipulator": ("manipulator", {}),
     "chain of 25": ("chain", {"n": 25}),
 }
+COMPILED_SCENES: tuple[tuple[str, dict], ...] = (("four-bar", {}), ("chain", {"n": 5}))
 METHODS = (("simgc", "generalized"), ("simmc", "maximal"), ("direct", "generalized"), ("direct", "maximal"))
 
 
@@ -50,7 +54,7 @@ def batch_bits(device: str) -> float:
     for method, coordinates in METHODS:
         count, steps = (WORLDS, 200) if method == "simgc" else (FEWER_WORLDS, 50)
         masses = 0.1 * (1.0 + 0.5 * np.random.default_rng(0).uniform(-1, 1, count))
-        batch = World(model, method, coordinates, dt=0.001, worlds=count, device=device)
+        batch = World(model, method, coordinates, dt=0.001, worlds=count, device=device, compile="off")
         batch.set("link10.mass", masses)
         batch.step(steps)
         together = batch.state.numpy()
@@ -174,6 +178,45 @@ def batch_sizes(device: str) -> float:
     return float(differ)
 
 
+def compiled_ends(device: str = "cpu") -> dict[str, list[str]]:
+    """Hashes of compiled runs, each taken in several ways: step by step, at once, from snapshots, by edits."""
+    ends = {}
+    for name, parameters in COMPILED_SCENES:
+
+        def make(compile: str, name=name, parameters=parameters) -> World:
+            return World(scene(name, **parameters), Direct(substeps=1), dt=0.001, device=device, compile=compile)
+
+        one, many = make("now"), make("now")
+        for _ in range(90):
+            one.step()
+        many.step(40)
+        moment = many.snapshot()
+        many.step(50)
+        found = [one.hash(), many.hash()]
+        for world in (many, make("now")):
+            world.restore(moment)
+            world.step(50)
+            found.append(world.hash())
+        ends[f"{name}, learning"] = found
+        by_edit, again = make("off"), make("off")
+        by_edit.step(5)
+        by_edit.apply(edit_of([Sample.of(by_edit.state.numpy(), 0)]))
+        moment = by_edit.snapshot()
+        by_edit.step(60)
+        again.restore(moment)
+        for _ in range(60):
+            again.step()
+        ends[f"{name}, by an edit"] = [by_edit.hash(), again.hash()]
+    return ends
+
+
+def compiled_bits(device: str) -> float:
+    """Compiled runs whose bits depend on launches, on snapshots, or on the process."""
+    code = "import json, impulsar.validate.determinism as d; print(json.dumps(d.compiled_ends()))"
+    here, there = compiled_ends(), ends_of_process(code)
+    return float(sum(len(set(found)) > 1 or there[title] != found for title, found in here.items()))
+
+
 CASES = [
     Case("batch-sizes", "a world has the same bits in a batch of any size", 0.0, "batches", batch_sizes),
     Case(
@@ -191,6 +234,13 @@ CASES = [
         0.0,
         "worlds",
         batch_bits,
+    ),
+    Case(
+        "compiled-bits",
+        "compiled steps have the same bits at once, one by one, from snapshots and in another process",
+        0.0,
+        "runs",
+        compiled_bits,
     ),
     Case("step-bits", "step(n) = n times step, bit for bit", 0.0, "scenes", step_bits),
     Case("snapshot-bits", "snapshot, restore, continue = continue, bit for bit", 0.0, "scenes", snapshot_bits),

@@ -26,6 +26,8 @@ class Digest:
             self._inputs = edition, self._input_bits()
         digest = hashlib.blake2b(self._inputs[1], digest_size=16)
         digest.update(self._runner.state.hash().encode())
+        if self._runner.recipe is not None and self._runner.recipe.samples:
+            digest.update(self._runner.recipe.bits())
         return digest.hexdigest()
 
     def _input_bits(self) -> bytes:

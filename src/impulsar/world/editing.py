@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from .. import edits
-from ..author.checks import show
+from ..author.checks import show, whole
 from ..author.errors import ModelError
 from ..author.model import Model
 from ..author.parts import PARTS
@@ -17,6 +17,7 @@ from ..edits.expressions import released
 from ..edits.inputs import claim
 from ..edits.rebuild import Rebuilt, momentum, rebuild, refuse_stacked
 from ..engine.methods import METHODS, Method
+from ..engine.methods.base import refuse_compiling
 from ..engine.system import System
 from ..observe.bench import Bench
 from ..observe.reading import out
@@ -27,12 +28,13 @@ from .runner import Runner
 ALONE = (
     edits.Several,
     edits.Pause,
+    edits.Compile,
     edits.Grab,
     edits.Push,
     edits.Grip,
     edits.Move,
     edits.Release,
-)  # hands belong to who holds them
+)  # hands belong to who holds them, compiled steps to the mechanism as it is
 
 
 class Editor:
@@ -184,6 +186,33 @@ def set_step(edit: edits.SetStep, desk: Editor) -> edits.Answer:
     before = desk.runner.dt
     desk.runner.set_dt(edit.dt)
     return edits.Answer(f"step is {desk.runner.dt:g} s", inverse=edits.SetStep(before))
+
+
+@edits.carries_out(edits.Compile, tells="", writes=False)
+def compile_steps(edit: edits.Compile, desk: Editor) -> edits.Answer:
+    """Trace the ways of the states, compile them, and take steps by them."""
+    from ..engine.compile.recipe import MOST_VARIANTS, Recipe, Sample
+
+    runner, before = desk.runner, desk.runner.recipe
+    if not edit.states:
+        runner.compile_by(None)
+        return edits.Answer("steps are the kernel's")
+    refuse_compiling(runner.method, runner.system)
+    rows, most = runner.state.numpy().shape[0], runner.worlds - 1
+    if len(edit.states) > MOST_VARIANTS or len(edit.worlds) != len(edit.states):
+        told = f"expected at most {MOST_VARIANTS}, each with its world"
+        raise edits.EditError(f"compile: {len(edit.states)} states and {len(edit.worlds)} worlds, {told}")
+    samples = []
+    for state, world in zip(edit.states, edit.worlds, strict=True):
+        if len(state) != rows or not np.isfinite(state).all():
+            raise edits.EditError(f"compile: a state is {show(state)[:80]}, expected {rows} finite numbers")
+        samples.append(Sample(whole("compile", "world", world, 0, most), np.array(state, float).tobytes()))
+    runner.compile_by(Recipe(False, samples))
+    refused = getattr(runner.launch, "refused", "")
+    if refused:
+        runner.compile_by(before)
+        raise edits.EditError(f"compile: {refused}")
+    return edits.Answer(f"steps are compiled, {len(samples)} ways through them")
 
 
 @edits.carries_out(edits.Pause, tells="", writes=False)

@@ -79,6 +79,7 @@ class Runner:
         self.script, self.carry_out = script, carry_out
         self.strict = self.paused = False
         self.recipe: Recipe | None = None  # of steps compiled for this mechanism: see engine/compile
+        self.learns = False  # whether there is always one, which finds its ways by itself
         self.about_to: Callable[[], None] | None = None  # called when all is ready for a step
         self.between: Callable[[], None] | None = None  # called between launches; what it raises ends the steps
         self.work_limit = method.most_work
@@ -202,7 +203,7 @@ class Runner:
 
         assert self.recipe is not None
         bench, size = (self.system, self.state, self.work), lambda: self.h
-        return CompiledLaunch(self.method, *bench, self.launch, refresh, size, self.recipe)
+        return CompiledLaunch(self.method, *bench, self.launch, refresh, size, self.recipe, self.contacts)
 
     def _compiled_for_device(self, refresh: Callable[[], None]) -> "DeviceLaunch":
         """The same, as a GPU has it."""
@@ -217,9 +218,21 @@ class Runner:
     def compile_by(self, recipe: "Recipe | None") -> None:
         """Take steps from now on that are compiled by a recipe; None: by the kernel alone."""
         self.settle()
-        self.recipe = recipe
+        self.use_recipe(recipe)
         self._record()
-        if recipe is not None and recipe.samples and hasattr(self.launch, "build"):
+        self.build_ways()
+
+    def use_recipe(self, recipe: "Recipe | None") -> None:
+        """Take a recipe into use, or a copy of one that was kept, with the next record of launches."""
+        if recipe is None and self.learns:
+            from ..engine.compile.recipe import Recipe
+
+            recipe = Recipe(learns=True)
+        self.recipe = None if recipe is None else recipe.copy()
+
+    def build_ways(self) -> None:
+        """Have the ways of the recipe ready, before an edit changes what they are made of."""
+        if self.recipe is not None and self.recipe.samples and hasattr(self.launch, "build"):
             self.launch.build()
 
     def _look_again(self) -> None:

@@ -12,6 +12,7 @@ from ..engine.system import TOPOLOGY_OF_EDITS, System
 from ..engine.system.slots import IDLE, SlotKey, has_turns
 
 if TYPE_CHECKING:
+    from ..engine.compile.recipe import Recipe
     from .runner import Runner
 
 
@@ -44,6 +45,7 @@ class Snapshot:
     paused: bool
     controllers: tuple[tuple[Any, float], ...] = ()  # edits `Attach`, and when they were [s]
     memories: tuple[np.ndarray | None, ...] = ()  # of these, what Warp functions keep; files have none
+    compiled: "Recipe | None" = None  # of steps compiled for the mechanism: which ways through them
     present: Model | None = None  # with what edits have set since it was built; None: from a file, read from the arrays
 
     @property
@@ -78,6 +80,7 @@ def take(runner: "Runner") -> Snapshot:
         runner.paused,
         tuple((one.edit, one.start) for one in runner.beats.controllers.values()),
         tuple(one.memory for one in runner.beats.controllers.values()),
+        runner.recipe.copy() if runner.recipe is not None and runner.recipe.samples else None,
         system.model,
     )
 
@@ -131,10 +134,12 @@ def put_back(runner: "Runner", snapshot: Snapshot) -> None:
     runner.script_position = snapshot.script_position
     runner.paused = snapshot.paused
     runner.beats.put(snapshot.controllers)
+    runner.use_recipe(snapshot.compiled)
     runner.equip()
     runner.forget()
     runner.beats.remember(snapshot.memories)
     runner.refresh()
+    runner.build_ways()
     runner.work.report.zero_()  # of steps that are undone
     runner.work.a_WB.assign(snapshot.acceleration)
     if snapshot.reaction is None:

@@ -48,13 +48,15 @@ from .views import BodyView, Hand, JointView, SensorView, Tip, TyreView
 
 if TYPE_CHECKING:
     from ..engine.compile.launch import Compilation
+    from .background import Background
     from .pace import Timing
     from .sensitivity import Sensitivity
 
 DEFAULT_METHOD = "direct"
 OTHERS = (fit_kernel, rows_kernel, refresh_kernel, constraint_error_kernel)  # that a world needs sooner or later
 MOST_WORLDS = 10**6  # of a batch: a free body alone has then 1 GiB
-COMPILE = ("off", "now")
+COMPILE = ("off", "now", "auto")
+MANY_WORLDS = 64  # of a batch: from here on it is compiled unless that is asked not to be
 
 
 class World:
@@ -67,7 +69,8 @@ class World:
     that others imply may be [rad, or lengths over the mechanism's size], the play of its bearings; max_speed [m/s]
     of bodies and max_hand_force [N] of hands: clamps, off by default, told in `StepReport.clamped`; contacts: how many
     to have room for at a time, by default as many as there may well be; compile: "now" has the steps of `simgc` and
-    `direct` compiled for this mechanism, on the CPU (docs/compile.md); worlds: how many, or a list of models, one for
+    `direct` compiled for this mechanism, on the CPU, "auto" beside the running world, by default "now" for batches of
+    64 worlds and more and "off" for others (docs/compile.md); worlds: how many, or a list of models, one for
     each world, that have the parts of `model` with other numbers, such as lengths (docs/cluster.md).
     """
 
@@ -88,7 +91,7 @@ class World:
         max_speed: float | None = None,
         max_hand_force: float | None = None,
         contacts: int | None = None,
-        compile: str = "off",
+        compile: str | None = None,
     ):
         if not isinstance(model, Model):
             raise ModelError(f"world: model is {show(model)}, expected a Model")
@@ -126,16 +129,34 @@ class World:
             warnings.warn(f"model '{model.name}': start velocities changed to fit the joints: {told} m/s", stacklevel=2)
         if self.runner.start_push:
             warnings.warn(f"model '{model.name}': {self.runner.start_push}", stacklevel=2)
-        if compile not in COMPILE:
-            raise ModelError(f"world: compile is {show(compile)}, expected one of: {', '.join(COMPILE)}")
-        if compile == "now":
-            from ..engine.compile.recipe import Recipe
-
-            refuse_compiling(options, self.system)
-            self.runner.compile_by(Recipe(learns=True))
+        self._refused = ""  # why a batch is not compiled
+        self.compile = self._start_compiling(compile)
+        self._background = self._in_background() if self.compile == "auto" else None
         self.budget = budget
         if budget is not None:
             keep_budget(self.runner, budget)
+
+    def _start_compiling(self, compile: object) -> str:
+        """How steps are compiled: as asked, by default those of batches where they can be."""
+        if compile is not None and compile not in COMPILE:
+            raise ModelError(f"world: compile is {show(compile)}, expected one of: {', '.join(COMPILE)}")
+        if compile is None:
+            compile = "now" if self.worlds >= MANY_WORLDS and self.device == "cpu" else "off"
+            try:
+                refuse_compiling(self.method, self.system)
+            except ModelError as error:
+                self._refused = str(error) if compile == "now" else ""
+                compile = "off"
+        if compile == "now":
+            refuse_compiling(self.method, self.system)
+            self.runner.learns = True
+            self.runner.compile_by(None)
+        return str(compile)
+
+    def _in_background(self) -> "Background":
+        from .background import Background
+
+        return Background(self)
 
     # what it runs ---------------------------------------------------------------------------------
 
@@ -213,7 +234,23 @@ class World:
     def compilation(self) -> "Compilation | None":
         """How the steps were compiled for this mechanism; None where they are not to be."""
         told = getattr(self.runner.launch, "told", None)
-        return told() if self.runner.recipe is not None and told is not None else None
+        if self.runner.recipe is not None and told is not None:
+            return told()
+        refused = self._background.refused if self._background is not None else self._refused
+        if self._background is None and not refused:
+            return None
+        from ..engine.compile.launch import Compilation
+
+        return Compilation(0, 0, 0, 0, refused)
+
+    def make_ready(self, apply: "Callable[[edits.Edit], object]") -> None:
+        """Make the edit that switches to what was compiled meanwhile, where it is ready; by the door that is given."""
+        if self._background is None or (edit := self._background.due()) is None:
+            return
+        try:
+            apply(edit)
+        except edits.EditError as error:
+            self._background.give_up(str(error))
 
     @property
     def strict(self) -> bool:
@@ -248,6 +285,8 @@ class World:
         """Take n nominal steps in as few launches as the script and callables allow."""
         if self._holder is not None:
             self._check_free("step")
+        elif self._background is not None:
+            self.make_ready(self.apply)
         if not self._door.acquire(False):  # as `_enter` does, 0.1 us sooner
             raise StepError(self._busy("step"))
         try:
@@ -313,8 +352,9 @@ class World:
 
         of: "hinge.position", "hinge.velocity", "arm.position.x", "tip.position" (a probe), ... [SI units]; to:
         "arm.mass", "spring.stiffness", "arm.inertia.zz", "model.gravity.z", a parameter of the model by its name,
-        "shaft.motor", "hinge.position" and "hinge.velocity" of the start; duration [s]; every: between samples [s],
-        by default only the end; mode: "forward", "reverse" or "auto", which is less work. See docs/gradients.md.
+        "shaft.motor", "shaft.motor.omega", "hand.stiffness", a controller's "servo.KP", "hinge.position" and
+        "hinge.velocity" of the start; duration [s]; every: between samples [s], by default only the end; mode:
+        "forward", "reverse" or "auto", which is less work. See docs/gradients.md.
         """
         from .sensitivity import sensitivity
 

@@ -26,6 +26,7 @@ ADJOINT, GRADIENT = "adjoint", "gradient"  # inputs (ADJOINT, row) and (GRADIENT
 
 def pull_back(graph: Graph, seeds: Mapping[int, Any], inputs: Sequence[Any]) -> list[Any]:
     """Σ seed ∂node/∂input over nodes, for inputs by name: symbols of the graph, or numbers where they are known."""
+    graph.refuse_loops("derivatives")
     adjoints: dict[int, Any] = {}
     order = graph.live(seeds)
 
@@ -37,7 +38,7 @@ def pull_back(graph: Graph, seeds: Mapping[int, Any], inputs: Sequence[Any]) -> 
         add(at, seed)
     for at in reversed(order):
         op, *args = graph.nodes[at]
-        if op == INPUT or at not in adjoints or at in graph.held:
+        if op == INPUT or at not in adjoints:
             continue
         given = [Scalar(graph, a) if isinstance(a, int) else a for a in args]
         for a, slope in zip(args, partials(op, given, Scalar(graph, at), apply), strict=True):

@@ -4,7 +4,8 @@ The text is C99 but for vector types, which gcc and clang have. Two functions:
 
     step(s, p, going)   one step of the worlds in a register, of those that are going: s[row] is read and written, p[k]
                         are parameters that worlds have of their own. Returns the worlds whose guards held; the others
-                        are left as they were.
+                        are left as they were. s[-1] and s[-2] are set to the iterations and sub-steps of a
+                        step that keeps loops, where the state decides on them.
     run(...)            many steps of many worlds (`driver`): each step by the first of several variants whose guards
                         hold; a world for which none does stops there
 
@@ -16,7 +17,7 @@ import math
 from collections.abc import Collection, Sequence
 
 from .cuts import cut, sides
-from .graph import INPUT, Graph, Guard
+from .graph import CARRIED, INPUT, LEFT, PICK, Graph, Guard, Loop
 from .sines import (
     ANGLE,
     HALF_PI,
@@ -159,12 +160,15 @@ class Body:
     """
 
     def __init__(self, graph: Graph, live: Sequence[int], names: dict[int, str], wide: bool = False):
-        self.graph, self.live, self.names, self.wide = graph, live, names, wide
+        self.graph, self.live, self.names, self.wide = graph, live, dict(names), wide
+        self.blocks = graph.blocks(live) if graph.loops else {None: live}
         self.turns: dict[int, dict[str, int]] = {}  # sines and cosines by the angle that they share
         for at in self.live:
             op, *args = self.graph.nodes[at]
             if op in ("sin", "cos"):
                 self.turns.setdefault(args[0], {})[op] = at
+            elif op == LEFT:
+                self.names[at] = f"t{self.graph.variable(at)}"
 
     def text(self, a: "int | float") -> str:
         """An argument; a constant as a number."""
@@ -182,26 +186,52 @@ class Body:
         due: dict[int, list[Guard]] = {}
         for guard in guards:
             due.setdefault(max((place.get(a, -1) for a in sides(guard)), default=-1), []).append(guard)
-        done: set[int] = set()
-        out = [self._broken(guard) for guard in due.get(-1, ())]
-        for k, at in enumerate(self.live):
+        by_node = {self.live[k]: those for k, those in due.items() if k >= 0}
+        return [*(self._broken(guard) for guard in due.get(-1, ())), *self._block(self.blocks[None], set(), by_node)]
+
+    def _block(self, order: Sequence[int], done: "set[int | Loop]", due: dict[int, list[Guard]]) -> list[str]:
+        """Nodes in order; done: angles and loops that are there already."""
+        out = []
+        for at in order:
             op, *args = self.graph.nodes[at]
             out += self._one(at, op, args, done)
-            out += [self._broken(guard) for guard in due.get(k, ())]
+            out += [self._broken(guard) for guard in due.get(at, ())]
         return out
 
     def _broken(self, guard: Guard) -> str:
         return f"going &= {self.test(guard)};" if self.wide else f"if (!{self.test(guard)}) return 0;"
 
-    def _one(self, at: int, op: str, args: list, done: set[int]) -> list[str]:
-        if op == INPUT:
+    def _one(self, at: int, op: str, args: list, done: "set[int | Loop]") -> list[str]:
+        if op in (INPUT, CARRIED):
             return []
-        if op in ("sin", "cos"):
+        if op in ("sin", "cos", LEFT):
             if args[0] in done:
                 return []
             done.add(args[0])
-            return [self._turn(args[0])]
+            return self._loop(args[0]) if op == LEFT else [self._turn(args[0])]
         return [f"const real t{at} = {self._operation(op, args)};"]
+
+    def _loop(self, loop: Loop) -> list[str]:
+        """The rounds of a loop: in a register, as long as some world needs one, and the others keep what they have."""
+        body = self.blocks.get(loop, [])
+        inside = set(body)
+        carried = [k for k, symbol in enumerate(loop.symbols) if symbol in inside]
+        out = [f"real t{loop.symbols[k]} = {self.value(loop.entries[k])};" for k in carried]
+        first = set(self.graph.live([side for test in loop.tests for side in (test.left, test.right)])) & inside
+        on, tests = f"on{loop.number}", " & ".join(f"({self.test(test)})" for test in loop.tests)
+        out += [f"mask {on} = going;"] if self.wide else []
+        done: set[int | Loop] = set()
+        out += ["for (;;) {", *self._block([at for at in body if at in first], done, {})]
+        out += [f"{on} &= going & {tests};", f"if (!ANY({on})) break;"] if self.wide else [f"if (!({tests})) break;"]
+        out += self._block([at for at in body if at not in first], done, {})
+        for guard in loop.guards:
+            out.append(f"going &= {self.test(guard)} | ~{on};" if self.wide else self._broken(guard))
+        # all of them at once: one may be what another was
+        out += [f"const real n{loop.symbols[k]} = {self.value(loop.exits[k])};" for k in carried]
+        for k in carried:
+            now, new = f"t{loop.symbols[k]}", f"n{loop.symbols[k]}"
+            out.append(f"{now} = CHOOSE({on}, {new}, {now});" if self.wide else f"{now} = {new};")
+        return [*out, "}"]
 
     def _turn(self, angle: int) -> str:
         found = self.turns[angle]
@@ -213,6 +243,11 @@ class Body:
             return f"{self.text(args[0])} {op} {self.text(args[1])}"
         if op == "neg":
             return f"-{self.text(args[0])}"
+        if op.startswith(PICK):
+            test = Guard(op.removeprefix(PICK), args[0], args[1], True)
+            return f"CHOOSE({self.test(test)}, {self.value(args[2])}, {self.value(args[3])})"
+        if op == "as":
+            return self.value(args[0])
         return f"F_{op}({', '.join(map(self.value, args))})"
 
     def test(self, guard: Guard) -> str:
@@ -242,12 +277,13 @@ def function(step: TracedStep, wide: bool, parameters: dict[tuple, int], most: i
     names = {
         at: f"p[{parameters[given]}]" if given[0] == PARAMETER else f"s{given[1]}" for given, at in graph.inputs.items()
     }
-    if most and step.operations > most:
+    if most and step.operations > most and not graph.loops:  # a loop is not cut
         pieces, lines, body = _pieces(step, wide, names, most, name)
     else:
         body = Body(graph, graph.live(step.roots), names, wide)
         pieces, lines = [], [*_reads(graph, set(body.live)), *body.lines(step.guards)]
-    for row, value in step.outputs.items():
+    counts = [(-1 - k, value) for k, value in enumerate(step.counts)] if graph.loops else []
+    for row, value in (*step.outputs.items(), *counts):
         new = body.value(value)
         lines.append(f"s[{row}] = CHOOSE(going, {new}, s[{row}]);" if wide else f"s[{row}] = {new};")
     return [*pieces, f"WHOLE mask {name}(real *s, const real *p, mask going) {{", *lines, "return going;", "}"]
@@ -287,7 +323,8 @@ def driver(rows: int, parameters: int, width: int) -> str:
 
     state      [row, world]; parameter: where each begins, pitch: from one world to the next
     first, end worlds to be taken, a multiple of the width; done [world]: steps that each has behind it, counted up to
-               `steps`; used [variant, world]: by which variants; fresh: both are zero yet
+               `steps`; used [3 + variant, world]: by which variants, and before them, of variants that keep loops,
+               iterations, sub-steps, and the most iterations of a step; fresh: both are zero yet
     before     [row, world] where the state before the last step is left, and that step is not counted in `used`; or 0
     now, kept  arrays of the system, and what they held when the step was traced; h: the size of a step, and `nominal`
                what it was then. Where something is another, nothing is done.
@@ -315,7 +352,7 @@ long long run(const call *c) {{
   double *const state = c->state, *const before = c->before;
   long long short_of = 0, wild = 0;
   for (long long w = c->first; w < c->end; w += {width}) {{
-    real s[{rows}], p[{max(parameters, 1)}];
+    real all[{rows + 2}], *const s = all + 2, p[{max(parameters, 1)}];
     long long last = 0;
     for (int k = 0; k < {rows}; ++k) s[k] = {load}(state + k * worlds + w);
     for (int k = 0; k < {parameters}; ++k)
@@ -323,7 +360,7 @@ long long run(const call *c) {{
     mask n = {count}(c->done + w);
     if (c->fresh) {{
       n = n & 0;
-      for (long long k = 0; k < variants; ++k) {count}(c->used + k * worlds + w) = n;
+      for (long long k = 0; k < variants + 3; ++k) {count}(c->used + k * worlds + w) = n;
     }}
     mask going = TEST(n < steps);
     while (ANY(going)) {{
@@ -337,8 +374,18 @@ long long run(const call *c) {{
       }}
       for (long long v = 0; v < variants && ANY(left); ++v) {{
         const long long k = (last + v) % variants;
+        s[-1] = s[-2] = K(0.0);
         const mask held = c->step[k](s, p, left);
-        {count}(c->used + k * worlds + w) -= held & counted;
+        for (int j = 1; j <= 2; ++j) {{
+          const real taken = CHOOSE(held & counted, s[-j], K(0.0));
+          if (ANY(TEST(taken > 0.0)))
+            for (int i = 0; i < {width}; ++i) {{
+              long long *all = c->used + (j - 1) * worlds + w + i, mine = (long long)LANE(taken, i);
+              *all += mine;
+              if (j == 1 && all[2 * worlds] < mine) all[2 * worlds] = mine;
+            }}
+        }}
+        {count}(c->used + (3 + k) * worlds + w) -= held & counted;
         n -= held;
         left &= ~held;
         if (ANY(held)) {{ if (v > 0 && !ANY(left)) last = k; }}

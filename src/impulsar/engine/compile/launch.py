@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 
 from ..launch import one_world
+from ..methods.base import touching_kernel
 from ..owed import owed
 from ..start.consistent import refresh_kernel
 from ..state import State, WorkArrays
@@ -81,8 +82,8 @@ class Last(Packed):
 class CompiledLaunch:
     """Stands for a recorded launch of a method's kernel on the CPU. Arrays that are replaced need a new one.
 
-    generic: the recorded launch of the kernel; refresh: that of `refresh_kernel`; size: that of a step, as a rule [s].
-    A call returns its `Last`, or None where the report is there at once.
+    generic: the recorded launch of the kernel; refresh: that of `refresh_kernel`; size: that of a step, as a rule [s];
+    contacts: arrays of a world with contact. A call returns its `Last`, or None where the report is there at once.
     """
 
     def __init__(
@@ -95,9 +96,11 @@ class CompiledLaunch:
         refresh: Callable[[], None],
         size: Callable[[], float],
         recipe: Recipe,
+        contacts: Any = None,
     ):
         self.method, self.system, self.state, self.work = method, system, state, work
         self.generic, self.refresh, self.size, self.recipe = generic, refresh, size, recipe
+        self.contacts = contacts
         self.worlds = system.counts.worlds
         self.fallbacks = 0  # steps of worlds that the generic kernel took since guards broke
         self._rows, self._report = state.numpy(), work.report.numpy()
@@ -107,7 +110,10 @@ class CompiledLaunch:
         self._owed = owed(work)
         shared = set(SystemArrays.vars) - {*system.parameters, *FOLLOWED}  # type: ignore[attr-defined]
         inputs = [system.arrays, state.arrays, work]
-        self._one, self._one_refresh = (one_world(kernel, inputs, shared) for kernel in (method.kernel, refresh_kernel))
+        kernel, given = method.kernel, inputs
+        if contacts is not None:
+            kernel, given = touching_kernel(method), [*inputs, contacts]
+        self._one, self._one_refresh = one_world(kernel, given, shared), one_world(refresh_kernel, inputs, shared)
         self._forget()
 
     def _forget(self) -> None:
@@ -287,9 +293,8 @@ class CompiledLaunch:
     def _held(self) -> list[Last]:
         """Earlier ones that somebody may ask for."""
         found = [one for last in self._others if (one := last()) is not None]
-        for k in range(len(self._spare) - 1, -1, -1):
-            if self._spare[k] is not self._last and _holders(self._spare, k) > NOBODY:
-                found.append(self._spare[k])
+        held = [k for k in range(len(self._spare)) if _holders(self._spare, k) > NOBODY]
+        found += [self._spare[k] for k in reversed(held) if self._spare[k] is not self._last]
         self._others.clear()
         return found
 
@@ -299,7 +304,7 @@ class CompiledLaunch:
         self.refresh()
         self.generic()
         report = self._report
-        count_steps(report, [way.tally for way in last.ways], last.used[: len(last.ways)])
+        count_steps(report, [way.tally for way in last.ways], last.used[: 3 + len(last.ways)])
         if last.fell is not None:
             report[...] = together([last.fell, report])
         last.report = report.copy()
@@ -336,7 +341,8 @@ class CompiledLaunch:
 
     def _add(self, samples: list[Sample]) -> None:
         """The way of the last of these samples."""
-        way = way_of(self.method, self.system, self.state, self.work, samples, self._places)
+        bench = self.system, self.state, self.work
+        way = way_of(self.method, *bench, samples, self._places, self.contacts)
         self.recipe.constants.keep(self.system.arrays, [*way.constants, "h", "nominal_h"])
         self.ways = [*self.ways, way]
 

@@ -11,8 +11,8 @@ import numpy as np
 
 from .calls import Constants
 
-MOST_VARIANTS = 8
-DUE = (4, 8, 16, 32, 64, 128, 256, 512)  # steps after which variants are made, then every DUE[-1] steps
+MOST_VARIANTS = 12
+DUE = (4, 8, 16, 32, 64)  # steps after which variants are made, then every DUE[-1] steps
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,8 @@ from .reports import Tally
 from .step import FOLLOWED, trace_step
 
 LARGEST = 60_000  # operations of a step, beyond which compiling takes minutes
-MOST_KEPT = 64
+MOST_KEPT = 32
+COUNTERS = ("steps", "listing")  # of which no step depends
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,7 @@ def _update(digest: Any, arrays: Any) -> None:
     """Take the arrays of a structure into a digest, and of those in it."""
     for name in arrays._cls.vars:
         one = getattr(arrays, name)
-        if isinstance(one, wp.array) and name not in FOLLOWED and name != "steps":
+        if isinstance(one, wp.array) and name not in FOLLOWED and name not in COUNTERS:
             digest.update(f"{name} {one.shape}".encode() + (one.numpy().tobytes() if one.size else b""))
         elif hasattr(one, "_cls"):
             _update(digest, one)
@@ -73,6 +74,11 @@ def key_of(
     return digest.digest()
 
 
+def is_kept(key: bytes) -> bool:
+    """Whether a way is known by a key."""
+    return isinstance(_kept.get(key), Way)
+
+
 def keep(key: bytes, way: "Way | str") -> None:
     """Have a way found by its key."""
     _kept[key] = way
@@ -81,13 +87,19 @@ def keep(key: bytes, way: "Way | str") -> None:
 
 
 def way_of(
-    method: Any, system: System, state: State, work: WorkArrays, samples: Sequence[Sample], places: dict[tuple, int]
+    method: Any,
+    system: System,
+    state: State,
+    work: WorkArrays,
+    samples: Sequence[Sample],
+    places: dict[tuple, int],
+    contacts: Any = None,
 ) -> Way:
     """The way of the last of these samples; places: of parameters of those before, to which its own are added."""
     key = key_of(method, system, state, samples)
     if key not in _kept:
         try:
-            keep(key, _traced(method, system, state, work, samples[-1], dict(places)))
+            keep(key, _traced(method, system, state, work, samples[-1], dict(places), contacts))
         except Untraceable as error:
             keep(key, str(error))
     _kept.move_to_end(key)
@@ -100,13 +112,19 @@ def way_of(
 
 
 def _traced(
-    method: Any, system: System, state: State, work: WorkArrays, sample: Sample, places: dict[tuple, int]
+    method: Any,
+    system: System,
+    state: State,
+    work: WorkArrays,
+    sample: Sample,
+    places: dict[tuple, int],
+    contacts: Any,
 ) -> Way:
     rows = state.numpy()
     now = rows[:, sample.world].copy()
     rows[:, sample.world] = sample.numbers
     try:
-        step = trace_step(method, system, state, work, sample.world)
+        step = trace_step(method, system, state, work, sample.world, keep_loops=True, contacts=contacts)
     finally:
         rows[:, sample.world] = now
     operations = step.operations
@@ -116,5 +134,5 @@ def _traced(
     for name in parameters:
         places.setdefault(name, len(places))
     texts = {width: emit(step, width, places) for width, _, _ in shares(system.counts.worlds)}
-    constants = [name for name in step.constants if name != "steps"]
+    constants = [name for name in step.constants if name not in COUNTERS]
     return Way(texts, parameters, constants, step.tally, operations, len(step.guards))

@@ -51,6 +51,8 @@ def inverse_dynamics(
         F = x.pA[i, w]
         for k in range(m.dof_start[i], m.dof_start[i + 1]):
             tau[k, w] = wp.dot(x.S[k, w], F)
+            if m.armature.shape[0] > 0:
+                tau[k, w] = tau[k, w] + m.armature[k, w] * qdd[k, w]
         parent = m.parent[i]
         if parent >= 0:
             x.pA[parent, w] = x.pA[parent, w] + carry_wrench(F, x.r[i, w])
@@ -88,6 +90,8 @@ def joint_inertia(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], M: wp.array2d(
                 at = m.parent[at]
                 if at >= 0:
                     last = m.dof_start[at + 1]
+            if m.armature.shape[0] > 0:
+                M[k * dofs + k, w] = M[k * dofs + k, w] + m.armature[k, w]
         parent = m.parent[i]
         if parent >= 0:
             rx = cross_matrix(x.r[i, w])

@@ -204,6 +204,8 @@ def inertial_change(
         for k in range(m.dof_start[i], m.dof_start[i + 1]):
             S_bar = freedom_change(m, x, i, k, d, d_bar, w)
             out[k, w] = wp.dot(S_bar, F) + wp.dot(x.S[k, w], F_bar)
+            if m.armature.shape[0] > 0:
+                out[k, w] = out[k, w] + g_a * m.armature[k, w] * along[k, w]
         parent = m.parent[i]
         if parent >= 0:
             r = x.r[i, w]

@@ -141,18 +141,19 @@ COMPILED = ("simgc", "direct")  # methods whose steps engine/compile takes
 
 def can_compile(method: Any, system: System) -> bool:
     """Whether steps can be compiled for one mechanism."""
-    return method.name in COMPILED and not system.counts.contacts
+    return method.name in COMPILED and (system.device == "cpu" or not system.counts.contacts)
 
 
-def refuse_compiling(method: Any, system: System) -> None:
-    """Raise ModelError, in words, where steps cannot be compiled for one mechanism."""
-    if can_compile(method, system):
+def refuse_compiling(method: Any, system: System, touching: bool = True) -> None:
+    """Raise ModelError, in words, where steps cannot be compiled for one mechanism; touching: with contacts, if any."""
+    if can_compile(method, system) and (touching or not system.counts.contacts):
         return
     if method.name not in COMPILED:
         raise ModelError(
             f"world: compile: method {method.name} is not compiled; take {' or '.join(COMPILED)}, or 'off'"
         )
-    raise ModelError("world: compile: a mechanism with contacts is not compiled; take 'off'")
+    where = "" if system.device == "cpu" else f" on {system.device}"
+    raise ModelError(f"world: compile: a mechanism with contacts{where} is not compiled; take 'off'")
 
 
 def sweeps_in(budget: float, endless: Any, trial: Trial) -> int:

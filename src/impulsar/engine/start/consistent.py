@@ -67,7 +67,7 @@ def project_start(system: System, state: State, work: WorkArrays, twists: np.nda
         twists = np.repeat(own[:, None], worlds, axis=1)
     if not twists.any():
         return {}
-    inputs = [system.arrays, state.arrays, work]
+    inputs = [system.bare_arrays, state.arrays, work]
     work.wrench.assign(twists)
     wp.launch(start_kernel, worlds, inputs=inputs, device=system.device)
     work.wrench.zero_()

@@ -130,7 +130,7 @@ class Loops:
         error = self._row[:, None] * self.work.row_error.numpy()[self.rows]
         if anew:
             dofs = self.system.counts.dofs
-            inputs = [self.system.arrays, self.work, self._inertia]
+            inputs = [self.system.bare_arrays, self.work, self._inertia]
             wp.launch(inertia_kernel, POSES, inputs=inputs, device=self.system.device)
             metric = self._inertia.numpy().T.reshape(POSES, dofs, dofs)
             self._motions = np.linalg.inv(np.linalg.cholesky(metric)).transpose(0, 2, 1)  # [pose, dof, motion]

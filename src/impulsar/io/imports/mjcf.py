@@ -187,6 +187,7 @@ class Reader:
         found: dict[str, Any] = {
             "viscous": f["dof_damping"][dof] or None,
             "friction": f["dof_frictionloss"][dof] or None,
+            "armature": f["dof_armature"][dof] or None,
         }
         if kind in ("revolute", "prismatic"):
             low, high = f["jnt_range"][j]
@@ -202,9 +203,6 @@ class Reader:
 
     def _note_joint(self, j: int, dof: int, kind: str, name: str, line: int) -> None:
         f, owner = self.f, f"joint '{name}'"
-        if f["dof_armature"][dof]:
-            told = f"armature {f['dof_armature'][dof]:g} kg m²: the inertia of its rotor has no counterpart"
-            self.report.add("ignored", owner, told, line)
         if kind == "spherical" and f["jnt_limited"][j]:
             self.report.add(
                 "ignored", owner, "a limit of the whole angle of a ball; give limits of swing and twist", line

@@ -1,0 +1,156 @@
+"""A process beside this one that traces and compiles steps, so that the one that steps does not wait.
+
+Tracing is Python and would hold this process's interpreter for a second. The other process is given a snapshot, finds
+the same arrays by it, and leaves compiled code in the cache that both use; what comes back is text (`Way`). It is begun
+once and waits for more; where its input ends it ends.
+"""
+
+import os
+import pickle
+import struct
+import subprocess
+import sys
+import threading
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from ..author.model import Model
+from ..engine.compile.calls import run_of, shares
+from ..engine.compile.graph import Untraceable
+from ..engine.compile.recipe import Sample
+from ..engine.compile.ways import Way, constants_of, way_of
+from .snapshot import Snapshot
+
+SIZE = struct.Struct("<Q")
+
+
+@dataclass(frozen=True)
+class Order:
+    """What is to be compiled: a moment of a world of so many, and samples of its ways."""
+
+    snapshot: Snapshot
+    worlds: int
+    samples: tuple[Sample, ...]
+    cache: str  # folder of compiled code
+    largest: int  # operations of a step
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The ways of all samples, or why there are none; and of which arrays they are."""
+
+    ways: list[Way]
+    refused: str
+    constants: bytes
+
+
+class Workshop:
+    """The process, as this one sees it."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        folder = str(Path(__file__).parents[2])
+        paths = [folder, *filter(None, [os.environ.get("PYTHONPATH")])]
+        self._process = subprocess.Popen(
+            [sys.executable, "-c", f"from {__name__} import main; main()"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
+        )
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether it can be asked."""
+        return self._process.poll() is None
+
+    def ask(self, order: Order) -> Answer:
+        """Have an order carried out; waits for it."""
+        with self._lock:
+            try:
+                _put(self._process.stdin, order)  # type: ignore[arg-type]
+                return _get(self._process.stdout)  # type: ignore[arg-type]
+            except (OSError, EOFError) as error:
+                return Answer([], f"the process that compiles has ended: {error}", b"")
+            except (pickle.PicklingError, TypeError, AttributeError) as error:
+                return Answer([], f"the model cannot be handed to another process: {error}", b"")
+
+
+_shops: list[Workshop] = []
+
+
+def workshop() -> Workshop:
+    """The one of this process, begun if it is not there."""
+    if not _shops or not _shops[0].is_alive:
+        _shops[:] = [Workshop()]
+    return _shops[0]
+
+
+def _put(stream: BinaryIO, item: Any) -> None:
+    data = pickle.dumps(item)
+    stream.write(SIZE.pack(len(data)) + data)
+    stream.flush()
+
+
+def _get(stream: BinaryIO) -> Any:
+    head = stream.read(SIZE.size)
+    if len(head) < SIZE.size:
+        raise EOFError("no more orders")
+    return pickle.loads(stream.read(SIZE.unpack(head)[0]))
+
+
+# in the other process -----------------------------------------------------------------------------
+
+
+@cache
+def _spare_world(worlds: int) -> Any:
+    """A world of nothing much, to be brought to snapshots."""
+    from .world import World
+
+    model = Model("empty")
+    model.body("body", mass=1.0, inertia=(1.0, 1.0, 1.0))
+    return World(model, worlds=worlds, compile="off")
+
+
+def carry_out(order: Order) -> Answer:
+    """Trace and compile."""
+    import warp as wp
+
+    wp.config.kernel_cache_dir = order.cache
+    world = _spare_world(order.worlds)
+    world.restore(order.snapshot)
+    runner = world.runner
+    made: list[Way] = []
+    places: dict[tuple, int] = {}
+    try:
+        for k in range(len(order.samples)):
+            given = (runner.method, runner.system, runner.state, runner.work)
+            made.append(way_of(*given, order.samples[: k + 1], places, runner.contacts))
+            if made[-1].operations > order.largest:
+                raise Untraceable(f"a step of {made[-1].operations} operations would take long to compile")
+        for width, _, _ in shares(order.worlds):
+            run_of(runner.state.numpy().shape[0], len(places), width)
+            for way in made:
+                way.function(width)
+    except Untraceable as error:
+        return Answer([], str(error), b"")
+    return Answer(made, "", constants_of(runner.system))
+
+
+def main() -> None:
+    """Carry out orders from standard input until it ends."""
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # what Warp prints is no answer
+    _spare_world(1)
+    while True:
+        try:
+            order = _get(sys.stdin.buffer)
+        except EOFError:
+            return
+        try:
+            answer = carry_out(order)
+        except Exception as error:  # told there, and the next order may be one that can be carried out
+            answer = Answer([], f"{type(error).__name__}: {error}", b"")
+        _put(answers, answer)
