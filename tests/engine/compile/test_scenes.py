@@ -7,10 +7,10 @@ import impulsar as im
 from impulsar.engine.compile.step import sample_outputs, trace_step
 from impulsar.scenes import SCENES
 
-from .test_steps import MANY, STEP, apart
+from .test_steps import MANY, STEP
 
 METHODS = {"simgc": "simgc", "fixed": im.Direct(substeps=1), "direct": "direct"}
-PARAMETERS = {"ten-pendula": {"start": "30deg"}, "fluid-drop": {}}
+PARAMETERS = {"ten-pendula": {"start": "30deg"}}
 TOUCHING = (  # tests/engine/compile/test_touching.py has contacts
     *("grasp", "stone", "stack", "dominoes", "arch", "ball-pit", "newtons-cradle", "rolling-disc", "tippe-top", "cam"),
     *("ratchet", "geneva", "walker"),
@@ -28,16 +28,28 @@ def build(name: str, method: str, compile: str = "off") -> im.World:
     return im.World(im.scene(name, **PARAMETERS.get(name, {})), method=METHODS[method], dt=1e-3, compile=compile)
 
 
+def apart(a: im.World, b: im.World) -> float:
+    """Largest difference of two states, of their size.
+
+    But for the sub-step that error control wishes: the error is a small difference of sums, and its rounding is large.
+    What it does to the motion is in the other rows.
+    """
+    one, other = (world.runner.state.numpy().copy() for world in (a, b))
+    wished = a.runner.state.rows.get("direct.next_h")
+    if wished is not None:
+        one[wished] = other[wished] = 0.0
+    return float((np.abs(one - other) / np.maximum(1.0, np.abs(one))).max())
+
+
 def own_departure(name: str, method: str, generic: im.World) -> float:
     """How far the kernel comes to be from itself, from a state that was rounded otherwise after the first steps."""
     other = build(name, method)
     other.step(2)
-    q, v = (other.runner.state.read(block) for block in ("q", "v"))
+    v = other.runner.state.read("v")
     signs = np.random.default_rng(1).choice((-1.0, 1.0), size=len(v))[:, None]
     other.runner.state.write("v", v * (1.0 + ROUNDED * signs) + 1e-17 * signs)
     other.runner.refresh()
     other.step(198)
-    assert q.shape == other.runner.state.read("q").shape
     return apart(generic, other)
 
 
@@ -67,6 +79,8 @@ def test_a_scene_compiled_is_that_of_the_kernel(name, method) -> None:
     expected = runner.state.numpy()[:, 0].copy()
     for row, value in sample_outputs(step).items():
         expected[row] = value
+    wished = list(range(len(expected)))[runner.state.rows.get("direct.next_h", slice(0, 0))]
     generic.step()
     after = runner.state.numpy()[:, 0]
-    assert (np.abs(after - expected) <= STEP * np.maximum(1.0, np.abs(after))).all()
+    off = np.abs(after - expected) / np.maximum(1.0, np.abs(after))
+    assert np.delete(off, wished).max() <= STEP

@@ -59,6 +59,11 @@ def saves(a: Any, zero: Any) -> bool:
     return True if _stages and isinstance(a, Scalar) else bool(a != zero)
 
 
+def may(*tests: tuple[str, Any, Any]) -> bool:
+    """False where one of several comparisons that must all hold is known not to; of symbols any may."""
+    return all((_stages and isinstance(a - b, Scalar)) or compare(op, a, b) for op, a, b in tests)
+
+
 def whole(a: Any) -> Any:
     """int(a): of a symbol a whole number, which need not be known to be compared and kept."""
     return Whole(a.graph, a.at) if _stages and isinstance(a, Scalar) else int(a)
