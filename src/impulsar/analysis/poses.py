@@ -232,7 +232,7 @@ def drive_all(model: Model, goals: Mapping[str, np.ndarray], device: str = "cpu"
         features[group] = replace(features[group], motor=own, friction=0.0, static_friction=0.0)
     count = len(next(iter(goals.values())))
     worlds = min(count, AT_ONCE[wp.get_device(device).is_cpu])
-    world = World(driven, worlds=worlds, device=device)
+    world = World(driven, worlds=worlds, device=device, compile="off")
     system, state, work = world.system, world.runner.bench.state, world.runner.bench.work
     slots = {
         name: next(

@@ -44,7 +44,11 @@ class Guard:
         """Keep the state of this moment, unless it is broken already; raises if it has been senseless for long."""
         runner = self._runner
         report = runner.report
-        if runner.device != "cpu" and report[measured.BROKEN].any():
+        if report[measured.BROKEN].any():
+            if runner.device == "cpu":  # what was compiled did not wait to know
+                raw, body = report.copy(), self.go_back()
+                world = int(np.argmax(raw[measured.BROKEN]))
+                raise broken(runner.system, raw, world, runner.worlds, body, runner.time, runner.dt)
             return  # there a step does not wait to know
         self.at = runner.count + KEEP
         if report[measured.UNBOOKED].max() <= SENSELESS:

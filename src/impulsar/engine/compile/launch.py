@@ -171,7 +171,8 @@ class CompiledLaunch:
         """So many steps, where not all of it is one call; last: of one call that ended with a code."""
         if code == CHANGED or last is None:
             if self._h[0] != self.size() or self._blocked or not self._holds():
-                return self._take_generic()
+                self._take_generic()
+                return None
             last, code = self._fresh(), -1
         try:
             code = self._advance(last, steps, code)
