@@ -103,9 +103,8 @@ def errors(case: Case) -> dict:
     error = abs(forward - expected) / abs(expected)
     apart = abs(reverse - forward) / abs(forward)
     method = case.method if isinstance(case.method, str) else "fixed" if case.method.substeps else "direct"
-    row: dict[str, Any] = {"scene": case.name, "method": method, "steps": case.steps}
-    row |= {"changes of mode": len(linear.changes), "ways": len(linear.ways)}
-    row |= {"error": error, "reverse apart from forward": apart}
+    row: dict[str, Any] = {"scene": case.name, "method": method, "error": error, "reverse apart from forward": apart}
+    row |= {"steps": case.steps, "changes of mode": len(linear.changes), "ways": len(linear.ways)}
     times = adjoint_times(linear) if case.timed else {}
     holds = error <= ERROR and apart <= ERROR and times.get("ratio", 0.0) <= TIMES
     return row | times | ({"bound": TIMES} if times else {}) | {"holds": bool(holds)}
@@ -213,8 +212,8 @@ def beside_mujoco() -> dict:
     # about a speed that is none: so far on either side
     exact = np.array([differences(lambda v, k=k: run(k)(v - 1.0), 1.0, 1e-2) for k in range(n)])  # type: ignore[misc]
     off = [float(np.abs(each - exact).max() / np.abs(exact).max()) for each in found]
-    row = {"scene": "chain 10, whole gradient by the start, beside MuJoCo", "method": "simgc", "steps": steps}
-    row |= {"changes of mode": 0, "ways": 1, "error": off[0], "mujoco error": off[1]}
+    row: dict[str, Any] = {"scene": "chain 10, all of a gradient", "method": "simgc", "error": off[0]}
+    row |= {"steps": steps, "changes of mode": 0, "ways": 1, "mujoco error": off[1]}
     row |= {"impulsar [us/step]": 1e6 * times.ours, "mujoco [us/step]": 1e6 * times.theirs, **times.figures}
     return row | {"bound": 1.0, "holds": bool(off[0] <= ERROR and times.figures["ratio"] <= 1.0)}
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from ..author.errors import ModelError
 from ..version import __version__
-from .tables import honest, label_of, machine, markdown, spread_of
+from .tables import honest, label_of, machine, markdown, plain_ticks, spread_of
 
 MARKS = "os^Dv*"
 MOST = 12  # lines in one picture
@@ -115,6 +115,7 @@ def draw(runs: Sequence[dict], path: Path) -> Path:
     axes.axhline(1.0, color="black", linewidth=0.8)
     names = [f"{run['commit']}\n{run['time'][5:10]}" for run in runs]
     axes.set(yscale="log", ylabel="time over the peer's, or a step's", xticks=range(len(runs)))
+    plain_ticks(axes.yaxis)
     axes.set_xticklabels(names, rotation=60, fontsize=7)
     left_out = f"; {len(found) - MOST} more in the file" if len(found) > MOST else ""
     figure.legend(

@@ -11,7 +11,7 @@ from typing import Any
 
 SPEED = re.compile(r"/step\b|/s$|^ratio$|^spread$")  # columns that tell how fast something was
 ERROR = re.compile(r"\b(apart|gap|overlap|moved|error|imbalance)\b")  # and how far it was off
-PEERS = ("mujoco", "pybullet", "exudyn", "pin", "mujoco-warp", "newton-physics")  # distributions
+PEERS = ("mujoco", "pybullet", "exudyn", "pin", "mujoco-warp", "newton")  # distributions
 LEFT_OUT = "no error"
 REFERENCES = {"gradient": "a step's or the peer's"}  # what times of a suite are over, if not the peer's
 
@@ -94,9 +94,10 @@ def _draw(name: str, rows: Sequence[dict], path: Path) -> Path:
     """Ratios with their spread on one side, errors on the other, both logarithmic."""
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(9.0, 1.2 + 0.45 * len(rows)), layout="constrained")
-    left, right = figure.subplots(1, 2, sharey=True)
     places, labels = list(range(len(rows)))[::-1], [label_of(row) for row in rows]
+    width = 6.0 + 0.08 * max(map(len, labels))
+    figure = Figure(figsize=(max(9.0, width), 1.2 + 0.45 * len(rows)), layout="constrained")
+    left, right = figure.subplots(1, 2, sharey=True)
     left.barh(places, [row["ratio"] for row in rows], color="#3b6ea5")
     for place, row in zip(places, rows, strict=True):
         low, high = spread_of(row)
@@ -104,6 +105,7 @@ def _draw(name: str, rows: Sequence[dict], path: Path) -> Path:
     left.axvline(1.0, color="black", linewidth=0.8)
     over = REFERENCES.get(name, "the peer's")
     left.set(xscale="log", xlabel=f"time over {over}", yticks=places, yticklabels=labels, title=name)
+    plain_ticks(left.xaxis)
     errors: dict[str, list[tuple[float, int]]] = {}
     for place, row in zip(places, rows, strict=True):
         for title, value in row.items():
@@ -116,6 +118,15 @@ def _draw(name: str, rows: Sequence[dict], path: Path) -> Path:
         right.legend(fontsize=7)
     figure.savefig(path, dpi=110)
     return path
+
+
+def plain_ticks(axis: Any) -> None:
+    """Numbers at 1, 2 and 5 of each decade of a logarithmic axis, as one writes them."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+    axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axis.set_minor_formatter(NullFormatter())
 
 
 def spread_of(row: dict[str, Any]) -> tuple[float, float]:
