@@ -54,6 +54,8 @@ def against_mujoco(path: Path, seed: int, **options: Any) -> float:
     model = im.load(path, pose=pose, meshes=False, **options)
     v, a = {}, {}
     for name, body in model.bodies.items():
+        if body.is_carrier:
+            continue
         i = mujoco.mj_name2id(m, mujoco.mjtObj.mjOBJ_BODY, name)
         i = i if i >= 0 else int(name.split()[1])
         J, W, Jd, Wd = (np.zeros((3, m.nv)) for _ in range(4))

@@ -196,6 +196,11 @@ class Mechanism:
         self.C = np.tile([1.0, 1.0, 1.0, *[1.0 / self.length] * 3], len(self.bodies))
         self._world = source if isinstance(source, World) else None
 
+    @property
+    def has_carriers(self) -> bool:
+        """Whether bodies without mass make M singular."""
+        return any(body.is_carrier for body in self.model.bodies.values())
+
     @cached_property
     def spare(self) -> frozenset[int]:
         """Rows that are redundant by construction, as the world has it or from the present pose on.

@@ -41,7 +41,7 @@ class Body:
     """A rigid body. Its frame B has the origin at the centre of mass."""
 
     name: str
-    mass: float  # [kg]; ground has 0 and is never integrated
+    mass: float  # [kg]; ground has 0 and is never integrated; 0 of what only carries others, without inertia
     inertia: np.ndarray  # (3, 3) about the centre of mass, body axes [kg m²]
     position: np.ndarray = field(default_factory=lambda: np.zeros(3))  # p_WB [m]
     orientation: np.ndarray = field(default_factory=lambda: np.array([0.0, 0.0, 0.0, 1.0]))  # q_WB, unit, xyzw
@@ -55,8 +55,8 @@ class Body:
     def check(self) -> None:
         """Raise `ModelError` at the first wrong field; make arrays of sequences."""
         owner = f"body '{check_name('body', self.name)}'"
-        self.mass = weight(owner, self.mass)
-        self.inertia = inertia_tensor(owner, self.inertia)
+        self.mass = weight(owner, self.mass, not np.any(self.inertia))
+        self.inertia = inertia_tensor(owner, self.inertia, self.is_carrier)
         self.position = vector(owner, "position", self.position, "m")
         self.orientation = unit_quaternion(owner, "orientation", self.orientation)
         self.velocity = vector(owner, "velocity", self.velocity, "m/s")
@@ -66,6 +66,11 @@ class Body:
         check_solids(owner, self.shapes, self.material)
         self.density = None if self.density is None else positive(owner, "density", self.density, "kg/m³")
         self.colour = colour(owner, self.colour)
+
+    @property
+    def is_carrier(self) -> bool:
+        """Whether it weighs nothing, and is there between joints only."""
+        return self.mass == 0.0
 
     def point(self, p_WQ: np.ndarray) -> np.ndarray:
         """p_BQ [m] of a world point at the authored pose."""

@@ -14,6 +14,7 @@ import numpy as np
 from ..author.checks import show
 from ..author.joints import BALL_X
 from ..author.rotations import quaternions
+from ..engine.freedoms import code_counts_turns
 from ..engine.start.consistent import project_start, refresh
 from ..engine.state import State, allocate_work
 from ..engine.system import System
@@ -115,7 +116,8 @@ def _tried(
         places = Places(worlds)
         for i, name in enumerate(tree.tree.bodies):
             places.put(name, *(values[i] for values in poses))
-        turns = {key: state.read("q")[at].copy() for key, at in tree.coordinate.items() if at >= 0}
+        own = {key: at for key, at in tree.coordinate.items() if at >= 0 and code_counts_turns(key[1])}
+        turns = {key: state.read("q")[at].copy() for key, at in own.items()}
         state, work = bench.room
         state.array.zero_()
         write_coordinates(Change(system, places, turns=turns), state)

@@ -86,4 +86,5 @@ def project_start(system: System, state: State, work: WorkArrays, twists: np.nda
     twist = work.twist.numpy()[:, 0]
     change = {body.name: float(np.linalg.norm((twist - twists[:, 0])[i, 3:])) for i, body in enumerate(bodies)}
     scale = float(np.linalg.norm(twists[:, 0, 3:], axis=1).max()) + 1e-12
-    return {name: size for name, size in change.items() if size > 1e-9 * scale}
+    told = (name for name, size in change.items() if size > 1e-9 * scale)
+    return {name: change[name] for name in told if not system.model.bodies[name].is_carrier}  # which have no momenta
