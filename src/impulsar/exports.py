@@ -1,6 +1,7 @@
 """`impulsar export`: a scene, a session or a run in another form: the door to `io/export` and its neighbours."""
 
 import argparse
+import importlib
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -144,6 +145,46 @@ def _glb(args: argparse.Namespace, model: Model) -> list[str]:
     return [*_save(args.out, to_glb(world.model, dataset)), *_turning(dataset)]
 
 
+def _usd(args: argparse.Namespace, model: Model) -> list[str]:
+    """The model and a run of it as a USD stage."""
+    from .io.export.usd import to_usd
+
+    _load("pxr", "USD needs usd-core", "usd")
+    world, dataset = _run(args, model)
+    report = to_usd(world.model, dataset, args.out)
+    if args.strict and report.losses:
+        args.out.unlink()
+        raise ModelError(f"export: strict: {report.summary()}; the first: {report.losses[0]}")
+    return [f"wrote {args.out}", str(report)]
+
+
+def _rrd(args: argparse.Namespace, model: Model) -> list[str]:
+    """A run as a recording of Rerun."""
+    from .io.export.logs import to_rrd
+
+    _load("rerun", "Rerun's logs need rerun-sdk", "rerun")
+    world, dataset = _run(args, model)
+    to_rrd(world.model, dataset, args.out)
+    return [f"wrote {args.out}"]
+
+
+def _mcap(args: argparse.Namespace, model: Model) -> list[str]:
+    """A run as MCAP."""
+    from .io.export.logs import to_mcap
+
+    _load("mcap", "MCAP needs mcap", "mcap")
+    world, dataset = _run(args, model)
+    return _save(args.out, to_mcap(world.model, dataset))
+
+
+def _load(package: str, needs: str, extra: str) -> None:
+    """Refuse a format whose package is not there, before anything is computed for it."""
+    try:
+        importlib.import_module(package)
+    except ImportError as error:
+        raise ModelError(f"export: {needs}; install it by `pip install impulsar[{extra}]`") from error
+
+
 def _robot(args: argparse.Namespace, model: Model) -> list[str]:
     """The model in a robot's format; lines on what is not in it."""
     if args.to == "mjcf":
@@ -192,6 +233,9 @@ FILES: dict[str, Writer] = {
     "urdf": _robot,
     "sdf": _robot,
     "mjcf": _robot,
+    "usd": _usd,
+    "rrd": _rrd,
+    "mcap": _mcap,
 }
 
 

@@ -2,6 +2,8 @@
 
 import json
 import struct
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -76,3 +78,71 @@ def test_glb_loads_elsewhere(tmp_path):
     scene = trimesh.load(str(path))
     assert len(scene.geometry) == 3
     assert all(mesh.is_watertight and mesh.volume > 0 for mesh in scene.geometry.values())
+
+
+def test_usd_has_the_model_and_the_run(tmp_path):
+    """UsdPhysics finds bodies, joints and masses; positions over time are the run's, to the bit."""
+    pytest.importorskip("pxr")
+    from pxr import Usd, UsdGeom, UsdPhysics
+
+    from impulsar.io.export.usd import to_usd
+
+    world = im.World(im.scene("cross-lift"))
+    dataset = world.run(0.1, 0.02, progress=False)
+    path = tmp_path / "lift.usda"
+    report = to_usd(world.model, dataset, path)
+    assert {note.part.split()[0] for note in report} == {"spring", "probe"}
+    stage = Usd.Stage.Open(str(path))
+    prims = list(stage.Traverse())
+    assert sum(prim.HasAPI(UsdPhysics.RigidBodyAPI) for prim in prims) == len(world.model.bodies)
+    made = [prim for prim in prims if prim.IsA(UsdPhysics.Joint)]
+    assert len(made) == len(world.model.joints)
+    closed = [one for one in made if UsdPhysics.Joint(one).GetExcludeFromArticulationAttr().Get()]
+    assert len(closed) == len(world.model.joints) - len(world.model.bodies)
+    times, positions, _ = poses(dataset, list(world.model.bodies))
+    rate = stage.GetTimeCodesPerSecond()
+    for k, name in enumerate(world.model.bodies):
+        prim = next(one for one in prims if one.GetName() == name.replace(" ", "_"))
+        assert UsdPhysics.MassAPI(prim).GetMassAttr().Get() == pytest.approx(world.model.bodies[name].mass, rel=1e-6)
+        move = UsdGeom.Xformable(prim).GetOrderedXformOps()[0]
+        for t, p in zip(times, positions[:, k], strict=True):
+            assert np.array_equal(np.array(move.Get(t * rate)), p)
+
+
+def test_logs_have_the_run(tmp_path):
+    """MCAP: transforms are the run's, to the bit, by Foxglove's schema; Rerun finds no fault in its own."""
+    pytest.importorskip("mcap")
+    from mcap.reader import make_reader
+
+    from impulsar.io.export.logs import to_mcap
+
+    world = im.World(im.scene("four-bar"))
+    dataset = world.run(0.1, 0.02, progress=False)
+    path = tmp_path / "four.mcap"
+    path.write_bytes(to_mcap(world.model, dataset))
+    times, positions, _ = poses(dataset, list(world.model.bodies))
+    with path.open("rb") as stream:
+        messages = list(make_reader(stream).iter_messages(topics=["/tf"]))
+    assert len(messages) == len(times)
+    for (schema, _, message), p in zip(messages, positions, strict=True):
+        assert schema.name == "foxglove.FrameTransforms"
+        moved = json.loads(message.data)["transforms"]
+        assert [[one["translation"][axis] for axis in "xyz"] for one in moved] == p.tolist()
+
+
+def test_rerun_takes_the_log(tmp_path):
+    pytest.importorskip("rerun")
+    path = tmp_path / "four.rrd"
+    assert main(["export", "four-bar", "--to", "rrd", "--duration", "0.1", "--out", str(path)]) == 0
+    done = subprocess.run([sys.executable, "-m", "rerun", "rrd", "verify", str(path)], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize(
+    "form, package, extra", [("usd", "pxr", "usd"), ("rrd", "rerun", "rerun"), ("mcap", "mcap", "mcap")]
+)
+def test_a_missing_package_is_named_with_its_extra(form, package, extra, monkeypatch, tmp_path, capsys):
+    monkeypatch.setitem(sys.modules, package, None)
+    assert main(["export", "four-bar", "--to", form, "--out", str(tmp_path / f"a.{form}")]) == 2
+    told = capsys.readouterr().err
+    assert f"impulsar[{extra}]" in told and told.count("\n") == 1

@@ -52,6 +52,8 @@ class _Writer:
             self._body(limb, model.bodies[limb.body].colour or COLOURS[k % len(COLOURS)])
         for joint in self.bones.loops:
             self._loop(joint)
+        for probe in model.probes.values():
+            self._site(probe.body, probe.name, probe.p_BQ)
         for coupling in model.couplings.values():
             ends = [
                 self.bones.step_of(joint, group)
