@@ -199,7 +199,7 @@ class Backward:
 
     def __init__(self, launch: DeviceLaunch, device: str, steps: int):
         self.launch, self.device, self.steps = launch, device, steps
-        ways = launch.ways
+        ways = self.ways = [launch.trace(sample, keep_loops=False) for sample in launch.recipe.samples]
         self.rows = rows_of(ways)[1]
         adjoints = [Adjoint(way, self.rows, []) for way in ways]
         self.places = Places(sorted(set().union(*(one.read for one in adjoints))), [], self.rows)
@@ -210,8 +210,8 @@ class Backward:
 
     def room(self, state: np.ndarray) -> dict[str, wp.array]:
         """Arrays for the worlds of a state."""
-        worlds, ways = state.shape[1], len(self.launch.ways)
-        shapes = {"done": worlds, "used": (ways, worlds), "missing": 1, "which": (self.steps, worlds)}
+        worlds, ways = state.shape[1], len(self.ways)
+        shapes = {"done": worlds, "used": (3 + ways, worlds), "missing": 1, "which": (self.steps, worlds)}
         found = {name: wp.zeros(shape, dtype=wp.int32, device=self.device) for name, shape in shapes.items()}
         found["which"].fill_(-1)
         found["state"] = wp.array(state, dtype=wp.float64, device=self.device)
