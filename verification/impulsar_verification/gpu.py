@@ -17,7 +17,7 @@ import argparse
 import json
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,7 +31,8 @@ from impulsar.engine.compile.adjoint import Adjoint, Places
 from impulsar.engine.compile.emit_cuda import back_text, rows_of, run_text
 from impulsar.engine.compile.launch_cuda import DeviceLaunch
 from impulsar.engine.compile.nvrtc import kernel_on
-from impulsar.engine.compile.recipe import Recipe
+from impulsar.engine.compile.recipe import MOST_VARIANTS, Recipe, Sample
+from impulsar.engine.compile.step import TracedStep
 
 STATES = 64  # different ones
 APART = 8  # worlds that are compared with the CPU's
@@ -197,21 +198,40 @@ def generic(case: Case, device: str, worlds: int, rounds: int) -> dict:
 class Backward:
     """Forward steps that are kept, and their adjoints: kernels and arrays for so many worlds."""
 
-    def __init__(self, launch: DeviceLaunch, device: str, steps: int):
-        self.launch, self.device, self.steps = launch, device, steps
-        ways = launch.ways
-        self.rows = rows_of(ways)[1]
-        adjoints = [Adjoint(way, self.rows, []) for way in ways]
-        self.places = Places(sorted(set().union(*(one.read for one in adjoints))), [], self.rows)
-        text = run_text(ways, launch._places, self.places.read)
-        self.forward = kernel_on(device, text, "run", launch.fuse)
+    def __init__(self, bench: Bench):
+        self.launch, self.device, self.steps = bench.launch, bench.device, bench.case.steps
+        self.ways: list[TracedStep] = []
+        self._find_ways(bench.start)
+        rows = rows_of(self.ways)[1]
+        adjoints = [Adjoint(way, rows, []) for way in self.ways]
+        self.places = Places(sorted(set().union(*(one.read for one in adjoints))), [], rows)
+        self._write(self.places.read)
         text = back_text([one.placed(self.places) for one in adjoints], self.places)
-        self.backward = kernel_on(device, text, "back", launch.fuse)
+        self.backward = kernel_on(self.device, text, "back", self.launch.fuse)
+
+    def _write(self, taped: Sequence[int]) -> None:
+        """The forward kernel."""
+        text = run_text(self.ways, self.launch._places, taped)
+        self.forward = kernel_on(self.device, text, "run", self.launch.fuse)
+
+    def _find_ways(self, start: np.ndarray) -> None:
+        """Ways without loops by which worlds come through from all their starts, or as many as there may be."""
+        self.places = Places([], [], [])
+        sample = Sample.of(start, 0)
+        while len(self.ways) < MOST_VARIANTS:
+            self.ways.append(self.launch.trace(sample, keep_loops=False))
+            self._write([])
+            room = self.room(start)
+            self.go(room)
+            done = room["done"].numpy()
+            if (done == self.steps).all():
+                return
+            sample = Sample.of(room["state"].numpy()[:, [int(np.argmin(done))]], 0)
 
     def room(self, state: np.ndarray) -> dict[str, wp.array]:
         """Arrays for the worlds of a state."""
-        worlds, ways = state.shape[1], len(self.launch.ways)
-        shapes = {"done": worlds, "used": (ways, worlds), "missing": 1, "which": (self.steps, worlds)}
+        worlds, ways = state.shape[1], len(self.ways)
+        shapes = {"done": worlds, "used": (3 + ways, worlds), "missing": 1, "which": (self.steps, worlds)}
         found = {name: wp.zeros(shape, dtype=wp.int32, device=self.device) for name, shape in shapes.items()}
         found["which"].fill_(-1)
         found["state"] = wp.array(state, dtype=wp.float64, device=self.device)
@@ -240,7 +260,7 @@ def there_and_back(case: Case, device: str, worlds: int, fuse: bool, rounds: int
         bench.go()
     if bench.launch.refused:
         return row_of(case, bench, fused=fuse, refused=bench.launch.refused, holds=False)
-    kernels = Backward(bench.launch, device, case.steps)
+    kernels = Backward(bench)
     room = kernels.room(bench.start[:, np.arange(worlds) % STATES])
     start, first = wp.clone(room["state"]), bench.runner.state.rows["q"].start
     spent = []
@@ -257,7 +277,8 @@ def there_and_back(case: Case, device: str, worlds: int, fuse: bool, rounds: int
         spent.append(timed(device, both))
     whole = room["done"].numpy() == case.steps  # the others broke a guard
     speed = float(whole.sum() * case.steps / np.median(spent))
-    row = row_of(case, bench, fused=fuse, **{SPEED: speed, "worlds that came through": int(whole.sum())})
+    figures = {SPEED: speed, "worlds that came through": int(whole.sum()), "variants": len(kernels.ways)}
+    row = row_of(case, bench, fused=fuse, **figures)
     error = error_of(kernels, bench, room["numbers"].numpy(), int(np.argmax(whole)), first) if whole.any() else np.inf
     return judged({**row, "error": error}, case)
 

@@ -11,7 +11,7 @@ from impulsar.engine.compile.emit_c import END, START, emit
 from impulsar.engine.compile.step import TracedStep, trace_step
 
 FIXED = im.Direct(substeps=1)
-SCENES = [  # that are traced without loops being kept, with the steps after which they are
+SCENES = [  # that are traced without loops being kept
     ("chain", "simgc", 1e-4, {"n": 10}),
     ("ten-pendula", "simgc", 1e-3, {"start": "30deg"}),
     ("five-link", "simgc", 1e-3, {}),
@@ -23,12 +23,13 @@ SCENES = [  # that are traced without loops being kept, with the steps after whi
 ]
 
 
-def traced_step(name: str, method, dt: float, parameters: dict) -> tuple[TracedStep, np.ndarray]:
-    """A step of a scene, and the state that it was traced at [row, 1]."""
+def traced_step(name: str, method, dt: float, parameters: dict, loops: bool = False) -> tuple[TracedStep, np.ndarray]:
+    """A step of a scene, with loops kept or not, and the state that it was traced at [row, 1]."""
     world = im.World(im.scene(name, **parameters), method=method, dt=dt)
     world.step(20)
     runner = world.runner
-    return trace_step(runner.method, runner.system, runner.state, runner.work), runner.state.numpy().copy()
+    bench = runner.system, runner.state, runner.work
+    return trace_step(runner.method, *bench, keep_loops=loops), runner.state.numpy().copy()
 
 
 def around(start: np.ndarray, worlds: int, size: float) -> np.ndarray:
@@ -42,7 +43,7 @@ def many(width: int, rows: int) -> str:
     """C: steps of the worlds of a register as long as guards hold, rows [row, world of the register]."""
     return f"""{START}
 void many(double *rows, const double *given, long long *done, long long steps, long long parameters) {{
-  real s[{rows}], p[64];
+  real all[{rows} + 2], *const s = all + 2, p[64];
   mask going;
   for (int i = 0; i < {width}; ++i) LANE(going, i) = -1;
   for (int k = 0; k < {rows}; ++k) for (int i = 0; i < {width}; ++i) LANE(s[k], i) = rows[k * {width} + i];

@@ -33,7 +33,7 @@ class Run:
         self.kernel = HostKernel(run_text(variants, parameters or {}, taped), "run", level=0)
         self.worlds = states.shape[1]
         self.state, self.before = states.copy(), np.full_like(states, np.nan)
-        self.done, self.used = np.zeros(self.worlds, np.int32), np.zeros((len(variants), self.worlds), np.int32)
+        self.done, self.used = np.zeros(self.worlds, np.int32), np.zeros((3 + len(variants), self.worlds), np.int32)
         self.missing = np.zeros(1, np.int32)
         self.given = np.zeros((1, self.worlds)) if given is None else np.ascontiguousarray(given)
         self.starts = np.array([row.ctypes.data for row in self.given], np.uint64)
@@ -45,10 +45,14 @@ class Run:
         self.kernel.launch(self.worlds, *map(address, (*arrays, kept, tape, which)), self.worlds, to, fresh)
 
 
-@pytest.mark.parametrize("name, method, dt, parameters", SCENES)
-def test_a_kernel_takes_the_steps_of_the_cpus_text(name, method, dt, parameters) -> None:
+@pytest.mark.parametrize(
+    "name, method, dt, parameters, loops",
+    [*((*one, False) for one in SCENES), *((*SCENES[k], True) for k in (2, 4))],
+)
+def test_a_kernel_takes_the_steps_of_the_cpus_text(name, method, dt, parameters, loops) -> None:
     """To the bit over 200 steps, as many before a guard breaks, in worlds of different states; and NVRTC takes it."""
-    step, start = traced_step(name, method, dt, parameters)
+    step, start = traced_step(name, method, dt, parameters, loops)
+    assert bool(step.graph.loops) == loops
     states = around(start, 5, 1e-5)
     given = {one: k for k, one in enumerate(parameters_of(step))}
     values = np.array([[step.graph.values[step.graph.inputs[one]]] * 5 for one in given] or np.zeros((1, 5)))
@@ -56,7 +60,8 @@ def test_a_kernel_takes_the_steps_of_the_cpus_text(name, method, dt, parameters)
     run = Run([step], states, given, values)
     run.go(200)
     assert (run.state == expected).all() and (run.done == done).all() and done.max() > 0
-    assert (run.used[0] == done).all() and run.missing[0] == (done < 200).sum()
+    assert (run.used[3] == done).all() and run.missing[0] == (done < 200).sum()
+    assert (run.used[0] > 0).any() == (run.used[2] > 0).any() == loops
     if context.runtime.nvrtc_supported_archs:
         code = compiled(run_text([step], given), HOPPER).read_bytes()
         assert code.startswith(b"\x7fELF") and b".text.run" in code
@@ -82,7 +87,7 @@ def test_a_world_goes_by_the_variant_that_holds_and_stops_where_none_does() -> N
     run = Run(variants, states, names, given)
     run.go(12, before=True)
     assert np.array_equal(run.state, expected, equal_nan=True)
-    assert run.done.tolist() == done.tolist() == [12, 12, 12, 12, 12, 0, 0] and (run.used == used).all()
+    assert run.done.tolist() == done.tolist() == [12, 12, 12, 12, 12, 0, 0] and (run.used[3:] == used).all()
     assert used[0].any() and used[1].any() and run.missing[0] == 2
     held, changed = rows_of(variants)
     assert held == changed == [0, 2]

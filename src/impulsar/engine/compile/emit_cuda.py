@@ -21,6 +21,7 @@ from .step import STATE, TracedStep
 SMALL, WIDE = 48, 400  # values alive in a step: that leave room for twice the threads; from which on it is cut
 PIECE = 800  # operations of a function of a step that is cut: a third less goes through memory, of a chain of 50
 THREADS = 128  # of a block
+COUNT = "#define COUNT(k, now) if (fresh) used[k * worlds + w] = now; else if (now) used[k * worlds + w] += now;"
 BUILTINS = ("sqrt", "fabs", "floor", "trunc", "memcpy")
 DIALECT = [
     *(f"#define __builtin_{name} {name}" for name in BUILTINS),
@@ -66,6 +67,11 @@ def bounds(steps: Sequence[TracedStep]) -> tuple[int, int]:
     return (THREADS, 4) if max(map(most_alive, steps)) <= SMALL else (THREADS, 2)
 
 
+def can_break(step: TracedStep) -> bool:
+    """Whether there is a guard, in a loop or outside."""
+    return bool(step.guards) or any(loop.guards for loop in step.graph.loops)
+
+
 def piece_of(step: TracedStep) -> int:
     """How many operations of a step go into a function; 0: all."""
     return PIECE if most_alive(step) > WIDE else 0
@@ -86,8 +92,9 @@ def run_text(steps: Sequence[TracedStep], parameters: Mapping[tuple, int], taped
 
     state         [row, world]
     parameter     [k] where the numbers of the worlds begin, and pitch: how far it is from one world's to the next's
-    done          [world] steps that each has behind it, counted up to `to`; used [variant, world]: by which variants;
-                  fresh: both are zero yet, whatever they hold
+    done          [world] steps that each has behind it, counted up to `to`; used [3 + variant, world]: by which
+                  variants, and before them, of variants that keep loops, iterations, sub-steps, and the most iterations
+                  of a step; fresh: both are zero yet, whatever they hold
     missing       [1] worlds that are short of their steps, added up
     before        [row, world] where rows that change are left as they are before the last step; or 0
     tape, which   [step, row of `taped`, world] states before steps, [step, world] variants that took them; or 0
@@ -95,7 +102,7 @@ def run_text(steps: Sequence[TracedStep], parameters: Mapping[tuple, int], taped
     held, changed = rows_of(steps)
     count = len(steps)
     threads, blocks = bounds(steps)
-    lines = [device_prelude(), START, "#define COUNT(all, now) if (fresh) all = now; else if (now) all += now;"]
+    lines = [device_prelude(), START, COUNT]
     for k, step in enumerate(steps):
         lines += function(step, True, dict(parameters), piece_of(step), f"step{k}")
     lines += [
@@ -105,18 +112,22 @@ def run_text(steps: Sequence[TracedStep], parameters: Mapping[tuple, int], taped
     lines += [" long long worlds, int to, int fresh) {"]
     lines += [" const long long w = (long long)blockIdx.x * blockDim.x + threadIdx.x;", " if (w >= worlds) return;"]
     lines += [" int n = fresh ? 0 : done[w], last = 0;", " if (n >= to) return;"]
-    lines += [f" real s[{max(held, default=0) + 1}], p[{max(len(parameters), 1)}];"]
+    lines += [f" real all[{max(held, default=0) + 3}], *const s = all + 2, p[{max(len(parameters), 1)}];"]
     lines += [f" s[{row}] = state[{row}ll * worlds + w];" for row in held]
     lines += [f" p[{k}] = parameter[{k}][w * pitch[{k}]];" for k in range(len(parameters))]
-    lines += [f" int {', '.join(f'c{k} = 0' for k in range(count))};", " while (n < to) {"]
+    counters = [*("iterations", "substeps", "most"), *(f"c{k}" for k in range(count))]
+    lines += [f" int {', '.join(f'{name} = 0' for name in counters)};", " while (n < to) {"]
     lines += ["  if (before && n == to - 1) {"]
     lines += [f"   before[{row}ll * worlds + w] = s[{row}];" for row in changed]
     lines += ["  }", *_taping(taped), "  mask held = 0;"]
     lines += [*_attempts(count), "  if (!held) break;"]
+    if any(step.graph.loops for step in steps):
+        lines += ["  iterations += (int)s[-1]; substeps += (int)s[-2]; if (s[-1] > most) most = (int)s[-1];"]
     lines += ["  if (which) which[n * worlds + w] = last;"] if taped else []
     lines += ["  ++n;", " }"]
     lines += [f" state[{row}ll * worlds + w] = s[{row}];" for row in changed]
-    lines += [" done[w] = n;", *(f" COUNT(used[{k}ll * worlds + w], c{k})" for k in range(count))]
+    lines += [" done[w] = n;", *(f" COUNT({k}ll, {name})" for k, name in enumerate(counters) if k != 2)]
+    lines += [" if (fresh || used[2 * worlds + w] < most) used[2 * worlds + w] = most;"]
     return "\n".join([*lines, " if (n < to) atomicAdd(missing, 1);", "}", END]) + "\n"
 
 
@@ -130,9 +141,16 @@ def _taping(taped: Sequence[int]) -> list[str]:
 def _attempts(count: int) -> list[str]:
     """Lines that try the variants one after the other, the one first that took the last step."""
     if count == 1:
-        return ["  held = step0(s, p, -1);", "  c0 -= (int)held;"]
+        return ["  s[-1] = s[-2] = 0.0;", "  held = step0(s, p, -1);", "  c0 -= (int)held;"]
     cases = [f"    case {k}: held = step{k}(s, p, -1); c{k} -= (int)held; break;" for k in range(count)]
-    lines = [f"  for (int v = 0; v < {count}; ++v) {{", "   switch (last) {", *cases, "   }", "   if (held) break;"]
+    lines = [
+        f"  for (int v = 0; v < {count}; ++v) {{",
+        "   s[-1] = s[-2] = 0.0;",
+        "   switch (last) {",
+        *cases,
+        "   }",
+        "   if (held) break;",
+    ]
     return [*lines, f"   last = last + 1 == {count} ? 0 : last + 1;", "  }"]
 
 
@@ -151,7 +169,7 @@ def back_text(adjoints: Sequence[TracedStep], places: Places) -> str:
     ]
     lines += [" long long worlds, int steps) {"]
     lines += [" const long long w = (long long)blockIdx.x * blockDim.x + threadIdx.x;", " if (w >= worlds) return;"]
-    lines += [f" real s[{max(size, 1)}];"]
+    lines += [f" real all[{size + 2}], *const s = all + 2;"]
     lines += [f" s[{k}] = numbers[{k}ll * worlds + w];" for k in range(read, size)]
     lines += [" for (int n = steps - 1; n >= 0; --n) {"]
     lines += [f"  s[{k}] = tape[(n * {read}ll + {k}) * worlds + w];" for k in range(read)]

@@ -20,7 +20,7 @@ from ..state import State, WorkArrays
 from ..system import System
 from ..system.measured import MOST_ITERATIONS
 from .emit_c import parameters_of
-from .emit_cuda import rows_of, run_text
+from .emit_cuda import can_break, rows_of, run_text
 from .graph import Untraceable
 from .launch import AHEAD, Compilation
 from .nvrtc import Kernel, kernel_on
@@ -28,7 +28,7 @@ from .recipe import MOST_VARIANTS, Recipe, Sample
 from .reports import ADDED
 from .step import TracedStep, trace_step
 from .stuck import Stuck, join_row
-from .ways import LARGEST
+from .ways import COUNTERS, LARGEST
 
 FUSE = False  # products and sums: see `nvrtc`
 
@@ -58,12 +58,14 @@ def report_kernel(
 ):
     """The report of a launch: counts of all its steps, the rest of the last step and of those that fell back."""
     w = wp.tid()
-    most = wp.float64(0.0)
+    most = wp.float64(used[2, w])
     for k in range(added.shape[0]):
         total = wp.float64(0.0)
+        if k < 2:  # what the tallies do not have, of steps that keep loops
+            total = wp.float64(used[k, w])
         for v in range(tallies.shape[0]):
-            total += wp.float64(used[v, w]) * tallies[v, k]
-            if k == 0 and used[v, w] > 0:
+            total += wp.float64(used[3 + v, w]) * tallies[v, k]
+            if k == 0 and used[3 + v, w] > 0:
                 most = wp.max(most, tallies[v, k])
         report[added[k], w] = total
     report[MOST_ITERATIONS, w] = most
@@ -118,7 +120,7 @@ class DeviceLaunch:
         self._owed = owed(work)
         self._before = wp.zeros_like(state.array)
         self._done, self._by_kernel = (self._whole(self.worlds) for _ in range(2))
-        self._used, self._missing = self._whole((MOST_VARIANTS, self.worlds)), self._whole(1)
+        self._used, self._missing = self._whole((3 + MOST_VARIANTS, self.worlds)), self._whole(1)
         self._stuck: Stuck | None = None
         self._forget()
 
@@ -171,7 +173,7 @@ class DeviceLaunch:
         fresh, recipe = True, self.recipe
         left = steps
         while left:
-            part = min(left, recipe.due - recipe.count) if recipe.learns else left
+            part = min(left, recipe.due - recipe.count) if recipe.learns and self._can_break else left
             self._advance(part, part == left, fresh)
             due = recipe.count + part == recipe.due
             recipe.advance(part)
@@ -203,7 +205,7 @@ class DeviceLaunch:
         if not fresh:
             self._done.zero_()
         self._run(steps, to_end, fresh)
-        while any(way.guards for way in self.ways):
+        while self._can_break:
             missing = int(self._missing.numpy()[0])
             if not missing:
                 return
@@ -289,16 +291,20 @@ class DeviceLaunch:
             self.refresh()
         return sample
 
+    def trace(self, sample: Sample, keep_loops: bool) -> TracedStep:
+        """The way that a step goes from a sample."""
+        state: Any = SampledState(self.state, sample)
+        return trace_step(self.method, self.system, state, self.work, sample.world, keep_loops=keep_loops)
+
     def _add(self, sample: Sample) -> None:
         """The way of a sample."""
-        state: Any = SampledState(self.state, sample)
-        step = trace_step(self.method, self.system, state, self.work, sample.world)
+        step = self.trace(sample, keep_loops=True)
         if step.operations > LARGEST:
             raise Untraceable(f"a step of {step.operations} operations is too long to be compiled")
         for name in parameters_of(step):
             self._places.setdefault(name, len(self._places))
         for array in (*step.constants, "h", "nominal_h"):
-            if array != "steps" and array not in self._constants:
+            if array not in COUNTERS and array not in self._constants:
                 self._constants[array] = bytes_of(getattr(self.system.arrays, array))
         self.ways = [*self.ways, step]
 
@@ -318,6 +324,7 @@ class DeviceLaunch:
 
     def _compile(self) -> None:
         """One kernel of all ways, and what it is given."""
+        self._can_break = any(map(can_break, self.ways))
         self._kernel = kernel_on(self.device, run_text(self.ways, self._places), "run", self.fuse)
         found = [(getattr(self.system.arrays, name), part, k) for _, name, part, k in self._places]
         starts = [array.ptr + part * array.strides[0] + 8 * k for array, part, k in found]
