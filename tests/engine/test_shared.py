@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import warp as wp
 
+import impulsar as im
 from impulsar.engine.launch import launch, one_world, record_launch
 from impulsar.engine.shared import FIRST, shared, structures_of
 from impulsar.engine.spatial import f64
@@ -137,6 +138,14 @@ def test_fields_that_a_kernel_sets_are_its_own(given):
     assert bytes(given.__ctype__()) == before and given.inside.factor is factor
     launch(scaled_kernel, WORLDS, [given, sums], "cpu")
     assert np.allclose(sums.numpy(), 1.7 * value.sum(axis=0), rtol=1e-14)
+
+
+def test_readings_leave_a_world_alone():
+    """A run, which reads all there is after every step, ends with the bits of as many steps."""
+    ran, stepped = (im.World(im.scene("four-bar"), dt=1e-3) for _ in range(2))
+    ran.run(0.01, every=0.001, progress=False)
+    stepped.step(10)
+    assert ran.runner.state.hash() == stepped.runner.state.hash()
 
 
 def test_one_world(given):
