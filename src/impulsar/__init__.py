@@ -9,6 +9,7 @@ from .author.model import Model
 from .author.parts import Motor
 from .author.profiles import Formula, Harmonic, Ramp, Smooth, Table
 from .author.shapes import Box, Capsule, Cone, ConvexHull, Cylinder, HeightField, Mesh, Plane, Sphere
+from .engine.collector import uncollected
 from .version import __version__ as __version__
 
 if TYPE_CHECKING:
@@ -151,7 +152,8 @@ def __getattr__(name: str) -> Any:
         return import_module(_MODULES[name], __name__)
     for module, names in _LATER.items():
         if name in names:
-            globals()[name] = value = getattr(import_module(module, __name__), name)
+            with uncollected():
+                globals()[name] = value = getattr(import_module(module, __name__), name)
             return value
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 

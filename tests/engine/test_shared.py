@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import warp as wp
 
+import impulsar as im
 from impulsar.engine.launch import launch, one_world, record_launch
 from impulsar.engine.shared import FIRST, shared, structures_of
 from impulsar.engine.spatial import f64
@@ -48,6 +49,15 @@ def scaled_kernel(g: Given, sums: wp.array(dtype=f64)):
 def each_kernel(g: Given, out: wp.array2d(dtype=f64)):
     k, w = wp.tid()
     out[k, w] = g.inside.factor[0] * g.value[k, w]
+
+
+@wp.kernel(enable_backward=False)
+def own_kernel(g: Given, inside: Inside, other: wp.array(dtype=f64), sums: wp.array(dtype=f64)):
+    """It has another factor and other values, and the caller's structure stays."""
+    w = wp.tid()
+    g.inside.factor = other
+    g.value = g.more
+    sums[w] = scale(g, g.value.shape[0], w) + inside.factor[0]
 
 
 @wp.kernel(enable_backward=False)
@@ -117,6 +127,27 @@ def test_replaced_arrays_are_followed(given):
     assert not sums.numpy().any()
 
 
+def test_fields_that_a_kernel_sets_are_its_own(given):
+    """What a kernel puts into a structure holds for its threads, as by value; the next launch finds what was there."""
+    sums, other, inside = zeros(WORLDS), wp.array([3.0], dtype=f64, device="cpu"), Inside()
+    inside.factor = wp.array([0.25], dtype=f64, device="cpu")
+    given.more = wp.array(2.0 * given.value.numpy(), dtype=f64, device="cpu")
+    before, value, factor = bytes(given.__ctype__()), given.value.numpy().copy(), given.inside.factor
+    record_launch(own_kernel, WORLDS, [given, inside, other, sums], "cpu")()
+    assert np.allclose(sums.numpy(), 6.0 * value.sum(axis=0) + 0.25, rtol=1e-14)
+    assert bytes(given.__ctype__()) == before and given.inside.factor is factor
+    launch(scaled_kernel, WORLDS, [given, sums], "cpu")
+    assert np.allclose(sums.numpy(), 1.7 * value.sum(axis=0), rtol=1e-14)
+
+
+def test_readings_leave_a_world_alone():
+    """A run, which reads all there is after every step, ends with the bits of as many steps."""
+    ran, stepped = (im.World(im.scene("four-bar"), dt=1e-3) for _ in range(2))
+    ran.run(0.01, every=0.001, progress=False)
+    stepped.step(10)
+    assert ran.runner.state.hash() == stepped.runner.state.hash()
+
+
 def test_one_world(given):
     """One of many worlds: the others are left as they are."""
     sums, all_sums = zeros(WORLDS), zeros(WORLDS)
@@ -141,8 +172,9 @@ def test_no_private_descriptors_on_a_gpu(tmp_path):
             )
         except (RuntimeError, AttributeError) as error:
             pytest.skip(f"Warp compiles nothing for CUDA here: {error}")
-        depots = re.findall(r"__local_depot\d+\[(\d+)\]", path.read_text(errors="replace"))
-        return max(map(int, depots), default=0)
+        entry = path.read_text(errors="replace").partition(".entry scaled_kernel")[2].partition("\n}")[0]
+        assert "ret;" in entry
+        return max(map(int, re.findall(r"__local_depot\d+\[(\d+)\]", entry)), default=0)
 
     assert largest(scaled_kernel) >= ctypes.sizeof(Given.ctype) >= 4 * 40
     assert largest(shared(scaled_kernel)) == 0

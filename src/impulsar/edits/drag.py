@@ -34,7 +34,6 @@ from ..engine.system.slots import LIMIT_HIGH, LIMIT_LOW, MOTOR_POSITION
 from ..observe.bench import Bench
 from . import drag_kernels as kernels
 from .data import DragTo, SetState
-from .drag_contacts import touch_of
 from .drag_kernels import AXES, DragArrays
 from .fit import fit
 from .refusal import EditError, known
@@ -89,7 +88,11 @@ class Drag:
         for name, size in sizes.items():
             setattr(arrays, name, wp.zeros((size, 1), dtype=f64, device=device))
         self.arrays, self.asked, self.limits, self.dofs = arrays, asked, len(slots), dofs
-        self.touch = touch_of(system)
+        self.touch = None
+        if system.counts.contacts:
+            from .drag_contacts import touch_of  # none of it is loaded where nothing touches
+
+            self.touch = touch_of(system)
         names = ("body", "p_BQ", "target", "p_WQ", *sizes)
         self.views = {name: getattr(arrays, name).numpy() for name in names} if device == "cpu" else {}
         self.pointers: list[int] = []

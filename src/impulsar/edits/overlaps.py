@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 import warp as wp
@@ -9,14 +10,14 @@ import warp as wp
 from ..author.touching import Touching, touching_shapes
 from ..engine.launch import launch
 from ..engine.methods.base import apart
-from ..engine.solve.islands import ContactArrays
 from ..engine.start.consistent import refresh
-from ..engine.start.contacts import contact_arrays
-from ..engine.start.overlaps import LOOK, PUSH, settle_overlaps
 from ..engine.state import CONTACT_NUMBERS
 from ..engine.state import Contact as At
 from ..observe.bench import Bench
 from .fit import fit
+
+if TYPE_CHECKING:
+    from ..engine.solve.islands import ContactArrays  # none of it is loaded where nothing touches
 
 DEEP = 1e-6  # what overlaps by less is left to steps [m]
 CLOSED = 1e-10  # error of joints that may stay [m, rad]
@@ -56,7 +57,7 @@ class Contents:
     """What overlaps in a bench."""
 
     bench: Bench
-    contacts: ContactArrays
+    contacts: "ContactArrays"
     shapes: list[Touching] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -64,6 +65,8 @@ class Contents:
 
     def settle(self, ask: int) -> dict[Pair, float]:
         """Pairs that overlap, and how deep in the world where they do so most, after what is asked was done."""
+        from ..engine.start.overlaps import settle_overlaps
+
         system, state, work = self.bench.system, self.bench.state, self.bench.work
         asked = wp.array([ask], dtype=wp.int32, device=system.device)
         report = work.report.numpy().copy()
@@ -92,6 +95,8 @@ def push_apart(
     bodies keep their velocities as far as the joints allow."""
     if contacts is None:
         return None
+    from ..engine.start.overlaps import LOOK, PUSH
+
     system, state, work = bench.system, bench.state, bench.work
     contents, known = Contents(bench, contacts), before or {}
     deep = contents.settle(LOOK)
@@ -130,4 +135,8 @@ def depths(bench: Bench) -> dict[Pair, float]:
 
 def push_carried(old: Bench, new: Bench) -> Push | None:
     """The same of a state that was carried over: what overlapped in the last step is left to the next."""
+    if not new.system.counts.contacts:
+        return None
+    from ..engine.start.contacts import contact_arrays
+
     return push_apart(new, contact_arrays(new.system), depths(old))

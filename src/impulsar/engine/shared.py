@@ -9,13 +9,15 @@ GPU. What is launched is therefore made here of what is written: each structure 
     wp.tid()             ->      wp.tid() + first_thread[0]
 
 and `first_thread` comes last, so that a launch can take some of the worlds. What is computed stays the same to the bit.
-Since structures are shared a kernel writes to their arrays, never to their fields.
+A structure to whose fields a kernel itself writes is copied first, as it was by value; functions write to arrays only.
 """
 
 import ast
 import ctypes
+import zlib
 from collections.abc import Sequence
 from functools import cache
+from pathlib import Path
 from types import FunctionType
 from typing import Any
 
@@ -23,6 +25,7 @@ import warp as wp
 
 SUFFIX = ".shared"
 FIRST = "first_thread"
+OWN = "_own"  # after the name of a structure that is copied
 
 
 def is_structure(kind: object) -> bool:
@@ -58,26 +61,45 @@ def _twin(kernel: wp.Kernel, module: wp.Module) -> wp.Kernel:
     code.__annotations__ = {
         name: wp.array(dtype=kind) if name in structures else kind for name, kind in kernel.adj.arg_types.items()
     }
-    sharing = Sharing(structures)
-    if structures and not sharing.counts_several(kernel.adj.tree):
+    sharing = Sharing(structures, kernel.adj.tree)
+    if structures and not sharing.counts_several:
         code.__annotations__[FIRST] = wp.array(dtype=wp.int32)
         sharing.begins = True
-    return wp.Kernel(code, key=kernel.key, module=module, options=dict(kernel.options), code_transformers=[sharing])
+    options = dict(kernel.options) | {
+        "sharing": _edition()
+    }  # Warp's hash of a kernel is of what is written and of these
+    return wp.Kernel(code, key=kernel.key, module=module, options=options, code_transformers=[sharing])
+
+
+@cache
+def _edition() -> int:
+    """Of this file: what it made of a kernel before it was changed is not taken from Warp's cache."""
+    return zlib.crc32(Path(__file__).read_bytes())
 
 
 class Sharing(ast.NodeTransformer):
     """Puts the elements of arrays in the place of structures, and the first thread before the others."""
 
-    def __init__(self, structures: Sequence[str]):
-        self.structures = structures
+    def __init__(self, structures: Sequence[str], tree: ast.AST):
+        nodes = list(ast.walk(tree))
+        assigned = [node for node in nodes if isinstance(node, ast.Assign) and _is_tid(node.value)]
+        self.counts_several = any(isinstance(target, ast.Tuple) for node in assigned for target in node.targets)
+        stored = [node for node in nodes if isinstance(getattr(node, "ctx", None), ast.Store)]
+        self.own = [name for name in structures if name in {_owner(node) for node in stored}]
+        self.structures = [name for name in structures if name not in self.own]
         self.begins = False  # threads are counted from FIRST on
 
-    def counts_several(self, tree: ast.AST) -> bool:
-        """Whether threads of a kernel have more than one number."""
-        assigned = [node for node in ast.walk(tree) if isinstance(node, ast.Assign) and _is_tid(node.value)]
-        return any(isinstance(target, ast.Tuple) for node in assigned for target in node.targets)
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
+        node.body = [self.visit(statement) for statement in node.body]
+        for name in self.own:
+            given = ast.copy_location(ast.Name(name, ast.Load()), node.body[0])
+            copied = ast.Assign([ast.Name(name + OWN, ast.Store())], _element(given))
+            node.body.insert(0, ast.fix_missing_locations(ast.copy_location(copied, node.body[0])))
+        return node
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
+        if node.id in self.own:
+            return ast.copy_location(ast.Name(node.id + OWN, node.ctx), node)
         return _element(node) if node.id in self.structures else node
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
@@ -86,6 +108,13 @@ class Sharing(ast.NodeTransformer):
             return node
         first = _element(ast.copy_location(ast.Name(FIRST, ast.Load()), node))
         return ast.copy_location(ast.BinOp(node, ast.Add(), first), node)
+
+
+def _owner(target: ast.AST) -> str | None:
+    """Name of the structure that something is stored to, at any depth; an element of an array is none of it."""
+    while isinstance(target, ast.Attribute):
+        target = target.value
+    return target.id if isinstance(target, ast.Name) else None
 
 
 def _is_tid(node: ast.expr) -> bool:

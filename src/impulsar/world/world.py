@@ -18,6 +18,7 @@ from ..author.events import Event
 from ..author.model import Model
 from ..author.touching import touching_pairs
 from ..edits.fit import fit_kernel
+from ..engine.collector import uncollected
 from ..engine.device import announce_compilation, check_device, load_kernels
 from ..engine.freedoms import coordinates_kernel, host_device
 from ..engine.methods import METHODS
@@ -116,13 +117,14 @@ class World:
         self._holder: weakref.ref | None = None  # the history that is the only door to it
         self._through = 0  # thread in which that history is at work
         kernel = touching_kernel(options) if touching_pairs(model) else options.kernel
-        announce_compilation(kernel, device)
-        on_device, on_host = [kernel, *OTHERS], [coordinates_kernel]
-        if device == "cpu":
-            load_kernels([*on_device, *on_host], device)
-        else:
-            load_kernels(on_device, device)
-            load_kernels(on_host, host_device())
+        with uncollected():
+            announce_compilation(kernel, device)
+            on_device, on_host = [kernel, *OTHERS], [coordinates_kernel]
+            if device == "cpu":
+                load_kernels([*on_device, *on_host], device)
+            else:
+                load_kernels(on_device, device)
+                load_kernels(on_host, host_device())
         dt = dt if dt is not None else model.dt or 0.01
         door = self._carry_out
         what = (model, options, coordinates, dt, worlds, device)
