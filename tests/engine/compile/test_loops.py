@@ -59,7 +59,22 @@ def indexed(a: f64, b: wp.array2d(dtype=f64), w: int):
     return b[2, w]
 
 
-keep_loops_of(root, nested, indexed)
+@wp.func
+def note(x: wp.array2d(dtype=f64), value: f64, w: int) -> f64:
+    x[0, w] = value
+    return value + f64(1.0)
+
+
+@wp.func
+def writes(a: f64, x: wp.array2d(dtype=f64), w: int):
+    """A branch whose value comes of a function that writes: no choice, or it would write in any case."""
+    b = a
+    if a > f64(2.0):
+        b = note(x, a, w)
+    return b
+
+
+keep_loops_of(root, nested, indexed, writes)
 
 
 class Arrays:
@@ -113,6 +128,13 @@ def test_rounds_that_cannot_be_kept_are_gone_through() -> None:
     graph, found, table = build(indexed, 1.5)
     assert found.at == table[0, 0].at == table[2, 0].at
     assert not [at for at in graph.live([found.at]) if graph.nodes[at][0] == CARRIED]
+
+
+def test_what_a_branch_writes_is_not_written_beside_it() -> None:
+    graph, found, table = build(writes, 1.5)
+    assert table[0, 0] == 0.5 and found.at == 0 and len(graph.guards) == 1
+    graph, found, table = build(writes, 2.5)
+    assert table[0, 0].value == 2.5 and len(graph.guards) == 1
 
 
 def test_a_guard_of_a_round_breaks_in_that_round() -> None:

@@ -159,6 +159,44 @@ def test_a_world_goes_on_where_a_guard_breaks() -> None:
     assert apart(generic, compiled) <= MANY
 
 
+def swinging(bounce: float) -> im.Model:
+    """A double pendulum whose hinges strike limits on both sides."""
+    model = im.Model("limits")
+    for k in range(2):
+        model.body(f"arm{k}", mass=1.0, inertia=(0.02, 0.02, 0.001), position=(0.25 + 0.5 * k, 0.0, 0.0))
+    settings = {"axis": (0, 1, 0), "limit_restitution": bounce}
+    model.joint("root", "revolute", model.ground, "arm0", at=(0, 0, 0), limits=(-0.15, 0.3), **settings)
+    model.joint("elbow", "revolute", "arm0", "arm1", at=(0.5, 0, 0), limits=(-0.4, 0.3), **settings)
+    return model
+
+
+@pytest.mark.parametrize("method", ["simgc", FIXED, pytest.param("direct", marks=pytest.mark.study)])
+def test_limits_are_struck_as_by_the_kernel(method) -> None:
+    """Both hinges, both limits: guards break there, and the motion is the same after it."""
+    generic, compiled = (im.World(swinging(0.5), method=method, dt=1e-3, compile=how) for how in ("off", "now"))
+    for world in (generic, compiled):
+        world.runner.state.write("v", np.array([[-4.0], [6.0]]))
+        world.runner.refresh()
+    angles = []
+    for _ in range(100):
+        for world in (generic, compiled):
+            world.step(4)
+        angles.append([generic.joint(name).position for name in ("root", "elbow")])
+    low, high = np.min(angles, axis=0), np.max(angles, axis=0)
+    assert (high > 0.28).all() and low[0] < -0.14 and low[1] < -0.35
+    assert 0 < compiled.compilation.fallbacks < 300 and not compiled.compilation.refused
+    assert apart(generic, compiled) <= MANY
+
+
+@pytest.mark.parametrize("method", ["simgc", FIXED])
+def test_dead_centres_are_passed_as_by_the_kernel(method) -> None:
+    """A slider-crank at 30 rad/s: crank and rod in line every 0.1 s."""
+    generic, compiled = pair("slider-crank", method, 1e-3, speed=30.0)
+    for world in (generic, compiled):
+        world.step(200)
+    assert apart(generic, compiled) <= MANY and not compiled.compilation.refused
+
+
 def test_what_is_not_compiled_is_refused() -> None:
     with pytest.raises(ModelError, match="method simmc is not compiled; take simgc or direct"):
         im.World(im.scene("chain", n=2), method="simmc", compile="now")

@@ -20,7 +20,8 @@ it is gone through as a piece of its own, and the others are kept if the sample 
 `if a < b: name = value` is a choice between two values there (`pick`), so is `if a < b: return x` before the `return y`
 at the end, and `if a != ZERO: ...` without more, which
 only saves work where nothing is to be done, is always gone through. `int(a)` of a number of the state is not asked
-which number it is before it is an index or a count.
+which number it is before it is an index or a count. Both values of a choice are computed, so neither may come of a
+function that writes arrays.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -83,7 +83,7 @@ def _step(m: Any, x: Any, s: Any, rows: int, iterations: int, limit: int, w: int
 @stand_in(report_substeps)
 def _substeps(x: Any, sub_steps: int, evaluations: int, events: int, cut: int, coarse: Any, w: int) -> None:
     tally = _tallies[-1]
-    tally.iterations, tally.sub_steps, tally.events = evaluations, sub_steps, events
+    tally.iterations, tally.sub_steps, tally.events = evaluations, sub_steps, int(events)
     tally.ended_by_limit = int(cut != 0)
 
 

@@ -137,10 +137,11 @@ def trace_step(
         given = graph.inputs.get((STATE, row))
         if given is None or refer(value) != given:
             outputs[row] = refer(value)
-    counts = tuple(refer(n) if isinstance(n, Scalar) else 0.0 for n in (tally.iterations, tally.sub_steps))
-    tally.iterations, tally.sub_steps = (0 if isinstance(n, Scalar) else n for n in (tally.iterations, tally.sub_steps))
+    counted = tally.iterations, tally.sub_steps
+    iterations, sub_steps = (refer(n) if isinstance(n, Scalar) else 0.0 for n in counted)
+    tally.iterations, tally.sub_steps = (0 if isinstance(n, Scalar) else n for n in counted)
     constants = [name for name in tables.used if hasattr(system.arrays, name)]
-    return TracedStep(graph, outputs, tally, constants, counts=counts, changes=changes)
+    return TracedStep(graph, outputs, tally, constants, counts=(iterations, sub_steps), changes=changes)
 
 
 def stage(

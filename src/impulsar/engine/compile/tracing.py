@@ -177,7 +177,9 @@ def _can_be_chosen(target: ast.expr | None, by_all: bool) -> bool:
 
 
 def _choice(test: ast.expr, new: ast.expr, old: ast.expr) -> ast.expr | None:
-    """One of two values by a condition that is made of comparisons; None where it is not."""
+    """One of two values by a condition that is made of comparisons; None where it is not, or one may write arrays."""
+    if _may_write(new) or _may_write(old):
+        return None
     tests = _comparisons(test)
     either = isinstance(test, ast.BoolOp) and isinstance(test.op, ast.Or)
     if either:
@@ -194,6 +196,12 @@ def _choice(test: ast.expr, new: ast.expr, old: ast.expr) -> ast.expr | None:
         else:
             text = f"{PICKED}({given}, lambda: {text}, lambda: {ast.unparse(old)})"
     return ast.parse(text, mode="eval").body
+
+
+def _may_write(value: ast.expr) -> bool:
+    """Whether a function in an expression is given the state, work or contacts as a whole."""
+    calls = [one for one in ast.walk(value) if isinstance(one, ast.Call)]
+    return any(isinstance(arg, ast.Name) and arg.id in ("s", "x", "c") for one in calls for arg in one.args)
 
 
 def _comparisons(test: ast.expr) -> list[tuple[str, ast.expr, ast.expr]]:
