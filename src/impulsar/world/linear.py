@@ -183,7 +183,8 @@ class Linear:
         due = [self.path.due(k) for k in range(len(states))]
 
         def same(way: Way, lanes: np.ndarray) -> np.ndarray:
-            return self._held(way.step.graph, way.guards, states, lanes) & [due[k] == way.due for k in lanes[:, 0]]
+            acting = np.array([due[k] == way.due for k in lanes[:, 0]], bool)
+            return self._held(way.step.graph, way.guards, states, lanes) & acting
 
         self.ways, self.which = self._sorted(states, trace, same, known)
 
