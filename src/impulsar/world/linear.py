@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 CHUNK = 2**22  # numbers of Jacobians that are kept at a time
 PER_OPERATION = 2e-4  # seconds that compiling takes, about,
 PER_NUMBER = 5e-9  # and a number of a pass over a graph by arrays
-SAME = 1e-8  # of a coordinate or velocity: by so much a traced step may differ from the kernel's
+SAME = 1e-6  # of a coordinate or velocity: by so much a traced step may differ from the kernel's
 OF_STEPS = (PARAMETER, VARIABLE, GAIN)  # kinds of inputs of steps, besides the state
 LARGEST = 60_000  # operations beyond which compiling takes minutes
 
@@ -77,11 +77,13 @@ class Trajectory:
         self.own = runner.state.numpy().shape[0]  # rows of the state; behind them those of controllers
         rows = self.steering.end if self.steering is not None else self.own
         self.states = np.empty((self.steps + 1, rows, self.worlds))
-        moment = world.snapshot()
+        moment, counts = world.snapshot(), self.steering and self.steering.counts()
         try:
             self._record()
         finally:
             world.restore(moment)
+            if self.steering is not None:
+                self.steering.count(counts)
         self.runner = world.runner
 
     def _record(self) -> None:
@@ -149,21 +151,20 @@ class Linear:
         self._kept: tuple[int, dict[int, list[tuple[int, np.ndarray]]]] = (-1, {})
         self._sort_steps(before)
         self._sort_samples(before)
-        if before is not None and (len(self.ways), len(self.views)) == (len(before.ways), len(before.views)):
-            self.rows = before.rows  # the same ways
-        else:
-            self.rows = self._choose_rows()
+        same = before is not None and self._goes_as(before)
+        self.rows = before.rows if before is not None and same else self._choose_rows()
         start = [cause.start.get(row, 0.0) for row in self.rows for cause in self.causes]
         self.start = np.array(start).reshape(len(self.rows), len(self.causes))
         if before is not None and before.rows == self.rows:
-            self._go_on(before)
+            for way, known in zip(self.ways, before.common_ways, strict=False):
+                way.adjoint = known.adjoint
+            if same and before._passes:
+                self.places, self.adjoints, self._passes = before.places, before.adjoints, before._passes
 
-    def _go_on(self, before: "Linear") -> None:
-        """With the adjoints of another one."""
-        for way, known in zip(self.ways, before.common_ways, strict=False):
-            way.adjoint = known.adjoint
-        if len(before.common_ways) == len(before.ways) == len(self.ways) and before._passes:
-            self.places, self.adjoints, self._passes = before.places, before.adjoints, before._passes
+    def _goes_as(self, before: "Linear") -> bool:
+        """Whether no way and no view is new since, and none of those was of one state alone."""
+        ways = len(self.ways) == len(before.ways) == len(before.common_ways)
+        return ways and len(self.views) == len(before.views)
 
     # ways -----------------------------------------------------------------------------------------
 
@@ -361,7 +362,9 @@ class Linear:
         found = []
         for k, way in enumerate(self.ways):
             changes = way.step.changes
-            for step, world in np.argwhere(self.which == k).tolist() if changes is not None and changes.rows else ():
+            if changes is None or not changes.rows:
+                continue
+            for step, world in np.argwhere(self.which == k).tolist():
                 roots, lane = [refer(time) for time in changes.times], np.array([(step, world)])
                 given = self._given(way.step.graph, self.path.states, lane)
                 times, slopes = jacobians(way.step.graph, roots, given, self._seeds(), 1)
