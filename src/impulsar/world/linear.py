@@ -21,11 +21,12 @@ import numpy as np
 
 from ..author.errors import StepError
 from ..engine.compile.adjoint import Adjoint, Places
-from ..engine.compile.graph import Graph, Guard, refer
+from ..engine.compile.graph import Graph, Guard, Scalar, refer
 from ..engine.compile.reverse import CompiledAdjoint
 from ..engine.compile.step import PARAMETER, STATE, TracedStep, trace_step
 from ..engine.compile.tangent import holding, jacobians, reached
 from ..engine.system import measured
+from ..engine.system.channels import RAMP, TABLE
 from .causes import PROBE, Cause
 from .outcomes import Outcome, Traced, trace_outcomes
 from .steering import GAIN, VARIABLE, Steering, gains_of
@@ -188,6 +189,23 @@ class Linear:
             return self._held(way.step.graph, way.guards, states, lanes) & acting
 
         self.ways, self.which = self._sorted(states, trace, same, known)
+        for k, way in enumerate(self.ways):
+            self._refuse_starts(way, np.argwhere(self.which == k)[:, 0])
+
+    def _refuse_starts(self, way: Way, steps: np.ndarray) -> None:
+        """Refuse modes that change at the very start of steps, unless these begin or inputs may jump there."""
+        changes = way.step.changes
+        if changes is None or not len(steps) or not (changes.strikes or changes.settles):
+            return
+        kinds = self.world.system.arrays.channel_kind.numpy()
+        told = changes.strikes or not (way.due or np.isin(kinds, (RAMP, TABLE)).any())
+        late = steps if changes.strikes else steps[steps > 0]
+        if told and len(late):
+            time = self.path.states[late[0], self.world.state.rows["time"].start, 0]
+            raise StepError(
+                f"sensitivity: at {time:.6g} s a friction or limit changes its mode at the very start of a step, where "
+                "derivatives are of one side; take another dt or start"
+            )
 
     @property
     def common_ways(self) -> list[Way]:
@@ -288,7 +306,7 @@ class Linear:
     # rows that count ------------------------------------------------------------------------------
 
     def _choose_rows(self) -> list[int]:
-        """Rows of the state that outcomes depend on, over any number of steps; sizes to come are held."""
+        """Rows that outcomes and times of changes depend on, over any number of steps; sizes to come are held."""
         rows = range(self.path.states.shape[1])
         names: dict[Any, int] = {(STATE, row): row for row in rows}
         state = self.world.state
@@ -296,11 +314,13 @@ class Linear:
             for row in rows[state.rows[block]]:
                 del names[STATE, row]
         needs: dict[int, int] = dict.fromkeys(rows, 0)
+        wanted = 0
         for way in self.ways:
             bits = reached(way.step.graph, names)
+            for time in way.step.changes.times if way.step.changes is not None else ():
+                wanted |= bits[time.at] if isinstance(time, Scalar) else 0
             for row, value in way.step.outputs.items():
                 needs[row] |= bits[value] if isinstance(value, int) else 0
-        wanted = 0
         for view in self.views:
             bits = reached(view.graph, names)
             for root in view.roots:
