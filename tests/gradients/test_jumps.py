@@ -149,12 +149,38 @@ def test_worlds_of_a_batch_have_their_own_times() -> None:
         assert rollout.pull(values, np.ones_like(y))[:, 0] == pytest.approx(slopes[:, 0, 0, 0], rel=1e-11)
 
 
+def twins(second: float) -> im.World:
+    """Two rotors that have nothing to do with each other, at 3 rad/s and another speed, with limits at 1 rad."""
+    model = im.Model("twins", gravity=(0, 0, 0))
+    for k, speed in enumerate((3.0, second)):
+        arm = model.body(f"arm{k}", mass=1.0, inertia=(1, 1, 1), position=(0, k, 0), angular_velocity=(0, speed, 0))
+        model.joint(f"hinge{k}", "revolute", model.ground, arm, at=(0, k, 0), axis=(0, 1, 0), limits=(-1, 1))
+    return im.World(model, dt=0.01)
+
+
+@MODES
+def test_times_of_what_no_outcome_depends_on(mode) -> None:
+    """T = a / v of the second, where only the first is asked for, which does not move with it."""
+    found = twins(4.1).sensitivity(of="hinge0.position", to="hinge1.velocity", duration=0.3, mode=mode)
+    assert found.derivatives[0, 0, 0] == 0.0
+    (change,) = found.changes
+    assert change.joint == "hinge1" and change.derivatives == pytest.approx([-1 / 4.1**2], rel=1e-11)
+
+
 def test_two_that_change_at_one_instant_are_refused() -> None:
     """Whichever is first depends on the parameter: there are two derivatives."""
-    model = im.Model("twins", gravity=(0, 0, 0))
-    for k in range(2):
-        arm = model.body(f"arm{k}", mass=1.0, inertia=(1, 1, 1), position=(0, k, 0), angular_velocity=(0, 3, 0))
-        model.joint(f"hinge{k}", "revolute", model.ground, arm, at=(0, k, 0), axis=(0, 1, 0), limits=(-1, 1))
-    world = im.World(model, dt=0.01)
+    world = twins(3.0)
     with pytest.raises(StepError, match=r"from 0\.33 s on 2 rows change their modes at one instant"):
         world.sensitivity(of="hinge0.position", to="arm0.mass", duration=0.5)
+
+
+def test_a_change_at_the_very_start_of_a_step_is_refused() -> None:
+    """No sub-step ends there, so none moves with it: a limit that is met at 0.25 s, a block that stops at 0.1 s."""
+    with pytest.raises(StepError, match=r"at 0\.25 s a friction or limit changes its mode at the very start"):
+        twins(4.0).sensitivity(of="hinge0.position", to="hinge1.velocity", duration=0.3)
+    model = im.Model("block")
+    block = model.body("block", mass=1.0, inertia=(1, 1, 1), velocity=(1.0, 0, 0))
+    model.joint("rail", "prismatic", model.ground, block, at=(0, 0, 0), axis=(1, 0, 0), friction=10.0)
+    world = im.World(model, dt=0.01)
+    with pytest.raises(StepError, match=r"at 0\.1 s a friction or limit changes its mode at the very start"):
+        world.sensitivity(of="rail.position", to="rail.velocity", duration=0.2)

@@ -53,7 +53,7 @@ def pendulum() -> Model:
     """A rod that falls from the horizontal and bounces off a limit after 0.22 s."""
     model = Model("pendulum")
     arm = model.body("arm", mass=0.3, inertia=(1e-3, 2e-3, 1e-3), position=(0.2, 0, 0))
-    hinge = {"limits": (-1.0, 1.0), "limit_restitution": 0.6}
+    hinge: dict[str, Any] = {"limits": (-1.0, 1.0), "limit_restitution": 0.6}
     model.joint("hinge", "revolute", model.ground, arm, at=(0, 0, 0), axis=(0, 1, 0), **hinge)
     return model
 

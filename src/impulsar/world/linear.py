@@ -21,11 +21,12 @@ import numpy as np
 
 from ..author.errors import ModelError, StepError
 from ..engine.compile.adjoint import Adjoint, Places
-from ..engine.compile.graph import Graph, Guard, refer
+from ..engine.compile.graph import Graph, Guard, Scalar, refer
 from ..engine.compile.reverse import CompiledAdjoint
 from ..engine.compile.step import PARAMETER, STATE, TracedStep, trace_step
 from ..engine.compile.tangent import holding, jacobians, reached
 from ..engine.system import measured
+from ..engine.system.channels import RAMP, TABLE
 from .causes import PROBE, Cause
 from .outcomes import Outcome, Traced, trace_outcomes
 from .steering import GAIN, VARIABLE, Steering, gains_of
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 CHUNK = 2**22  # numbers of Jacobians that are kept at a time
 PER_OPERATION = 2e-4  # seconds that compiling takes, about,
 PER_NUMBER = 5e-9  # and a number of a pass over a graph by arrays
-SAME = 1e-8  # of a coordinate or velocity: by so much a traced step may differ from the kernel's
+SAME = 1e-6  # of a coordinate or velocity: by so much a traced step may differ from the kernel's
 OF_STEPS = (PARAMETER, VARIABLE, GAIN)  # kinds of inputs of steps, besides the state
 LARGEST = 60_000  # operations beyond which compiling takes minutes
 
@@ -79,11 +80,13 @@ class Trajectory:
         self.own = runner.state.numpy().shape[0]  # rows of the state; behind them those of controllers
         rows = self.steering.end if self.steering is not None else self.own
         self.states = np.empty((self.steps + 1, rows, self.worlds))
-        moment = world.snapshot()
+        moment, counts = world.snapshot(), self.steering and self.steering.counts()
         try:
             self._record()
         finally:
             world.restore(moment)
+            if self.steering is not None:
+                self.steering.count(counts)
         self.runner = world.runner
 
     def _record(self) -> None:
@@ -151,21 +154,20 @@ class Linear:
         self._kept: tuple[int, dict[int, list[tuple[int, np.ndarray]]]] = (-1, {})
         self._sort_steps(before)
         self._sort_samples(before)
-        if before is not None and (len(self.ways), len(self.views)) == (len(before.ways), len(before.views)):
-            self.rows = before.rows  # the same ways
-        else:
-            self.rows = self._choose_rows()
+        same = before is not None and self._goes_as(before)
+        self.rows = before.rows if before is not None and same else self._choose_rows()
         start = [cause.start.get(row, 0.0) for row in self.rows for cause in self.causes]
         self.start = np.array(start).reshape(len(self.rows), len(self.causes))
         if before is not None and before.rows == self.rows:
-            self._go_on(before)
+            for way, known in zip(self.ways, before.common_ways, strict=False):
+                way.adjoint = known.adjoint
+            if same and before._passes:
+                self.places, self.adjoints, self._passes = before.places, before.adjoints, before._passes
 
-    def _go_on(self, before: "Linear") -> None:
-        """With the adjoints of another one."""
-        for way, known in zip(self.ways, before.common_ways, strict=False):
-            way.adjoint = known.adjoint
-        if len(before.common_ways) == len(before.ways) == len(self.ways) and before._passes:
-            self.places, self.adjoints, self._passes = before.places, before.adjoints, before._passes
+    def _goes_as(self, before: "Linear") -> bool:
+        """Whether no way and no view is new since, and none of those was of one state alone."""
+        ways = len(self.ways) == len(before.ways) == len(before.common_ways)
+        return ways and len(self.views) == len(before.views)
 
     # ways -----------------------------------------------------------------------------------------
 
@@ -185,9 +187,27 @@ class Linear:
         due = [self.path.due(k) for k in range(len(states))]
 
         def same(way: Way, lanes: np.ndarray) -> np.ndarray:
-            return self._held(way.step.graph, way.guards, states, lanes) & [due[k] == way.due for k in lanes[:, 0]]
+            acting = np.array([due[k] == way.due for k in lanes[:, 0]], bool)
+            return self._held(way.step.graph, way.guards, states, lanes) & acting
 
         self.ways, self.which = self._sorted(states, trace, same, known)
+        for k, way in enumerate(self.ways):
+            self._refuse_starts(way, np.argwhere(self.which == k)[:, 0])
+
+    def _refuse_starts(self, way: Way, steps: np.ndarray) -> None:
+        """Refuse modes that change at the very start of steps, unless these begin or inputs may jump there."""
+        changes = way.step.changes
+        if changes is None or not len(steps) or not (changes.strikes or changes.settles):
+            return
+        kinds = self.world.system.arrays.channel_kind.numpy()
+        told = changes.strikes or not (way.due or np.isin(kinds, (RAMP, TABLE)).any())
+        late = steps if changes.strikes else steps[steps > 0]
+        if told and len(late):
+            time = self.path.states[late[0], self.world.state.rows["time"].start, 0]
+            raise StepError(
+                f"sensitivity: at {time:.6g} s a friction or limit changes its mode at the very start of a step, where "
+                "derivatives are of one side; take another dt or start"
+            )
 
     @property
     def common_ways(self) -> list[Way]:
@@ -288,7 +308,7 @@ class Linear:
     # rows that count ------------------------------------------------------------------------------
 
     def _choose_rows(self) -> list[int]:
-        """Rows of the state that outcomes depend on, over any number of steps; sizes to come are held."""
+        """Rows that outcomes and times of changes depend on, over any number of steps; sizes to come are held."""
         rows = range(self.path.states.shape[1])
         names: dict[Any, int] = {(STATE, row): row for row in rows}
         state = self.world.state
@@ -296,11 +316,13 @@ class Linear:
             for row in rows[state.rows[block]]:
                 del names[STATE, row]
         needs: dict[int, int] = dict.fromkeys(rows, 0)
+        wanted = 0
         for way in self.ways:
             bits = reached(way.step.graph, names)
+            for time in way.step.changes.times if way.step.changes is not None else ():
+                wanted |= bits[time.at] if isinstance(time, Scalar) else 0
             for row, value in way.step.outputs.items():
                 needs[row] |= bits[value] if isinstance(value, int) else 0
-        wanted = 0
         for view in self.views:
             bits = reached(view.graph, names)
             for root in view.roots:
@@ -362,7 +384,9 @@ class Linear:
         found = []
         for k, way in enumerate(self.ways):
             changes = way.step.changes
-            for step, world in np.argwhere(self.which == k).tolist() if changes is not None and changes.rows else ():
+            if changes is None or not changes.rows:
+                continue
+            for step, world in np.argwhere(self.which == k).tolist():
                 roots, lane = [refer(time) for time in changes.times], np.array([(step, world)])
                 given = self._given(way.step.graph, self.path.states, lane)
                 times, slopes = jacobians(way.step.graph, roots, given, self._seeds(), 1)

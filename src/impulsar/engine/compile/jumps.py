@@ -30,7 +30,7 @@ from typing import Any
 from ..integrate.control import set_within
 from ..integrate.evaluate import evaluate
 from ..integrate.events import locate
-from ..integrate.modes import watch, watched
+from ..integrate.modes import settle_modes, watch, watched
 from ..integrate.substeps import TINY_STEP, change_modes, wished_size
 from ..ledger import STAGES
 from .graph import Graph, Scalar, refer
@@ -49,6 +49,8 @@ class Changes:
     times: list[Any] = field(default_factory=list)  # [s], symbols
     found: list[int] = field(default_factory=list)  # rows that change where the last search ended
     trouble: str = ""  # why one of them has no derivative
+    strikes: bool = False  # a limit is met at the very start of the step, where no sub-step ends
+    settles: bool = False  # or a mode is another one there than at the end of the step before
 
 
 _following: list[Changes] = []
@@ -123,8 +125,19 @@ def _locate(m: Any, s: Any, x: Any, t: Any, size: Any, seen: Any, modal: bool, w
     traced(evaluate)(m, s, x, t + at * size, int(STAGES), w)
     traced(watch)(m, s, x, x.watch_try, t + at * size, modal, w)
     distance = x.watch_try[rows[0], w]
-    rate = slope_of(graph, refer(distance), at.at)
+    rate = slope_of(graph, distance.at, at.at)
     return graph.moving_as(at.at, refer(-(distance / graph.moving_as(refer(rate), 0.0))))
+
+
+@stand_in(settle_modes)
+def _settle(m: Any, s: Any, x: Any, w: int) -> bool:
+    """Note what changes before the first sub-step: its time is that of the step, whatever the state is."""
+    strikes = any(x.at_rest[r, w] == 2 for r in range(x.row_count[0, w]))
+    fits = translated(settle_modes.func)(m, s, x, w)
+    if _following and not fits and not _following[-1].rows:
+        _following[-1].strikes |= strikes
+        _following[-1].settles = True
+    return fits
 
 
 @stand_in(change_modes)
