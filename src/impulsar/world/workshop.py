@@ -5,6 +5,7 @@ the same arrays by it, and leaves compiled code in the cache that both use; what
 once and waits for more; where its input ends it ends.
 """
 
+import atexit
 import os
 import pickle
 import struct
@@ -60,6 +61,12 @@ class Workshop:
             stderr=subprocess.DEVNULL,
             env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
         )
+        atexit.register(self._end)
+
+    def _end(self) -> None:
+        """Leave what is not compiled yet."""
+        self._process.kill()
+        self._process.wait()
 
     @property
     def is_alive(self) -> bool:

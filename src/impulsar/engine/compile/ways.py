@@ -18,11 +18,10 @@ from .backend import compile_text
 from .calls import shares
 from .emit_c import emit, parameters_of
 from .graph import Untraceable
-from .recipe import Sample
+from .recipe import LARGEST, Sample
 from .reports import Tally
 from .step import FOLLOWED, trace_step
 
-LARGEST = 60_000  # operations of a step, beyond which compiling takes minutes
 MOST_KEPT = 32
 COUNTERS = ("steps", "listing")  # of which no step depends
 
