@@ -9,6 +9,7 @@ import pytest
 
 import impulsar as im
 from impulsar import edits
+from impulsar.author.errors import FileError
 from impulsar.engine.compile.recipe import Recipe, Sample
 from impulsar.history.replay import replay
 from impulsar.history.vetting import read_recipe
@@ -168,7 +169,7 @@ def test_ways_of_a_file_are_looked_through(changed, told) -> None:
     good = Recipe(True, [Sample(0, np.zeros(4).tobytes())]).data()
     assert read_recipe(good, 4, 1) is not None
     assert read_recipe(good, 5, 1) is None  # of another version
-    with pytest.raises(im.FileError, match=told):
+    with pytest.raises(FileError, match=told):
         read_recipe(good | changed, 4, 1)
 
 
