@@ -357,8 +357,9 @@ class Runner:
             if left:
                 self.hear()
         clamped, faults = tuple(self.clamps.acted), self.beats.faults
-        unread = raw is None and last is not None
-        report = StepReport(self.facts(), self.count, n * self.substeps, last if unread else raw, clamped, faults)
+        unread = raw is None and last is not None and last.report is None
+        raw = last if raw is None else raw
+        report = StepReport(self.facts(), self.count, n * self.substeps, raw, clamped, faults)
         if self.device == "cpu" and (self.strict or not unread):
             self.check(report)
         return report

@@ -348,12 +348,13 @@ class CompiledLaunch:
 
     def _add(self, samples: list[Sample]) -> None:
         """The way of the last of these samples."""
-        way = way_of(self.method, self.system, self.state, self.work, samples, self._places)
+        places = dict(self._places)
+        way = way_of(self.method, self.system, self.state, self.work, samples, places)
         if way.operations > self.recipe.largest:
             told = f"a step of {way.operations} operations takes long to compile"
             raise Untraceable(f"{told}; ask for it by compile='now'")
         self.recipe.constants.keep(self.system.arrays, [*way.constants, "h", "nominal_h"])
-        self.ways = [*self.ways, way]
+        self.ways, self._places = [*self.ways, way], places
 
     def _learn(self, last: Last) -> None:
         """Make a variant of the first step in which guards broke since the last one was made."""

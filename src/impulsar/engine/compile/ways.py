@@ -90,13 +90,13 @@ def way_of(
 ) -> Way:
     """The way of the last of these samples; places: of parameters of those before, to which its own are added."""
     key = key_of(method, system, state, samples)
-    if key not in _kept:
+    found = _kept.get(key)
+    if found is None:
         try:
-            keep(key, _traced(method, system, state, work, samples[-1], dict(places)))
+            found = _traced(method, system, state, work, samples[-1], dict(places))
         except Untraceable as error:
-            keep(key, str(error))
-    _kept.move_to_end(key)
-    found = _kept[key]
+            found = str(error)
+        keep(key, found)
     if isinstance(found, str):
         raise Untraceable(found)
     for name in found.parameters:
