@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from .loading import load
     from .measured import compare
     from .scale import sweep
+    from .scale.large import LargeWorld
     from .scenes import SCENES, scene
     from .world.world import World
 
@@ -54,6 +55,7 @@ _LATER = {  # imported when first asked for: kernels take a second
     ".loading": ("load",),
     ".measured": ("compare",),
     ".scale": ("sweep",),
+    ".scale.large": ("LargeWorld",),
     ".scenes": ("SCENES", "scene"),
     ".world": ("World",),
 }
@@ -102,6 +104,7 @@ __all__ = [
     "Harmonic",
     "HeightField",
     "History",
+    "LargeWorld",
     "LinearImplicit",
     "Mesh",
     "Model",

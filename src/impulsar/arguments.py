@@ -4,7 +4,11 @@ import argparse
 import math
 from pathlib import Path
 
-EXPORTS = ("python", "html", "geojson", "kml", "c99")
+EXPORTS = (
+    *("python", "html", "geojson", "kml", "c99", "c", "cpp", "fmu"),
+    *("glb", "usd", "urdf", "sdf", "mjcf", "rrd", "mcap"),
+)
+CPUS = ("native", "x86-64-v2", "x86-64-v3", "x86-64-v4")
 ANALYSES = ("mobility", "assemble", "statics", "modes", "inverse", "clearance")
 
 
@@ -67,8 +71,17 @@ def of_export(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--duration", metavar="T", type=seconds, help="of the run, if there is one [s]; default: the scene's"
     )
-    parser.add_argument("--method", metavar="M", default="direct", help="c99: simgc, or direct at one fixed sub-step")
-    parser.add_argument("--dt", metavar="H", type=seconds, help="c99: the step [s]; default: the scene's")
+    parser.add_argument(
+        "--method", metavar="M", default="direct", help="of the steps; c99: simgc, or direct at one fixed sub-step"
+    )
+    parser.add_argument("--dt", metavar="H", type=seconds, help="the step [s]; default: the scene's")
+    parser.add_argument(
+        "--cpu", metavar="LEVEL", choices=CPUS, default="x86-64-v3", help=f"c, fmu: of {', '.join(CPUS)}; default -v3"
+    )
+    parser.add_argument("--strict", action="store_true", help="urdf, sdf, mjcf: refuse what cannot be written whole")
+    parser.add_argument(
+        "--fmi", metavar="V", choices=("2.0", "3.0"), default="3.0", help="fmu: 2.0 or 3.0, the default"
+    )
     parser.add_argument(
         "--ways", metavar="N", type=int, default=256, help="c99: through the step, at most; default 256"
     )

@@ -1,16 +1,23 @@
-"""`impulsar export`: a scene or a session in another form, as text."""
+"""`impulsar export`: a scene, a session or a run in another form: the door to `io/export` and its neighbours."""
 
 import argparse
+import importlib
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from .author.errors import ModelError
 from .author.model import Model
 from .author.sensors import Gps
 
+if TYPE_CHECKING:
+    import xarray as xr
+
+    from .io.export.frozen import Frozen
+    from .world.world import World
+
 NEED_FILE = ("html",)
-FOLDERS = ("c99",)  # what is several files
 
 
 def text_of(args: argparse.Namespace, scene: Callable[[], Model]) -> str:
@@ -56,20 +63,182 @@ def _track(args: argparse.Namespace, model: Model) -> str:
     return json.dumps(tracks.geojson(found), indent=1) + "\n" if args.to == "geojson" else tracks.kml(found)
 
 
-def write_folder(args: argparse.Namespace, model: Model) -> list[str]:
-    """A program in C into the folder `--out`; lines that say what was written."""
-    from .io.c99 import files, to_c99
+def _world(args: argparse.Namespace, model: Model, **options: Any) -> "World":
+    """The world of an export, with its step and method."""
     from .world.world import World
 
-    world = World(model, method=args.method, dt=args.dt, substeps=1 if args.method == "direct" else None)
+    return World(model, method=args.method, dt=args.dt, **options)
+
+
+def _c99(args: argparse.Namespace, model: Model) -> list[str]:
+    """A program in C99 along the ways of a run."""
+    from .io.c99 import files, to_c99
+
+    world = _world(args, model, substeps=1 if args.method == "direct" else None)
     duration = args.duration or model.duration or 10.0
     program = to_c99(world, max(1, round(duration / world.dt)), args.ways, Path(args.model).stem)
-    args.out.mkdir(parents=True, exist_ok=True)
-    for name, text in files(program).items():
-        (args.out / name).write_text(text, encoding="utf-8")
     found = program.followed
     covered = f"{found.steps} of {found.asked} steps: {found.ended}" if found.ended else f"all {found.steps} steps"
     return [
-        f"wrote {', '.join(str(args.out / name) for name in files(program))}",
+        *_put(args.out, {name: text.encode() for name, text in files(program).items()}),
         f"a step is at most {program.most} operations; {len(found.ways)} ways through it cover {covered}",
     ]
+
+
+def _frozen(args: argparse.Namespace, model: Model) -> "Frozen":
+    from .io.export.frozen import freeze
+
+    return freeze(_world(args, model, compile="off"), Path(args.model).stem)
+
+
+def _c(args: argparse.Namespace, model: Model) -> list[str]:
+    """The engine's own kernel as an object, with a header and glue in C."""
+    from .io.export.c import object_files
+
+    frozen = _frozen(args, model)
+    return [*_put(args.out, object_files(frozen, args.cpu)), *frozen.notes]
+
+
+def _cpp(args: argparse.Namespace, model: Model) -> list[str]:
+    """The engine's own kernel as one source of C++."""
+    from .io.export.c import portable_files
+
+    frozen = _frozen(args, model)
+    return [*_put(args.out, portable_files(frozen)), *frozen.notes]
+
+
+def _fmu(args: argparse.Namespace, model: Model) -> list[str]:
+    """The engine's own kernel as an FMU."""
+    from .io.export.fmu import to_fmu
+
+    frozen = _frozen(args, model)
+    return [
+        *_save(args.out, to_fmu(frozen, args.fmi, args.cpu, args.duration or model.duration or 10.0)),
+        *frozen.notes,
+    ]
+
+
+def _run(args: argparse.Namespace, model: Model) -> "tuple[World, xr.Dataset]":
+    """A world and a run of it, at most RATE samples a second."""
+    from .studio.player import RATE
+
+    world = _world(args, model)
+    every = world.dt * max(1, round(1 / RATE / world.dt))
+    return world, world.run(args.duration or model.duration or 10.0, every)
+
+
+def _turning(dataset: "xr.Dataset") -> list[str]:
+    """A line where bodies turn too far between samples for others to tell which way."""
+    from .io.export.surface import FARTHEST, largest_turn
+
+    turn = largest_turn(dataset["orientation"].values)
+    return [f"bodies turn by up to {turn:.2g} rad between samples: what plays them may go the other way"] * (
+        turn > FARTHEST
+    )
+
+
+def _glb(args: argparse.Namespace, model: Model) -> list[str]:
+    """A run as a binary glTF."""
+    from .io.export.gltf import to_glb
+
+    world, dataset = _run(args, model)
+    return [*_save(args.out, to_glb(world.model, dataset)), *_turning(dataset)]
+
+
+def _usd(args: argparse.Namespace, model: Model) -> list[str]:
+    """The model and a run of it as a USD stage."""
+    from .io.export.usd import to_usd
+
+    _load("pxr", "USD needs usd-core", "usd")
+    world, dataset = _run(args, model)
+    report = to_usd(world.model, dataset, args.out)
+    if args.strict and report.losses:
+        args.out.unlink()
+        raise ModelError(f"export: strict: {report.summary()}; the first: {report.losses[0]}")
+    return [f"wrote {args.out}", str(report)]
+
+
+def _rrd(args: argparse.Namespace, model: Model) -> list[str]:
+    """A run as a recording of Rerun."""
+    from .io.export.logs import to_rrd
+
+    _load("rerun", "Rerun's logs need rerun-sdk", "rerun")
+    world, dataset = _run(args, model)
+    to_rrd(world.model, dataset, args.out)
+    return [f"wrote {args.out}"]
+
+
+def _mcap(args: argparse.Namespace, model: Model) -> list[str]:
+    """A run as MCAP."""
+    from .io.export.logs import to_mcap
+
+    _load("mcap", "MCAP needs mcap", "mcap")
+    world, dataset = _run(args, model)
+    return _save(args.out, to_mcap(world.model, dataset))
+
+
+def _load(package: str, needs: str, extra: str) -> None:
+    """Refuse a format whose package is not there, before anything is computed for it."""
+    try:
+        importlib.import_module(package)
+    except ImportError as error:
+        raise ModelError(f"export: {needs}; install it by `pip install impulsar[{extra}]`") from error
+
+
+def _robot(args: argparse.Namespace, model: Model) -> list[str]:
+    """The model in a robot's format; lines on what is not in it."""
+    if args.to == "mjcf":
+        from .io.export.mjcf import to_mjcf
+
+        text, report = to_mjcf(model, args.dt or model.dt or 0.001)
+    elif args.to == "urdf":
+        from .io.export.urdf import to_urdf
+
+        text, report = to_urdf(model)
+    else:
+        from .io.export.sdf import to_sdf
+
+        text, report = to_sdf(model)
+    if args.strict and report.losses:
+        raise ModelError(f"export: strict: {report.summary()}; the first: {report.losses[0]}")
+    return [*_save(args.out, text.encode()), str(report)]
+
+
+def _save(path: Path, data: bytes) -> list[str]:
+    """Write a file; the line that says so."""
+    try:
+        path.write_bytes(data)
+    except OSError as error:
+        raise ModelError(f"export: cannot write '{path}': {error.strerror}; choose another place") from error
+    return [f"wrote {path}"]
+
+
+def _put(folder: Path, files: dict[str, bytes]) -> list[str]:
+    """Write files into a folder; the line that says so."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, data in files.items():
+            (folder / name).write_bytes(data)
+    except OSError as error:
+        raise ModelError(f"export: cannot write '{folder}': {error.strerror}; choose another place") from error
+    return [f"wrote {', '.join(str(folder / name) for name in files)}"]
+
+
+# what is several files, into the folder --out; and what is one, into the file; each gives the lines that are told
+Writer = Callable[[argparse.Namespace, Model], list[str]]
+FOLDERS: dict[str, Writer] = {"c99": _c99, "c": _c, "cpp": _cpp}
+FILES: dict[str, Writer] = {
+    "fmu": _fmu,
+    "glb": _glb,
+    "urdf": _robot,
+    "sdf": _robot,
+    "mjcf": _robot,
+    "usd": _usd,
+    "rrd": _rrd,
+    "mcap": _mcap,
+}
+
+
+def write(args: argparse.Namespace, model: Model) -> list[str]:
+    """Write what `--to` asks for; lines that say what was written, and what was left out."""
+    return (FOLDERS | FILES)[args.to](args, model)

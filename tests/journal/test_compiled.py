@@ -10,7 +10,7 @@ import pytest
 import impulsar as im
 from impulsar import edits
 from impulsar.author.errors import FileError
-from impulsar.engine.compile.recipe import Recipe, Sample
+from impulsar.engine.compile.recipe import MOST_VARIANTS, Recipe, Sample
 from impulsar.history.replay import replay
 from impulsar.history.vetting import read_recipe
 from impulsar.world.background import edit_of
@@ -178,7 +178,7 @@ def test_ways_of_a_file_are_looked_through(changed, told) -> None:
     [
         (edits.Compile(((1.0, 2.0),), (0,)), "finite numbers"),
         (edits.Compile(((1.0,),), ()), "each with its world"),
-        (edits.Compile(((1.0,),) * 9, (0,) * 9), "at most 8"),
+        (edits.Compile(((1.0,),) * 99, (0,) * 99), f"at most {MOST_VARIANTS}"),
     ],
 )
 def test_states_that_are_none_are_refused(edit, told) -> None:

@@ -121,6 +121,8 @@ def new_features(rng: np.random.Generator, kind: str) -> dict[str, Any]:
         given["limits"] = {group.name: {"swing": 1.5, "twist": (-1, 1)} if group.is_ball else (-1.0, 1.0)}
     elif choice == 4:
         given["motor"] = {group.name: new_motor(rng, group.is_ball)}
+    elif choice == 5:
+        given["armature"] = {group.name: float(rng.uniform(0.01, 0.2))}
     return given
 
 
@@ -132,6 +134,10 @@ def new_motor(rng: np.random.Generator, ball: bool) -> Motor:
         return Motor(speed=float(rng.normal()), max_torque=2.0)
     if choice == 1:
         return Motor(torque=Harmonic(float(rng.uniform(0.1, 0.5)), 5.0))
+    if choice == 2:
+        return Motor(
+            position=float(0.2 * rng.normal()), kp=float(rng.uniform(0.5, 5)), kv=0.05, max_torque=2.0, gear=2.0
+        )
     return Motor(torque=float(0.2 * rng.normal()))
 
 
@@ -230,7 +236,7 @@ class Source:
         if not found:
             return None
         joint, group = found[int(self.rng.integers(0, len(found)))]
-        choices = {"friction": 0.1, "viscous": 0.05, "stiffness": 10.0, "damping": 0.05}
+        choices = {"friction": 0.1, "viscous": 0.05, "stiffness": 10.0, "damping": 0.05, "armature": 0.05}
         if not group.is_ball:
             choices |= {"lower": -1.5, "upper": 1.5, "rest": 0.1}
             if joint.features[group.name].motor is not None:
@@ -417,6 +423,12 @@ class Source:
         """A jolt: other velocities for one body, which its joints take as they can."""
         body = str(self.pick(self.world.model.bodies))
         return edits.SetState({body: {"velocity": tuple(self.rng.normal(size=3))}})
+
+    def put_worlds(self) -> edits.Edit:
+        """Where it is, with other velocities of the joints, which loops take as they can."""
+        world = self.world
+        q = dict(zip(world.coordinate_names, np.atleast_2d(world.joint_positions())[0].tolist(), strict=True))
+        return edits.PutWorlds(None, q, {name: float(self.rng.normal()) for name in q})
 
     def drag(self) -> edits.Edit:
         body = str(self.pick(self.world.model.bodies))

@@ -32,6 +32,7 @@ from ..engine.coordinates.retract import move_coordinates
 from ..engine.coordinates.tree import kinematics
 from ..engine.device import check_device
 from ..engine.forces.total import total
+from ..engine.launch import launch
 from ..engine.spatial import ONE, ZERO, f64, spatial, vec6, zero3
 from ..engine.start.redundancy import row_key, spare_rows
 from ..engine.state import State, StateArrays, WorkArrays, allocate_work
@@ -50,6 +51,7 @@ from ..engine.system.slots import (
 from ..observe.readout import Readout, coordinate_name
 from ..world.views import Reaction
 from ..world.world import World
+from .rotors import Rotors
 
 LIMITS = (LIMIT_LOW, LIMIT_HIGH)
 DRIVES = (MOTOR_SPEED, MOTOR_POSITION)
@@ -168,11 +170,12 @@ class Mechanism:
         if isinstance(source, World):
             hands, loads = source.system.counts.hands, source.system.counts.loads - len(self.model.loads)
             check_meeting = False  # joints that were made in motion do not meet at the authored pose
-        self.system = System(self.model, 1, device, "maximal", hands, loads, check_meeting)
+        self.system = System(self.model, 1, device, "apart", hands, loads, check_meeting)
         self.system.arrays.nominal_h.fill_(1.0)
         self.state = State(self.system.counts, device)
         self.work = allocate_work(self.system.counts, device)
         self.readout = Readout(self.system, self.state, self.work)
+        self.rotors = Rotors(self.system)
         self.bodies = self.system.tree.bodies
         self.dofs = self.system.counts.dofs
         self.rows = [row for r, slot in enumerate(self.system.slots) if (row := self._row(r, slot)) is not None]
@@ -192,6 +195,11 @@ class Mechanism:
         self.R = np.where(angular, self.length, 1.0)
         self.C = np.tile([1.0, 1.0, 1.0, *[1.0 / self.length] * 3], len(self.bodies))
         self._world = source if isinstance(source, World) else None
+
+    @property
+    def has_carriers(self) -> bool:
+        """Whether bodies without mass make M singular."""
+        return any(body.is_carrier for body in self.model.bodies.values())
 
     @cached_property
     def spare(self) -> frozenset[int]:
@@ -269,7 +277,7 @@ class Mechanism:
     def move(self, change: np.ndarray) -> None:
         """Displace every body by [translation, rotation vector], world axes [m, rad]."""
         given = wp.array(np.asarray(change, float)[:, None], dtype=f64, device=self.system.device)
-        wp.launch(move_kernel, 1, inputs=[self.system.arrays, self.state.arrays, given], device=self.system.device)
+        launch(move_kernel, 1, [self.system.arrays, self.state.arrays, given], self.system.device)
 
     def balance(self, v: np.ndarray | None = None) -> Balance:
         """Forces and rows at the present pose and time, at velocities v (default: at rest)."""
@@ -280,24 +288,30 @@ class Mechanism:
         self._t.fill_(self.time)
         self.state.write("time", np.full((1, 1), self.time))
         inputs = [system.arrays, self._slots, self._t, self.state.arrays, self.work, self._rest, *self._out]
-        wp.launch(balance_kernel, 1, inputs=inputs, device=system.device)
+        launch(balance_kernel, 1, inputs, system.device)
         M, bias, error, measured, rate, change, drift = (array.numpy()[:, 0].copy() for array in self._out)
         J = system.dense_rows(self.work.J.numpy())[[row.slot for row in self.rows]]
         for i in self.pick(*LIMITS):  # which way such a row points is the limit's matter: here along the freedom
             J[i] *= 1.0 if self.rows[i].kind == LIMIT_LOW else -1.0
         force = self.work.tau.numpy()[:, 0] - bias
-        return Balance(J, M.reshape(self.dofs, self.dofs), force, error, measured, rate, change, drift)
+        found = Balance(J, M.reshape(self.dofs, self.dofs), force, error, measured, rate, change, drift)
+        return self.rotors.added(found, self.work)
 
-    def reactions(self, chosen: Sequence[int], lam: np.ndarray) -> dict[str, Reaction]:
-        """What every joint transmits when the chosen rows carry the forces lam, after `balance`."""
+    def reactions(
+        self, chosen: Sequence[int], lam: np.ndarray, acceleration: np.ndarray | None = None
+    ) -> dict[str, Reaction]:
+        """What every joint transmits when the chosen rows carry the forces lam, after `balance`; at accelerations of
+        the bodies, by default none."""
         impulse = self.state.read("impulse").copy()
         for i, value in zip(chosen, lam, strict=True):
             sign = -1.0 if self.rows[i].kind == LIMIT_HIGH else 1.0
             impulse[self.rows[i].slot] = sign * value
         self.state.write("impulse", impulse)
         inputs = [self.system.arrays, self.state.arrays, self.work]
-        wp.launch(reactions_kernel, 1, inputs=inputs, device=self.system.device)
-        wrench = self.work.reaction.numpy()[:, 0]
+        launch(reactions_kernel, 1, inputs, self.system.device)
+        wrench = self.work.reaction.numpy()[:, 0].copy()
+        if acceleration is not None:
+            self.rotors.add_reactions(wrench, acceleration)
         index = self.system.joint_index
         return {
             name: Reaction(wrench[index[name], 3:].copy(), wrench[index[name], :3].copy()) for name in self.model.joints
@@ -353,6 +367,7 @@ def _take_over(mechanism: Mechanism, world: World) -> None:
     mechanism.state.write("q", np.array(poses).reshape(-1, 1))
     mechanism.state.write("loop_q", world.readout.freedoms()[0])  # in the author's order in both
     _take_parameters(old, new)
+    mechanism.rotors.take_over(old)
     new.channels.items = list(old.channels.items)
     _take_hands(mechanism, world)
     bodies = {i: new.body_index[name] for name, i in old.body_index.items()}

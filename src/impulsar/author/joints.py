@@ -75,6 +75,16 @@ class Group:
         """Unit of the generalized force."""
         return "N" if self.is_slide else "N m"
 
+    @property
+    def inertia_unit(self) -> str:
+        """Unit of the generalized inertia."""
+        return "kg" if self.is_slide else "kg m²"
+
+    @property
+    def units(self) -> dict[str, str]:
+        """What stands in the units of its parameters."""
+        return {"unit": self.unit, "force": self.force_unit, "inertia": self.inertia_unit}
+
 
 @dataclass(frozen=True)
 class JointType:

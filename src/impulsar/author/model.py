@@ -8,16 +8,16 @@ A body's frame B has its origin at the centre of mass; ground's frame is the wor
 
 import copy
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, TypeGuard
+from typing import Any
 
 import numpy as np
 
-from impulsar.author.checks import Vector, flag, not_negative, show, vector, weight
+from impulsar.author.checks import Vector, flag, is_number, not_negative, show, vector, weight
 from impulsar.author.checks import colour as colour_of
 from impulsar.author.errors import ModelError
 from impulsar.author.expressions import read_expression
 from impulsar.author.joints import CATALOGUE
-from impulsar.author.names import RESERVED, check_name, closest, guess, listed
+from impulsar.author.names import RESERVED, check_name, closest
 from impulsar.author.parts import (
     PARTS,
     Angle,
@@ -35,15 +35,16 @@ from impulsar.author.parts import (
 from impulsar.author.profiles import Value
 from impulsar.author.rotations import unit_quaternion
 from impulsar.author.shapes import Shape, check_solids, inertia_tensor, shape_list, uniform_solid
-from impulsar.author.surfaces import Material, MaterialPair, NoContact, Obstacle
+from impulsar.author.surfaces import Material, MaterialPair, Obstacle
 
 from .fluids import Fluid, Fluids, check_fluid
 from .groups import Groups, check_group
 from .imports import Imported
-from .materials import COMMON, pair_of
 from .measures import Measures
+from .places import Place, Way, along, is_point_of_body, is_two_places
 from .placing import Frame, checked_frame, closed_joint, frame_gap, make_features, place_frames
 from .sensing import Mounted, Sensing
+from .surfacing import Surfaces, check_movable, check_pair
 from .tyres import Tyre, Tyres
 from .variables import (
     check_expressions,
@@ -60,12 +61,10 @@ from .variables import (
 KINDS = {name: kind.plural for name, kind in PARTS.items()}  # of parts, and where a model keeps them
 COORDINATES = {group.name for kind in CATALOGUE.values() for group in kind.groups}  # "joint.slide"
 COORDINATE_NAMES = (*COORDINATES, "rotation.x", "rotation.y", "rotation.z")
-Place = Vector | tuple[str, Vector]  # a point of the world, or a body by name and a point of its frame [m]
-Way = Vector | tuple[Place, Place]  # a direction in world axes, or from one place to another
 GAP = 1e-6  # how far joint frames may miss each other along locked directions [m, rad]
 
 
-class Model(Measures, Groups, Fluids, Tyres, Sensing, Imported):
+class Model(Measures, Groups, Surfaces, Fluids, Tyres, Sensing, Imported):
     """A mechanism as authored. `gravity` [m/s²] in world axes.
 
     `horizon` [s] until when solutions of different methods can be compared, `reference_energy` [J],
@@ -87,10 +86,10 @@ class Model(Measures, Groups, Fluids, Tyres, Sensing, Imported):
         self.angles: dict[str, Angle] = {}
         self.parameters: dict[str, Variable] = {}
         self.tyres: dict[str, Tyre] = {}
-        self.materials: dict[str, Material] = {}  # declared; others are in materials.COMMON
-        self.material_pairs: dict[str, MaterialPair] = {}
-        self.obstacles: dict[str, Obstacle] = {}
-        self.no_contacts: dict[str, NoContact] = {}
+        self.materials = {}
+        self.material_pairs = {}
+        self.obstacles = {}
+        self.no_contacts = {}
         self.fluids: dict[str, Fluid] = {}
         self.sensors: dict[str, Mounted] = {}
         for where in KINDS.values():
@@ -189,7 +188,8 @@ class Model(Measures, Groups, Fluids, Tyres, Sensing, Imported):
     ) -> Body:
         """Add a rigid body: mass [kg] and inertia [kg m²], or shape and density [kg/m³], or shape and mass.
 
-        `inertia` is three principal values or a 3x3 tensor about the centre of mass, body axes.
+        With mass 0 and no inertia it only carries others, between joints of a tree. `inertia` is three principal
+        values or a 3x3 tensor about the centre of mass, body axes.
         `position` [m] is that of the centre of mass: where the shapes give the inertia, their offsets
         are taken anew from their centroid. Velocities [m/s, rad/s] are in world axes. Shapes touch that
         have a material, their own or this `material`. `colour` is "#rrggbb".
@@ -197,7 +197,10 @@ class Model(Measures, Groups, Fluids, Tyres, Sensing, Imported):
         owner = self.claim("body", name)
         shapes = shape_list(owner, shape)
         self.check_materials(owner, shapes)
-        if inertia is None:
+        carries = density is None and is_number(mass) and mass == 0 and (inertia is None or not np.any(inertia))
+        if carries:
+            tensor = inertia_tensor(owner, np.zeros(3) if inertia is None else inertia, True)
+        elif inertia is None:
             mass, tensor, shapes = uniform_solid(owner, mass, shapes, density)
         elif density is not None:
             raise ModelError(f"{owner}: density is {show(density)}, but inertia is given too; give one of them")
@@ -205,7 +208,7 @@ class Model(Measures, Groups, Fluids, Tyres, Sensing, Imported):
             tensor = inertia_tensor(owner, inertia)
         body = Body(
             name,
-            weight(owner, mass),
+            weight(owner, mass, carries),
             tensor,
             self.point(owner, "position", position),
             unit_quaternion(owner, "orientation", orientation),
@@ -242,6 +245,7 @@ class Model(Measures, Groups, Fluids, Tyres, Sensing, Imported):
         stiffness: float | dict[str, float] = 0.0,
         damping: float | dict[str, float] = 0.0,
         rest: float | dict[str, float] = 0.0,
+        armature: float | dict[str, float] = 0.0,
         pitch: float | None = None,
         loop: bool | None = None,
         contact: bool = False,
@@ -287,6 +291,7 @@ class Model(Measures, Groups, Fluids, Tyres, Sensing, Imported):
             "stiffness": stiffness,
             "damping": damping,
             "rest": rest,
+            "armature": armature,
         }
         features = make_features(owner, kind, given)
         joint = Joint(name, type, P.name, C.name, *F, *M, length, pitch, loop, features, contact, closed)
@@ -370,84 +375,6 @@ class Model(Measures, Groups, Fluids, Tyres, Sensing, Imported):
         self.probes[name] = probe
         return probe
 
-    @takes_expressions
-    def material(
-        self,
-        name: str,
-        friction: float,
-        static: float | None = None,
-        restitution: float = 0.0,
-        rolling: float = 0.0,
-        spinning: float = 0.0,
-    ) -> Material:
-        """Declare a material by what it is like against itself: sliding friction, static friction (at least that,
-        by default the same), restitution from 0 to 1; rolling and spinning friction as lever arms [m].
-
-        One of `materials.COMMON` need not be declared; if it is, this one holds.
-        """
-        self.claim("material", name)
-        material = Material(name, friction, static, restitution, rolling, spinning)
-        material.check()
-        self.materials[name] = material
-        return material
-
-    @takes_expressions
-    def material_pair(
-        self,
-        a: Material | str,
-        b: Material | str,
-        friction: float | None = None,
-        static: float | None = None,
-        restitution: float | None = None,
-        rolling: float | None = None,
-        spinning: float | None = None,
-        name: str | None = None,
-    ) -> MaterialPair:
-        """Say what two materials are like against each other, in whichever order; may be one and itself.
-
-        What is not given stays as the rule has it: geometric means, of restitution the smaller. The pair is called
-        "a/b", in the order of the alphabet, unless it has a `name`.
-        """
-        first, second = (self.find_material("material_pair", material).name for material in (a, b))
-        name = "/".join(sorted((first, second))) if name is None else name
-        self.claim("material_pair", name)
-        pair = MaterialPair(name, first, second, friction, static, restitution, rolling, spinning)
-        pair.check()
-        _check_pair(pair, pair_of(self, first, second))
-        self.material_pairs[name] = pair
-        return pair
-
-    @takes_expressions
-    def obstacle(
-        self,
-        name: str,
-        shape: Shape,
-        position: Vector = (0.0, 0.0, 0.0),
-        orientation: Vector = (0.0, 0.0, 0.0, 1.0),
-        material: Material | str | None = None,
-    ) -> Obstacle:
-        """Add a shape of the ground at `position` [m] and `orientation` (xyzw); without a material, its own or
-        the shape's, it is a picture."""
-        owner = self.claim("obstacle", name)
-        own = None if material is None else self.find_material(owner, material).name
-        obstacle = Obstacle(name, shape, position, orientation, own)  # type: ignore[arg-type]
-        obstacle.check()
-        self.check_materials(owner, obstacle.shapes)
-        self.obstacles[name] = obstacle
-        return obstacle
-
-    def no_contact(self, a: Body | Obstacle | str, b: Body | Obstacle | str, name: str | None = None) -> NoContact:
-        """Have two bodies or obstacles not touch; "ground" is the ground with all obstacles. It is called "a/b", in
-        the order of the alphabet, unless it has a `name`."""
-        first, second = (self.find_solid("no_contact", part).name for part in (a, b))
-        name = "/".join(sorted((first, second))) if name is None else name
-        self.claim("no_contact", name)
-        part = NoContact(name, first, second)
-        part.check()
-        self._check_movable(part)
-        self.no_contacts[name] = part
-        return part
-
     def check(self, meeting: bool = True) -> None:
         """Raise `ModelError` at the first mistake of the whole model; the builder calls it.
 
@@ -499,9 +426,9 @@ class Model(Measures, Groups, Fluids, Tyres, Sensing, Imported):
             _check_belt(coupling, a, b)
         pairs: dict[frozenset[str], MaterialPair] = {}
         for pair in self.material_pairs.values():
-            _check_pair(pair, pairs.setdefault(frozenset((pair.a, pair.b)), pair))
+            check_pair(pair, pairs.setdefault(frozenset((pair.a, pair.b)), pair))
         for part in self.no_contacts.values():
-            self._check_movable(part)
+            check_movable(self, part)
         for group in self.groups.values():
             check_group(self, group)
         for fluid in self.fluids.values():
@@ -586,30 +513,6 @@ class Model(Measures, Groups, Fluids, Tyres, Sensing, Imported):
         known = ["ground", *self.bodies, *self.obstacles]
         raise ModelError(f"{owner}: no body or obstacle named {show(name)}; {closest(name, known)}")
 
-    def find_material(self, owner: str, material: Material | str) -> Material:
-        """A material by name, declared or else common."""
-        name = material.name if isinstance(material, Material) else material
-        found = self.materials.get(name) or COMMON.get(name) if isinstance(name, str) else None
-        if found is None:
-            meant = guess(name, [*COMMON, *self.materials])
-            raise ModelError(
-                f"{owner}: no material named {show(name)}; {meant}declared by model.material are: "
-                f"{listed(self.materials)}; common ones are: {', '.join(COMMON)}"
-            )
-        return found
-
-    def check_materials(self, owner: str, shapes: Iterable[Shape]) -> None:
-        """Raise `ModelError` at the first shape whose material there is not."""
-        for shape in shapes:
-            if shape.material is not None:
-                self.find_material(owner, shape.material)
-
-    def _check_movable(self, part: NoContact) -> None:
-        if all(name == "ground" or name in self.obstacles for name in (part.a, part.b)):
-            raise ModelError(
-                f"no_contact '{part.name}': neither '{part.a}' nor '{part.b}' moves, so they do not touch; remove it"
-            )
-
     def moving(self, owner: str, body: Body | str) -> Body:
         target = self.find_body(owner, body)
         if target is self.ground:
@@ -648,32 +551,6 @@ class Model(Measures, Groups, Fluids, Tyres, Sensing, Imported):
                 f"{owner}: frames do not meet at the authored pose: {far:.3g} m and {turned:.3g} rad apart "
                 f"where a {joint.type} joint is locked; move body '{C.name}' or correct the frames"
             )
-
-
-def is_point_of_body(place: object) -> TypeGuard[tuple[str, Vector]]:
-    """Whether a place is a body and a point of its frame."""
-    return isinstance(place, tuple | list) and len(place) == 2 and isinstance(place[0], str)
-
-
-def is_two_places(axis: object) -> TypeGuard[tuple[Place, Place]]:
-    """Whether a direction is given from one place to another."""
-    return isinstance(axis, tuple | list) and len(axis) == 2 and not any(isinstance(end, int | float) for end in axis)
-
-
-def along(owner: str, what: str, p_WA: np.ndarray, p_WB: np.ndarray) -> np.ndarray:
-    """The way from one world point to another [m]."""
-    way = p_WB - p_WA
-    if not np.linalg.norm(way) > 1e-12 * max(np.linalg.norm(p_WA), np.linalg.norm(p_WB)):
-        raise ModelError(f"{owner}: {what} goes from {show(p_WA)} to {show(p_WB)}, which is one point; give two")
-    return way
-
-
-def _check_pair(pair: MaterialPair, other: MaterialPair | None) -> None:
-    """Raise `ModelError` if another pair is of the same materials."""
-    if other is not None and other is not pair:
-        raise ModelError(
-            f"material_pair '{pair.name}': '{other.name}' has '{pair.a}' and '{pair.b}' already; change that one"
-        )
 
 
 def _single(owner: str, joint: Joint, group: str | None) -> str:

@@ -182,10 +182,14 @@ def carry_parameters(old: System, new: System, slots: tuple[np.ndarray, np.ndarr
         if kind != "load":  # which are carried with what they follow
             was, now = old.index_of(kind), new.index_of(kind)
             points = [point.array for point in entry.points]
-            own = [parameter.array for parameter in entry.parameters if not parameter.slots]
+            own = [own.array for own in entry.parameters if not own.slots and not own.by_freedom]
             arrays = [name for name in (*own, *points, *entry.arrays) if name]
             pairs = [(now[name], was[name]) for which, name in stays if which == kind] if arrays else []
             groups.append((arrays, pairs))
+    if old.tree.armatured and new.tree.armatured:
+        kept_joints = {name for which, name in stays if which == "joint"}
+        own = [(k, old.dof[key]) for key, k in new.dof.items() if key[0] in kept_joints and key in old.dof]
+        groups.append((("armature",), own))
     for names, pairs in groups:
         index = np.asarray(pairs, int).reshape(-1, 2)
         for name in names:

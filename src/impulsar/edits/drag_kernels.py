@@ -18,7 +18,7 @@ from ..engine.constrain import kinds, limit, motor
 from ..engine.constrain.frames import follow_loops, point_of
 from ..engine.constrain.rows import is_spare, own_coordinate, respond
 from ..engine.constrain.topology import list_rows
-from ..engine.coordinates.inertia import twice_kinetic
+from ..engine.coordinates.inertia import twice_kinetic, twice_rotors
 from ..engine.coordinates.retract import move_coordinates
 from ..engine.coordinates.tree import accelerate, articulate, kinematics, next_tree, row_velocity
 from ..engine.freedoms import coordinates_of
@@ -350,7 +350,7 @@ def measure_change(
         V = x.twist[i, w]
         turn = wp.max(turn, wp.length(angular(V)))
         shift = wp.max(shift, wp.length(linear(V)))
-        size += twice_kinetic(m, x, i, V, w)
+        size += twice_kinetic(m, x, i, V, w) + twice_rotors(m, d.change, i, w)
     for k in range(s.v.shape[0]):
         s.v[k, w] = ZERO
     kinematics(m, s, x, ZERO, w)

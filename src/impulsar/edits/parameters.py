@@ -74,7 +74,7 @@ def set_parameter(edit: SetParameter, desk: Desk) -> Answer | Plan:
     for row in target.rows:
         replaced |= system.set_parameter(array, row, value)
     width = len(system.width(array))
-    system.model = noted(system.model, target, first_of(value, width, bool(parameter.slots)))
+    system.model = noted(system.model, target, first_of(value, width, is_feature(parameter)))
     look_again(desk.bench)
     inverse = SetParameter(edit.path, given(parameter, float(before)) if before.ndim == 0 else before)
     return Answer(f"'{edit.path}' is set", replaced, inverse=inverse)
@@ -141,6 +141,8 @@ def of_part(system: System, name: str) -> dict[str, Target]:
             parts = [model.name, *(part for where in KINDS.values() for part in getattr(model, where))]
             known("parameter", "part", name, dict.fromkeys(parts))
         return found
+    if kind == "body" and model.bodies[name].is_carrier:
+        return found  # it has neither mass nor inertia to be set
     for parameter in PARTS[kind].parameters:
         target = _target(system, kind, name, parameter, groups)
         if target is not None:
@@ -165,6 +167,8 @@ def _target(system: System, kind: str, name: str, parameter: Parameter, groups: 
         if load is None:
             return None
         return Target(kind, name, parameter, tuple(loads.inputs(system, load)[slice(*parameter.inputs)]))
+    if parameter.by_freedom:
+        return _by_freedom(system, name, parameter, groups)
     if not parameter.slots:
         return Target(kind, name, parameter, (system.index_of(kind)[name],))
     rows = [r for r in system.slots_of.get(name, []) if system.slots[r].role in parameter.slots]
@@ -174,6 +178,18 @@ def _target(system: System, kind: str, name: str, parameter: Parameter, groups: 
     own = {r: joint.group_of(system.slots[r].code).name for r in rows}
     own = {r: group for r, group in own.items() if not groups or group in groups}
     return Target(kind, name, parameter, tuple(own), tuple(dict.fromkeys(own.values()))) if own else None
+
+
+def _by_freedom(system: System, name: str, parameter: Parameter, groups: tuple[str, ...]) -> Target | None:
+    """A parameter of a joint's freedoms, in the groups that were built with it."""
+    joint, built = system.model.joints[name], system.built.joints[name]
+    own = [
+        group
+        for group in joint.kind.groups
+        if (not groups or group.name in groups) and getattr(built.features[group.name], parameter.name)
+    ]
+    rows = tuple(system.dof[name, code] for group in own for code in group.freedoms)
+    return Target("joint", name, parameter, rows, tuple(group.name for group in own)) if own else None
 
 
 # values -------------------------------------------------------------------------------------------
@@ -241,11 +257,15 @@ def given(parameter: Parameter, value: Any) -> Any:
     return None if parameter.optional and value < 0 else value
 
 
-def first_of(value: np.ndarray, width: int, is_feature: bool = False) -> Any:
-    """Of a value with so many dimensions that of the first world; of a feature, which a model must have for a row to
-    be there, the largest where the first is none."""
+def is_feature(parameter: Parameter) -> bool:
+    """Whether a model must have a parameter, and not 0, for it to have a place in the arrays."""
+    return bool(parameter.slots) or parameter.by_freedom
+
+
+def first_of(value: np.ndarray, width: int, feature: bool = False) -> Any:
+    """Of a value with so many dimensions that of the first world; of a feature the largest where the first is none."""
     if value.ndim > width:
-        value = value[np.abs(value).argmax()] if is_feature and not width and value[0] == 0.0 else value[0]
+        value = value[np.abs(value).argmax()] if feature and not width and value[0] == 0.0 else value[0]
     return np.array(value) if width else float(value) if abs(value) < UNLIMITED else np.inf
 
 
@@ -290,9 +310,12 @@ def _read_row(model: Model, system: System, target: Target, row: int, values: np
         value = first_of(values, 1)
         return model if np.array_equal(value, model.gravity) else noted(model, target, value)
     part = getattr(model, KINDS[target.kind])[target.name]
-    groups = (part.group_of(system.slots[row].code).name,) if target.kind == "joint" else ()
+    groups: tuple[str, ...] = ()
+    if target.kind == "joint":
+        kinds = system.arrays.dof_kind.numpy() if target.parameter.by_freedom else None
+        groups = (part.group_of(system.slots[row].code if kinds is None else int(kinds[row])).name,)
     was = value_of(part, target.parameter.name, groups)
-    value = given(target.parameter, first_of(values, np.ndim(was), bool(target.parameter.slots)))
+    value = given(target.parameter, first_of(values, np.ndim(was), is_feature(target.parameter)))
     return model if np.array_equal(value, was) else noted(model, replace(target, groups=groups), value)
 
 

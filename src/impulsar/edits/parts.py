@@ -13,8 +13,9 @@ import numpy as np
 
 from ..author.checks import show
 from ..author.fluids import without_body
-from ..author.model import KINDS, Model, is_point_of_body, is_two_places
+from ..author.model import KINDS, Model
 from ..author.parts import PARTS, Joint
+from ..author.places import is_point_of_body, is_two_places
 from ..observe.bench import Bench
 from .carry import STILL, JointPlace, Places
 from .data import Add, Edit, Remove

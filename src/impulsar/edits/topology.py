@@ -16,8 +16,9 @@ import numpy as np
 
 from ..author.checks import number, show, vector
 from ..author.joints import SCREW, TURN_Z, Group, JointType
-from ..author.model import Model, along, is_point_of_body, is_two_places
+from ..author.model import Model
 from ..author.parts import Body, Features, Joint, joint_type_of
+from ..author.places import along, is_point_of_body, is_two_places
 from ..author.placing import TWO_AXES, by_group, checked_frame, make_features, place_frames
 from ..author.rotations import conjugate, frame_from_axes, multiply_all, rotate_all
 from ..engine.freedoms import code_coordinates, pose_at
@@ -37,6 +38,7 @@ FEATURES = {  # keyword of Model.joint: field of Features
     "stiffness": "stiffness",
     "damping": "damping",
     "rest": "rest",
+    "armature": "armature",
 }
 GEOMETRY = ("type", "first", "second", "at", "axis", "axis2", "at_b", "frame_a", "frame_b", "pitch")
 PLACED = ("at", "axis", "axis2", "at_b", "frame_a", "frame_b")  # by which the author says where

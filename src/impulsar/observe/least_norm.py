@@ -386,8 +386,8 @@ class LeastNorm:
             if not isinstance(joint, FreeJoint)
         ][::-1]
         closures = [r for r, slot in enumerate(system.slots) if slot.kind == CLOSURE]
-        by_tree = sum(len(joints[j].kind.locks) for j, _, _ in inward)
-        held = by_tree if system.coordinates == "generalized" else 0  # there no slots stand for the tree's joints
+        own = [joint for joint in system.tree.carriers if not isinstance(joint, FreeJoint)]
+        held = sum(len(joint.kind.locks) for joint in own)  # no slots stand for joints of the tree
         ranks = held + system.parameter("basis")[closures].sum(axis=0).astype(int)
         rows, n = Rows(), len(owners)
         for name, values in {

@@ -9,7 +9,7 @@ from ..engine.constrain import compliant
 from ..engine.constrain.frames import coordinate, freedom_pair, pair_velocity, point_of
 from ..engine.constrain.kinds import is_loss
 from ..engine.constrain.locks import closure_angle, lock
-from ..engine.coordinates.inertia import twice_kinetic
+from ..engine.coordinates.inertia import twice_kinetic, twice_rotors
 from ..engine.ledger import DRAG
 from ..engine.spatial import HALF, ZERO, f64, vec3, vec6
 from ..engine.state import State, StateArrays, WorkArrays
@@ -111,14 +111,15 @@ def kinetic_kernel(
     # model
     m: SystemArrays,
     # state in
+    s: StateArrays,
     x: WorkArrays,
     # out
     energy: wp.array2d(dtype=f64),  # [body, world] [J]
 ):
-    """Kinetic energy of every body."""
+    """Kinetic energy of every body, with the armature of the joint that carries it."""
     w = wp.tid()
     for i in range(m.parent.shape[0]):
-        energy[i, w] = HALF * twice_kinetic(m, x, i, x.twist[i, w], w)
+        energy[i, w] = HALF * (twice_kinetic(m, x, i, x.twist[i, w], w) + twice_rotors(m, s.v, i, w))
 
 
 @wp.kernel(enable_backward=False)
@@ -206,7 +207,7 @@ class Readout:
         points = wp.array(at, dtype=vec3, device=system.device, shape=(len(at),))
         self._points = self._reading(points_kernel, [where, points, x], (len(at), vec3))
         self._energies = self._reading(energies_kernel, [arrays, q, x], (1, vec6))
-        self._kinetic = self._reading(kinetic_kernel, [arrays, x], (system.counts.bodies, f64))
+        self._kinetic = self._reading(kinetic_kernel, [arrays, q, x], (system.counts.bodies, f64))
 
     def _ints(self, values: list[int]) -> wp.array:
         return wp.array(np.array(values, np.int32), dtype=wp.int32, device=self._system.device, shape=(len(values),))
@@ -226,6 +227,11 @@ class Readout:
     def freedom_reading(self) -> Reading:
         """What reads them, for who goes on with them on the device."""
         return self._freedoms
+
+    @property
+    def energy_reading(self) -> Reading:
+        """What reads the sums of the energy books, likewise."""
+        return self._energies
 
     @property
     def lock_reading(self) -> Reading:

@@ -98,7 +98,8 @@ class Background:
         if all(map(is_kept, keys)):
             job.answer = Answer([], "", self._constants)
             return self._ready(job)
-        order = Order(world.snapshot(), world.worlds, job.samples, str(wp.config.kernel_cache_dir), UNASKED)
+        asked, folder = runner.system.asked, str(wp.config.kernel_cache_dir)
+        order = Order(world.snapshot(), world.worlds, asked, job.samples, folder, UNASKED)
         rows = runner.state.numpy().shape[0]
         threading.Thread(target=_carry_out, args=(job, order, rows), daemon=True, name="impulsar compile").start()
         return None

@@ -77,6 +77,10 @@ class Beats:
         k = round((t - start) / period)
         return k >= 0 and abs(t - (start + k * period)) <= self._reach(t, period)
 
+    def is_due(self, one: Controller, t: float) -> bool:
+        """Whether a controller is due at a time [s]."""
+        return self._is_due(t, one.start, one.period)
+
     def next_in(self, t: float) -> float:
         """Time until something is due after this moment [s]; infinite where nothing is."""
         least = math.inf

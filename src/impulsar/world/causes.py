@@ -1,4 +1,5 @@
-"""What a trajectory is differentiated with respect to: parameters of parts and of the model, the start, motors.
+"""What a trajectory is differentiated with respect to: parameters of parts and of the model, the start, motors and
+loads with the numbers of their profiles, hands, gains of controllers.
 
 A cause is how elements of the system's arrays, points of probes and rows of the start change with it. Of a parameter
 of a part that is one element, by 1. A parameter of the model changes what follows it in expressions, the start among
@@ -20,7 +21,8 @@ from ..edits.refusal import EditError
 from ..engine.compile.step import PARAMETER
 from ..engine.system import SystemArrays
 from ..engine.system.channels import HARMONIC, RAMP, SMOOTH, TABLE
-from ..engine.system.slots import MOTORS
+from ..engine.system.slots import BILATERAL, FRICTION, MOTORS
+from .steering import GAIN, VARIABLE, gains_of
 
 if TYPE_CHECKING:
     from .world import World
@@ -33,11 +35,17 @@ AS_THEY_ARE = ("basis", "rank")  # which rows hold the mechanism: another choice
 SCALES = ("slack", "weak", "size", "home", "slot_weight", "dof_weight", "h", "nominal_h", "options", "tableau")
 GEOMETRY = ("p_PF", "q_PF", "p_CM", "q_CM", "R_PF", "R_CM", "q_zero", "pitch", "length")
 AXES = ("x", "y", "z")
+OF_PASSAGE = ("start", "end", "t0", "t1")
+NUMBERS = {RAMP: OF_PASSAGE, SMOOTH: OF_PASSAGE, HARMONIC: ("mean", "amplitude", "omega", "phase")}  # of profiles
 
 
 @dataclass
 class Cause:
-    """Derivatives of elements (PARAMETER, array, part, component) and (PROBE, name, axis), and of rows of the start."""
+    """Derivatives of elements and of rows of the start.
+
+    Elements are (PARAMETER, array, part, component), (PROBE, name, axis), (VARIABLE, parameter of the model) and
+    (GAIN, controller, constant).
+    """
 
     path: str
     elements: dict[tuple, float] = field(default_factory=dict)
@@ -54,8 +62,24 @@ def find_cause(world: "World", path: object) -> Cause:
     if what in ("position", "velocity") and stem in world.readout.coordinates:
         return _of_start(world, path, stem, what)
     if what == "motor" and stem in world.model.joints:
-        return _of_motor(world, path, stem)
+        return Cause(path, _shift(world, _motor(world, path, stem)))
+    if path.partition(".")[0] in world.system.hand_names:
+        return _of_hand(world, path)
+    if (found := _of_profile(world, path, stem, what)) is not None:
+        return found
+    if stem in world.runner.beats.controllers:
+        return _of_gain(world, path, stem, what)
     return _of_part(world, path)
+
+
+def _of_gain(world: "World", path: str, controller: str, name: str) -> Cause:
+    """A constant that a controller's function reads."""
+    known = gains_of(world.runner.beats.controllers[controller])
+    if name not in known:
+        raise ModelError(
+            f"sensitivity: '{path}': controller '{controller}' reads no such constant; {closest(name, list(known))}"
+        )
+    return Cause(path, {(GAIN, controller, name): 1.0})
 
 
 def _of_part(world: "World", path: str) -> Cause:
@@ -99,12 +123,48 @@ def _components(path: str, axes: str, width: tuple[int, ...]) -> list[int]:
     raise ModelError(f"sensitivity: '{path}': what it leads to has {told}")
 
 
-def _of_motor(world: "World", path: str, joint: str) -> Cause:
+def _motor(world: "World", path: str, joint: str) -> int:
+    """The channel of a joint's motor."""
     system = world.system
     channels = [system.slots[r].channel for r in system.slots_of.get(joint, []) if system.slots[r].kind in MOTORS]
     if len(channels) != 1:
         raise ModelError(f"sensitivity: '{path}': joint '{joint}' has {len(channels)} motors, expected one")
-    return Cause(path, _shift(world, channels[0]))
+    return channels[0]
+
+
+def _of_profile(world: "World", path: str, owner: str, what: str) -> Cause | None:
+    """A number of the profile that a motor or a component of a load follows: 'crank.motor.omega', 'push.force.x.t0'."""
+    stem, _, last = owner.rpartition(".")
+    if last == "motor" and stem in world.model.joints:
+        channel = _motor(world, path, stem)
+    elif last in AXES and "." in stem and (target := _found(world, stem)) and target.parameter.inputs is not None:
+        channel = target.rows[AXES.index(last)]
+    else:
+        return None
+    kind = int(world.system.arrays.channel_kind.numpy()[channel])
+    known = NUMBERS.get(kind, ())
+    if what not in known:
+        told = f"has the numbers {', '.join(known)}" if known else f"has none that has a name; take '{owner}'"
+        raise ModelError(f"sensitivity: '{path}': what '{owner}' follows {told}")
+    return Cause(path, {(PARAMETER, f"channel_{'abcd'[known.index(what)]}", channel, 0): 1.0})
+
+
+def _of_hand(world: "World", path: str) -> Cause:
+    """The springs of a hand, and its target, to which it moves evenly in the first step."""
+    system, (name, _, what) = world.system, path.partition(".")
+    hand = system.hand_names.index(name)
+    part, _, axis = what.partition(".")
+    if part == "target" and axis in AXES:
+        return Cause(path, _shift(world, int(system.arrays.hand_channel.numpy()[hand]) + AXES.index(axis)))
+    springs = {"stiffness": "slot_a", "damping": "slot_b"}
+    slots = system.turn_slots(hand) if what.startswith("angular_") else system.hand_slots(hand)
+    array = springs.get(what.removeprefix("angular_"))
+    if array is None or slots.stop <= slots.start:
+        raise ModelError(
+            f"sensitivity: '{path}': expected '{name}.stiffness', '{name}.damping', '{name}.target.x', or "
+            f"'{name}.angular_stiffness' and '{name}.angular_damping' of a hand that turns"
+        )
+    return Cause(path, {(PARAMETER, array, row, 0): 1.0 for row in range(slots.start, slots.stop)})
 
 
 def _shift(world: "World", channel: int) -> dict[tuple, float]:
@@ -122,7 +182,7 @@ def _shift(world: "World", channel: int) -> dict[tuple, float]:
 def _of_start(world: "World", path: str, name: str, what: str) -> Cause:
     """A coordinate or rate of a joint at the start, the others as they are."""
     system = world.system
-    if system.counts.bilaterals:
+    if any(slot.kind in BILATERAL and slot.kind != FRICTION for slot in system.slots):
         raise ModelError(
             f"sensitivity: '{path}': joints close loops, so that one coordinate of the start is not free; have the "
             "start follow a parameter of the model, and take the sensitivity to that"
@@ -178,6 +238,8 @@ def _numbers(world: "World", model: Any) -> dict[str, np.ndarray]:
         array = getattr(built.system.arrays, name)
         if isinstance(array, wp.array) and name not in SCALES and name != "listing":
             found[name] = array.numpy().astype(float)
+    for name, parameter in model.parameters.items():
+        found[f"variable {name}"] = np.array(parameter.value, float)
     for name, probe in model.probes.items():
         found[f"probe {name}"] = np.array(probe.p_BQ, float)
     return found
@@ -187,6 +249,9 @@ def _elements(name: str, slopes: dict[str, np.ndarray]) -> dict[tuple, float]:
     found: dict[tuple, float] = {}
     for key, slope in slopes.items():
         if key == "start" or not slope.any():
+            continue
+        if key.startswith("variable "):
+            found[VARIABLE, key[9:]] = float(slope)
             continue
         if key.startswith("probe "):
             found |= {(PROBE, key[6:], k): float(value) for k, value in enumerate(slope) if value}

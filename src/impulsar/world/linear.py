@@ -5,24 +5,30 @@
     forward    T_{k+1} = ∂F/∂x T_k + ∂F/∂p,      dy = ∂G/∂x T + ∂G/∂p
     reverse    λ_k = ∂F/∂xᵀ λ_{k+1} (+ ∂G/∂xᵀ ȳ at samples),      ḡ += ∂F/∂pᵀ λ
 
+Times at which modes change inside steps are outcomes of the state before the step: T = τ(x_k, p).
+
 The states are those of the world's own kernel, taken one by one. A step is traced at one of them; at all others where
-the same guards hold it is the same way, and where none does one more is traced. Sizes of sub-steps are held.
+the same guards hold it is the same way, and where none does one more is traced. Sizes of sub-steps are held, but for
+those that end where a mode changes (engine/compile/jumps.py).
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..author.errors import StepError
+from ..author.errors import ModelError, StepError
 from ..engine.compile.adjoint import Adjoint, Places
-from ..engine.compile.graph import Graph, Guard
+from ..engine.compile.graph import Graph, Guard, refer
 from ..engine.compile.reverse import CompiledAdjoint
 from ..engine.compile.step import PARAMETER, STATE, TracedStep, trace_step
 from ..engine.compile.tangent import holding, jacobians, reached
 from ..engine.system import measured
 from .causes import PROBE, Cause
 from .outcomes import Outcome, Traced, trace_outcomes
+from .steering import GAIN, VARIABLE, Steering, gains_of
 
 if TYPE_CHECKING:
     from .world import World
@@ -30,25 +36,49 @@ if TYPE_CHECKING:
 CHUNK = 2**22  # numbers of Jacobians that are kept at a time
 PER_OPERATION = 2e-4  # seconds that compiling takes, about,
 PER_NUMBER = 5e-9  # and a number of a pass over a graph by arrays
+SAME = 1e-8  # of a coordinate or velocity: by so much a traced step may differ from the kernel's
+OF_STEPS = (PARAMETER, VARIABLE, GAIN)  # kinds of inputs of steps, besides the state
 LARGEST = 60_000  # operations beyond which compiling takes minutes
 
 
 class Way:
     """A step as it goes from some of the states."""
 
-    def __init__(self, step: TracedStep):
-        self.step = step
+    def __init__(self, step: TracedStep, due: tuple[int, ...] = ()):
+        self.step, self.due = step, due  # controllers that act before it
         self.adjoint: Adjoint | None = None
+
+    @property
+    def guards(self) -> list[Guard] | None:
+        """Under which it is the way from another state; None: it is of one state alone."""
+        alone = self.step.changes is not None and self.step.changes.is_alone
+        return None if alone else self.step.guards
+
+
+@dataclass
+class Change:
+    """A change of mode inside a step."""
+
+    step: int
+    world: int
+    row: int  # of the system's slots
+    time: float  # [s]
+    slopes: np.ndarray  # of the time, by rows that count before the step, and causes
 
 
 class Trajectory:
     """States of a world over a duration, by its own kernel; the world is left as it was."""
 
     def __init__(self, world: "World", steps: int):
+        if world.device != "cpu":
+            raise ModelError(f"derivatives of a world on {world.device} are not taken; build it with device='cpu'")
         runner = self.runner = world.runner
         self.world, self.steps = world, steps * runner.substeps  # launches of one sub-step of h
         self.per_step, self.worlds = runner.substeps, runner.worlds
-        self.states = np.empty((self.steps + 1, *runner.state.numpy().shape))
+        self.steering = Steering(world) if runner.beats.controllers else None
+        self.own = runner.state.numpy().shape[0]  # rows of the state; behind them those of controllers
+        rows = self.steering.end if self.steering is not None else self.own
+        self.states = np.empty((self.steps + 1, rows, self.worlds))
         moment = world.snapshot()
         try:
             self._record()
@@ -59,13 +89,29 @@ class Trajectory:
     def _record(self) -> None:
         runner = self.runner
         runner.set_steps(1)
-        self.states[0] = runner.state.numpy()
+        self._keep(0)
         for k in range(self.steps):
+            if self.steering is not None:
+                self.steering.act() if k % self.per_step == 0 else self.steering.pass_by()
             runner.launch()
             if runner.report[measured.BROKEN].any():
                 raise StepError(f"sensitivity: step {k // self.per_step + 1} could not be taken; see world.step")
-            self.states[k + 1] = runner.state.numpy()
+            self._keep(k + 1)
         runner.set_steps(runner.substeps)
+
+    def _keep(self, k: int) -> None:
+        self.states[k, : self.own] = self.runner.state.numpy()
+        if self.steering is not None:
+            self.states[k, self.own :] = self.steering.rows()
+
+    def due(self, step: int) -> tuple[int, ...]:
+        """Controllers that act before a step."""
+        return self.steering.due[step] if self.steering is not None else ()
+
+    def before(self, step: int, world: int) -> Any:
+        """What comes before a step while it is traced; None: nothing does."""
+        steering = self.steering
+        return steering and partial(steering.trace, steering.due[step], self.states[step, :, world])
 
 
 class Linear:
@@ -78,6 +124,9 @@ class Linear:
     rows: list[int]  # of the state, that count
     ways: list[Way]
     views: list[Traced]
+    places: Places
+    adjoints: CompiledAdjoint | None = None
+    _passes = 0  # for which they were chosen
 
     def __init__(
         self,
@@ -102,10 +151,21 @@ class Linear:
         self._kept: tuple[int, dict[int, list[tuple[int, np.ndarray]]]] = (-1, {})
         self._sort_steps(before)
         self._sort_samples(before)
-        self._choose_rows()
+        if before is not None and (len(self.ways), len(self.views)) == (len(before.ways), len(before.views)):
+            self.rows = before.rows  # the same ways
+        else:
+            self.rows = self._choose_rows()
+        start = [cause.start.get(row, 0.0) for row in self.rows for cause in self.causes]
+        self.start = np.array(start).reshape(len(self.rows), len(self.causes))
         if before is not None and before.rows == self.rows:
-            for way, known in zip(self.ways, before.ways, strict=False):
-                way.adjoint = known.adjoint
+            self._go_on(before)
+
+    def _go_on(self, before: "Linear") -> None:
+        """With the adjoints of another one."""
+        for way, known in zip(self.ways, before.common_ways, strict=False):
+            way.adjoint = known.adjoint
+        if len(before.common_ways) == len(before.ways) == len(self.ways) and before._passes:
+            self.places, self.adjoints, self._passes = before.places, before.adjoints, before._passes
 
     # ways -----------------------------------------------------------------------------------------
 
@@ -115,21 +175,42 @@ class Linear:
         runner = self.world.runner
 
         def trace(step: int, world: int) -> Way:
-            found = trace_step(runner.method, runner.system, runner.state, runner.work, world, self.followed)
-            if found.tally.events:
-                self._refuse_events(step)
-            return Way(found)
+            before = self.path.before(step, world)
+            arrays = runner.system, runner.state, runner.work
+            found = trace_step(runner.method, *arrays, world, self.followed, differentiated=True, prepare=before)
+            self._check(found, step, world)
+            return Way(found, self.path.due(step))
 
-        known = [] if before is None else [Way(way.step) for way in before.ways]
-        self.ways, self.which = self._sorted(states, trace, lambda way: (way.step.graph, way.step.guards), known)
+        known = [] if before is None else [Way(way.step, way.due) for way in before.common_ways]
+        due = [self.path.due(k) for k in range(len(states))]
 
-    def _refuse_events(self, step: int) -> None:
-        time = self.world.time + step * self.world.runner.h
-        raise StepError(
-            f"sensitivity: in the step from {time:.6g} s on a friction or limit changes its mode, where derivatives "
-            "jump; end before it, start after it, or take method 'simgc', or 'direct' with substeps=1, whose steps "
-            "take such a change as a whole"
-        )
+        def same(way: Way, lanes: np.ndarray) -> np.ndarray:
+            return self._held(way.step.graph, way.guards, states, lanes) & [due[k] == way.due for k in lanes[:, 0]]
+
+        self.ways, self.which = self._sorted(states, trace, same, known)
+
+    @property
+    def common_ways(self) -> list[Way]:
+        """Those that other states may go as well."""
+        return [way for way in self.ways if way.guards is not None]
+
+    def _check(self, found: TracedStep, step: int, world: int) -> None:
+        """Refuse a step that has no derivative, or that was not followed as the kernel takes it."""
+        time = self.world.time  # of the state that is in place while it is traced
+        if found.changes is not None and found.changes.trouble:
+            raise StepError(
+                f"sensitivity: in the step from {time:.6g} s on {found.changes.trouble}, where derivatives are of one "
+                "side; end before it, or take another dt or start"
+            )
+        after = self.path.states[step + 1, :, world]
+        for block in ("q", "v"):
+            for row in range(*self.world.state.rows[block].indices(len(after))):
+                value = found.graph.value(found.outputs.get(row, after[row]))
+                if abs(value - after[row]) > SAME * max(1.0, abs(after[row])):
+                    raise StepError(
+                        f"sensitivity: the step from {time:.6g} s on goes another way by a rounding error; start a "
+                        "little earlier or later"
+                    )
 
     def _sort_samples(self, before: "Linear | None") -> None:
         states = self.path.states[self.samples]
@@ -138,36 +219,42 @@ class Linear:
             return trace_outcomes(self.world, self.outcomes, world, self.followed)
 
         known = [] if before is None else before.views
-        self.views, self.seen = self._sorted(states, trace, lambda view: (view.graph, view.guards), known)
 
-    def _sorted(self, states: np.ndarray, trace: Any, of: Any, known: list[Any]) -> tuple[list[Any], np.ndarray]:
-        """Ways, those that are known first, and which of them it is at each state [step, world]."""
+        def same(view: Traced, lanes: np.ndarray) -> np.ndarray:
+            return self._held(view.graph, view.guards, states, lanes)
+
+        self.views, self.seen = self._sorted(states, trace, same, known)
+
+    def _sorted(self, states: np.ndarray, trace: Any, same: Any, known: list[Any]) -> tuple[list[Any], np.ndarray]:
+        """Ways, those that are known first, and which of them it is at each state [step, world].
+
+        same: of a way and states (step, world) [lane], at which of them it is the way.
+        """
         which = np.full((len(states), self.worlds), -1)
         ways = list(known)
         for k, way in enumerate(ways):
             left = np.argwhere(which < 0)
-            graph, guards = of(way)
-            same = self._held(graph, guards, states, left)
-            which[left[same, 0], left[same, 1]] = k
+            these = left[same(way, left)]
+            which[these[:, 0], these[:, 1]] = k
         kept = self._state.copy()
         try:
             while (which < 0).any():
                 left = np.argwhere(which < 0)
                 step, world = (int(k) for k in left[0])
-                self._state[...] = states[step]
+                self._state[...] = states[step, : self.path.own]
                 way = trace(step, world)
-                graph, guards = of(way)
                 which[step, world] = len(ways)
                 if len(left) > 1:
-                    rest = left[1:]
-                    same = self._held(graph, guards, states, rest)
-                    which[rest[same, 0], rest[same, 1]] = len(ways)
+                    these = left[1:][same(way, left[1:])]
+                    which[these[:, 0], these[:, 1]] = len(ways)
                 ways.append(way)
         finally:
             self._state[...] = kept
         return ways, which
 
-    def _held(self, graph: Graph, guards: list[Guard], states: np.ndarray, lanes: np.ndarray) -> np.ndarray:
+    def _held(self, graph: Graph, guards: list[Guard] | None, states: np.ndarray, lanes: np.ndarray) -> np.ndarray:
+        if guards is None:
+            return np.zeros(len(lanes), bool)
         if not guards:
             return np.ones(len(lanes), bool)
         return holding(graph, guards, self._given(graph, states, lanes), len(lanes))
@@ -184,6 +271,10 @@ class Linear:
 
     def value(self, name: tuple) -> np.ndarray:
         """Of an element [world]."""
+        if name[0] == VARIABLE:
+            return np.full(self.worlds, float(self.world.model.parameters[name[1]].value))
+        if name[0] == GAIN:
+            return np.full(self.worlds, gains_of(self.world.runner.beats.controllers[name[1]])[name[2]])
         if name[0] == PROBE:
             return np.full(self.worlds, self.world.model.probes[name[1]].p_BQ[name[2]])
         _, array, part, component = name
@@ -196,9 +287,9 @@ class Linear:
 
     # rows that count ------------------------------------------------------------------------------
 
-    def _choose_rows(self) -> None:
+    def _choose_rows(self) -> list[int]:
         """Rows of the state that outcomes depend on, over any number of steps; sizes to come are held."""
-        rows = range(self._state.shape[0])
+        rows = range(self.path.states.shape[1])
         names: dict[Any, int] = {(STATE, row): row for row in rows}
         state = self.world.state
         for block in state.layout.of(type(self.world.method)) if self.world.method.name == "direct" else ():
@@ -222,11 +313,7 @@ class Linear:
             if more == wanted:
                 break
             wanted = more
-        self.rows = [row for row in rows if wanted >> row & 1]
-        self.start = np.zeros((len(self.rows), len(self.causes)))
-        for j, cause in enumerate(self.causes):
-            for i, row in enumerate(self.rows):
-                self.start[i, j] = cause.start.get(row, 0.0)
+        return [row for row in rows if wanted >> row & 1]
 
     def _seeds(self) -> dict[Any, dict[int, float]]:
         """Directions: rows that count, then causes."""
@@ -269,11 +356,33 @@ class Linear:
             out[those] = block
         return out
 
+    @cached_property
+    def changes(self) -> list[Change]:
+        """Of modes, along the trajectory."""
+        found = []
+        for k, way in enumerate(self.ways):
+            changes = way.step.changes
+            for step, world in np.argwhere(self.which == k).tolist() if changes is not None and changes.rows else ():
+                roots, lane = [refer(time) for time in changes.times], np.array([(step, world)])
+                given = self._given(way.step.graph, self.path.states, lane)
+                times, slopes = jacobians(way.step.graph, roots, given, self._seeds(), 1)
+                for row, time, slope in zip(changes.rows, times[:, 0], slopes[..., 0], strict=True):
+                    whole = np.zeros(len(self.rows) + len(self.causes))
+                    whole[: len(slope)] = slope
+                    found.append(Change(step, world, row, float(time), whole))
+        return sorted(found, key=lambda change: (change.world, change.time))
+
     def forward(self) -> tuple[np.ndarray, np.ndarray]:
         """Outcomes [sample, outcome, world] and their derivatives [sample, outcome, cause, world]."""
+        values, out, _ = self.forward_all()
+        return values, out
+
+    def forward_all(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The same, and derivatives of the times of changes [change, cause]."""
         n, steps = len(self.rows), self.path.steps
         values, slopes = self.views_at()
         out = np.zeros((*values.shape[:2], len(self.causes), self.worlds))
+        of_times = np.zeros((len(self.changes), len(self.causes)))
         T = np.repeat(self.start[None], self.worlds, axis=0)  # [world, row, cause]
         chunk = max(1, CHUNK // max(n * (n + len(self.causes)) * self.worlds, 1))
         at = {k: [i for i, sample in enumerate(self.samples) if sample == k] for k in set(self.samples)}
@@ -285,17 +394,21 @@ class Linear:
                 for i in at.get(k, ()):
                     G = slopes[i].transpose(2, 0, 1)  # [world, outcome, row and cause]
                     out[i] = (G[:, :, :n] @ T + G[:, :, n:]).transpose(1, 2, 0)
+                for i, change in enumerate(self.changes):
+                    if change.step == k:
+                        of_times[i] = change.slopes[:n] @ T[change.world] + change.slopes[n:]
                 if k < end:
                     T = A[k - first, :, :, :n] @ T + A[k - first, :, :, n:]
-        return values, out
+        return values, out, of_times
 
     # reverse --------------------------------------------------------------------------------------
 
     def compile_adjoints(self, passes: int) -> None:
-        """Compile the adjoints of ways that are gone so often that it is less than passes over arrays."""
-        if hasattr(self, "adjoints"):
+        """Compile the adjoints of ways that are gone so often that it is less than so many passes over arrays."""
+        if passes < 2 * self._passes:
             return
-        parameters = [name for name in self.elements if name[0] == PARAMETER]
+        self._passes = passes
+        parameters = self._parameters
         n = len(self.rows) + len(self.causes)
         chosen: dict[int, Adjoint] = {}
         for k, way in enumerate(self.ways):
@@ -305,10 +418,24 @@ class Linear:
                 way.adjoint = way.adjoint or Adjoint(way.step, self.rows, parameters)
             if way.adjoint is not None:
                 chosen[k] = way.adjoint
+        if self.adjoints is not None and list(chosen) == self.adjoints.order:
+            return
         read = sorted({row for adjoint in chosen.values() for row in adjoint.read})
-        needed = {name for adjoint in chosen.values() for name in adjoint.inputs if name[0] == PARAMETER}
+        needed = {name for adjoint in chosen.values() for name in adjoint.inputs if name[0] in OF_STEPS}
         self.places = Places(read, sorted(needed | set(parameters), key=str), self.rows)
         self.adjoints = CompiledAdjoint(chosen, self.places, self.worlds) if chosen else None
+
+    def compile_adjoint(self, way: int) -> CompiledAdjoint:
+        """The adjoint of one way alone."""
+        adjoint = Adjoint(self.ways[way].step, self.rows, self._parameters)
+        needed = {name for name in adjoint.inputs if name[0] in OF_STEPS}
+        places = Places(sorted(adjoint.read), sorted(needed | set(self._parameters), key=str), self.rows)
+        return CompiledAdjoint({way: adjoint}, places, self.worlds)
+
+    @property
+    def _parameters(self) -> list[tuple]:
+        """Elements that steps may read."""
+        return [name for name in self.elements if name[0] != PROBE]
 
     def other_jacobians(self, step: int, which: np.ndarray) -> list[tuple[int, np.ndarray]]:
         """World and Jacobian of steps that are not compiled (which < 0), made for many steps at a time."""
@@ -338,7 +465,15 @@ class Linear:
             run.adjoint += G[:, :n].sum(axis=0)
             run.gradient += G[:, n:].sum(axis=0)
         run.back(0, at)
-        return run.finish() + np.einsum("rc,rw->cw", self.start, run.adjoint)
+        return run.finish()
+
+    def pull_time(self, change: Change) -> np.ndarray:
+        """Derivatives of the time of a change by causes."""
+        self.compile_adjoints(1)
+        n, run = len(self.rows), _Backwards(self)
+        run.adjoint[:, change.world], run.gradient[:, change.world] = change.slopes[:n], change.slopes[n:]
+        run.back(0, change.step)
+        return run.finish()[:, change.world]
 
 
 class _Backwards:
@@ -386,8 +521,8 @@ class _Backwards:
             self.adjoint[:, w] = A[:, :n].T @ self.adjoint[:, w]
 
     def finish(self) -> np.ndarray:
-        """Gradients by causes [cause, world]."""
-        total = self.gradient.copy()
+        """Gradients by causes [cause, world], at the start of the trajectory."""
+        total = self.gradient + np.einsum("rc,rw->cw", self.linear.start, self.adjoint)
         for j, cause in enumerate(self.linear.causes):
             for name, slope in cause.elements.items():
                 if name in self.linear.places.of_parameter:

@@ -57,7 +57,7 @@ def find_outcomes(world: "World", paths: object) -> list[Outcome]:
 def _find(world: "World", path: str) -> list[Outcome]:
     stem, _, what = path.rpartition(".")
     if what in ("position", "velocity") and stem in world.readout.coordinates:
-        return [Outcome(path, _of_joint(world, stem, what))]
+        return [Outcome(path, of_joint(world, stem, what))]
     chosen: tuple[str, ...] = AXES
     if what in AXES:
         chosen, (stem, _, what) = (what,), stem.rpartition(".")
@@ -73,7 +73,7 @@ def _find(world: "World", path: str) -> list[Outcome]:
     )
 
 
-def _of_joint(world: "World", name: str, what: str) -> Reader:
+def of_joint(world: "World", name: str, what: str) -> Reader:
     system = world.system
     key = freedom_of(world, name)
     j, code, where, dof = system.joint_index[key[0]], key[1], system.coordinate[key], system.dof.get(key, -1)

@@ -14,6 +14,7 @@ import numpy as np
 from ..author.checks import show
 from ..author.errors import ModelError
 from ..edits import Drive
+from ..engine.compile.step import PARAMETER
 from .causes import find_cause
 from .linear import Linear
 from .outcomes import find_outcomes
@@ -21,6 +22,11 @@ from .sensitivity import samples_of
 
 if TYPE_CHECKING:
     from .world import World
+
+
+def _is_shared(name: tuple) -> bool:
+    """Whether an element is of an input or of a controller: an edit sets these in all worlds."""
+    return name[0] != PARAMETER or name[1].startswith(("channel_", "table_"))
 
 
 class Rollout:
@@ -46,9 +52,13 @@ class Rollout:
         self._steps, self._samples = samples_of(world, duration, every)
         self._outcomes = find_outcomes(world, of)
         self._causes = [find_cause(world, path) for path in self.to]
+        for cause in self._causes:
+            if any(_is_shared(name) for name in cause.elements) and not cause.path.endswith(".motor"):
+                raise ModelError(f"rollout: '{cause.path}' cannot be set in each world; take World.sensitivity")
         self._start = world.state.numpy().copy()
         self._linear: Linear | None = None
         self._last: tuple[bytes, Linear] | None = None
+        self._pulls = 0
 
     @property
     def of(self) -> tuple[str, ...]:
@@ -81,8 +91,14 @@ class Rollout:
         return self._at(values).views_at()[0].transpose(2, 0, 1)
 
     def pull(self, values: Any, given: Any) -> np.ndarray:
-        """Gradients [world, to] of Σ given · outcome, given [world, sample, of], at numbers [world, to]."""
-        return self._at(values).pull(np.asarray(given, float).transpose(1, 2, 0)).T
+        """Gradients [world, to] of Σ given · outcome, given [world, sample, of], at numbers [world, to].
+
+        Adjoints are compiled once the calls so far would have been worth it.
+        """
+        linear = self._at(values)
+        self._pulls += 1
+        linear.compile_adjoints(self._pulls)
+        return linear.pull(np.asarray(given, float).transpose(1, 2, 0)).T
 
     def jacobian(self, values: Any) -> tuple[np.ndarray, np.ndarray]:
         """Outcomes [world, sample, of] and their derivatives [world, sample, of, to] at numbers [world, to]."""

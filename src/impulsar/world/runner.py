@@ -30,6 +30,7 @@ from ..engine.system import System, measured
 from ..engine.system.channels import CALLABLE_STEPS, InputError
 from ..engine.system.measured import together
 from ..engine.system.rank import PLAY
+from ..engine.threads import threads_for
 from ..observe.bench import Bench
 from .beats import Beats
 from .clamps import Clamps
@@ -39,6 +40,7 @@ from .reports import Facts, StepReport, broken
 
 if TYPE_CHECKING:
     from ..engine.compile.launch import CompiledLaunch, Last
+    from ..engine.compile.launch_cuda import DeviceLaunch
     from ..engine.compile.recipe import Recipe
     from .stack import Stack
 
@@ -72,7 +74,9 @@ class Runner:
         carry_out: Callable[[Any], object],
         contacts: int | None = None,
         stack: "Stack | None" = None,
+        threads: int | None = None,
     ):
+        self.threads = threads_for(worlds, threads) if device == "cpu" else 1
         self.method, self.coordinates = method, coordinates
         self.worlds, self.device, self.clamps = worlds, device, clamps
         self.script, self.carry_out = script, carry_out
@@ -173,8 +177,7 @@ class Runner:
         busy = self.clamps or self.script or self.system.channels.callables or self.about_to or self.beats
         self._simple = alone and not busy
         self._eager = bool(self.clamps or self.about_to or self.beats)  # they act between steps on what is read
-        if self.recipe is not None and hasattr(self.launch, "look_again"):
-            self.launch.look_again()
+        self._look_again()
         self.guard.at = 0
         self.slice = FIRST_SLICE if self.device == "cpu" else 1000  # what a step costs now may be another
 
@@ -184,24 +187,36 @@ class Runner:
         if host is not None:
             self.launch = host
         elif self.contacts is None:
-            self.launch = record_launch(self.method.kernel, self.worlds, inputs, self.device)
+            self.launch = record_launch(self.method.kernel, self.worlds, inputs, self.device, self.threads)
         else:
             kernel = touching_kernel(self.method)
-            self.launch = record_launch(kernel, self.worlds, [*inputs, self.contacts], self.device)
-        refresh = record_launch(refresh_kernel, self.worlds, inputs, self.device)
+            self.launch = record_launch(kernel, self.worlds, [*inputs, self.contacts], self.device, self.threads)
+        refresh = record_launch(refresh_kernel, self.worlds, inputs, self.device, self.threads)
         self.refresh = settling(refresh, inputs)
         self._report = self.work.report.numpy()  # on the CPU a view
         if self.recipe is not None and host is None and can_compile(self.method, self.system):
             if self.recipe.learns or self.recipe.samples:
                 self.launch = self._compiled(refresh)
 
-    def _compiled(self, refresh: Callable[[], None]) -> "CompiledLaunch":
-        """The launch, by steps that are compiled for this mechanism."""
-        from ..engine.compile.launch import CompiledLaunch  # none of it is loaded where nothing is compiled
+    def _compiled(self, refresh: Callable[[], None]) -> "CompiledLaunch | DeviceLaunch":
+        """The launch, by steps that are compiled for this mechanism; none of it is loaded where nothing is compiled."""
+        if self.device != "cpu":
+            return self._compiled_for_device(refresh)
+        from ..engine.compile.launch import CompiledLaunch
 
         assert self.recipe is not None
         bench, size = (self.system, self.state, self.work), lambda: self.h
-        return CompiledLaunch(self.method, *bench, self.launch, refresh, size, self.recipe)
+        return CompiledLaunch(self.method, *bench, self.launch, refresh, size, self.recipe, self.contacts)
+
+    def _compiled_for_device(self, refresh: Callable[[], None]) -> "DeviceLaunch":
+        """The same, as a GPU has it."""
+        from ..engine.compile.launch_cuda import DeviceLaunch
+
+        assert self.recipe is not None
+        bench, size = (self.system, self.state, self.work), lambda: self.h
+        return DeviceLaunch(
+            self.method, *bench, self.launch, refresh, size, self.recipe, lambda: (self._steps, self._size)
+        )
 
     def compile_by(self, recipe: "Recipe | None") -> None:
         """Take steps from now on that are compiled by a recipe; None: by the kernel alone."""
@@ -220,10 +235,14 @@ class Runner:
         if self.recipe is not None and self.recipe.samples and hasattr(self.launch, "build"):
             self.launch.build()
 
+    def _look_again(self) -> None:
+        """Something that compiled steps hold as a constant may be another now."""
+        if self.recipe is not None and hasattr(self.launch, "look_again"):
+            self.launch.look_again()
+
     def record_later(self) -> None:
         """Arrays were replaced: record the launches anew with the next step, however many edits there are before it."""
-        if hasattr(self.launch, "look_again"):
-            self.launch.look_again()
+        self._look_again()
         self.launch = self._record_and_launch
         self.refresh = self._refresh_anew  # the recorded one reads the arrays that were replaced
 
@@ -249,17 +268,19 @@ class Runner:
             data[getattr(self.method.places, name)] = value
         self.system.arrays.options.assign(data)
         self._facts = None
+        self._look_again()
 
     def set_dt(self, dt: float) -> None:
         """Set the nominal step [s]."""
         self.settle()
         self.substeps = parts_of_step(dt, self.method, self.system)
         self.dt = float(dt)
-        self.h = self.dt / self.substeps
+        self.h = self._size = self.dt / self.substeps
         self.system.arrays.h.fill_(self.h)
         self.system.arrays.nominal_h.fill_(self.h)
         self.set_steps(self.substeps)
         self._facts = None
+        self._look_again()
 
     @property
     def steps(self) -> int:
@@ -438,6 +459,7 @@ class Runner:
     def _set_size(self, h: float, steps: int) -> None:
         """Let a launch take so many sub-steps of a size [s]."""
         self.settle()
+        self._size = h
         arrays = self.system.arrays
         if self.device == "cpu":  # Warp's own takes ten times as long
             arrays.h.numpy()[0] = arrays.nominal_h.numpy()[0] = h

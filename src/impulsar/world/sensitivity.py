@@ -12,11 +12,23 @@ from ..engine.methods.base import refuse_compiling
 from .causes import Cause, find_cause
 from .linear import PER_NUMBER, PER_OPERATION, Linear
 from .outcomes import find_outcomes
+from .steering import refuse_controllers
 
 if TYPE_CHECKING:
     from .world import World
 
 MODES = ("auto", "forward", "reverse")
+
+
+@dataclass(frozen=True)
+class ModeChange:
+    """Where friction or a limit changes its mode along the way, and how the time of it changes with causes."""
+
+    time: float  # [s]
+    joint: str
+    what: str  # "friction", "lower limit", ...
+    world: int
+    derivatives: np.ndarray  # of the time [to]
 
 
 @dataclass(frozen=True)
@@ -33,6 +45,7 @@ class Sensitivity:
     derivatives: np.ndarray  # [sample, of, to]
     mode: str  # "forward" or "reverse"
     ways: int  # through the step, that the trajectory goes
+    changes: tuple[ModeChange, ...] = ()  # of modes that `direct` found inside steps, in the order of time
 
     def __getitem__(self, key: tuple[str, str]) -> "float | np.ndarray":
         """The derivative of one with respect to the other: of one sample a number, else [sample]."""
@@ -61,15 +74,21 @@ def sensitivity(
     if mode == "auto":
         mode = "reverse" if _reverse_is_less(linear, count) else "forward"
     if mode == "forward":
-        values, derivatives = linear.forward()
+        values, derivatives, of_times = linear.forward_all()
     else:
         values, derivatives = views[0], _by_rows(linear, views, count)
+        of_times = np.array([linear.pull_time(change) for change in linear.changes])
     times = world.time + world.dt * np.array(samples, float)
     if world.worlds == 1:
         values, derivatives = values[..., 0], derivatives[..., 0]
     paths = tuple(outcome.path for outcome in linear.outcomes)
     causes = tuple(cause.path for cause in linear.causes)
-    return Sensitivity(paths, causes, times, values, derivatives, mode, len(linear.ways))
+    slots = world.system.slots
+    changes = tuple(
+        ModeChange(each.time, slots[each.row].name, slots[each.row].role or "", each.world, slopes)
+        for each, slopes in zip(linear.changes, of_times, strict=True)
+    )
+    return Sensitivity(paths, causes, times, values, derivatives, mode, len(linear.ways), changes)
 
 
 def linearise(
@@ -99,12 +118,13 @@ def samples_of(world: "World", duration: float, every: float | None) -> tuple[in
 
 def _refuse(world: "World") -> None:
     """Refuse what a step is not a function of state and parameters with."""
-    refuse_compiling(world.method, world.system)
+    refuse_compiling(world.method, world.system, touching=False)
     runner = world.runner
     if runner.script[runner.script_position :]:
         raise ModelError("sensitivity: edits of the script are still due; take it of a model without a script")
-    if runner.beats or runner.clamps or runner.system.channels.callables:
-        what = "controllers" if runner.beats else "clamps" if runner.clamps else "inputs that are callables"
+    refuse_controllers(world)
+    if runner.clamps or runner.system.channels.callables:
+        what = "clamps" if runner.clamps else "inputs that are callables"
         raise ModelError(f"sensitivity: {what} are no part of a traced step; take it without them")
 
 

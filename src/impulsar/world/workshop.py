@@ -33,6 +33,7 @@ class Order:
 
     snapshot: Snapshot
     worlds: int
+    contacts: int | None  # that there is to be room for, where that was asked for
     samples: tuple[Sample, ...]
     cache: str  # folder of compiled code
     largest: int  # operations of a step
@@ -112,13 +113,13 @@ def _get(stream: BinaryIO) -> Any:
 
 
 @cache
-def _spare_world(worlds: int) -> Any:
+def _spare_world(worlds: int, contacts: int | None = None) -> Any:
     """A world of nothing much, to be brought to snapshots."""
     from .world import World
 
     model = Model("empty")
     model.body("body", mass=1.0, inertia=(1.0, 1.0, 1.0))
-    return World(model, worlds=worlds, compile="off")
+    return World(model, worlds=worlds, contacts=contacts, compile="off")
 
 
 def carry_out(order: Order) -> Answer:
@@ -126,7 +127,7 @@ def carry_out(order: Order) -> Answer:
     import warp as wp
 
     wp.config.kernel_cache_dir = order.cache
-    world = _spare_world(order.worlds)
+    world = _spare_world(order.worlds, order.contacts)
     world.restore(order.snapshot)
     runner = world.runner
     made: list[Way] = []
@@ -134,7 +135,7 @@ def carry_out(order: Order) -> Answer:
     try:
         for k in range(len(order.samples)):
             given = (runner.method, runner.system, runner.state, runner.work)
-            made.append(way_of(*given, order.samples[: k + 1], places))
+            made.append(way_of(*given, order.samples[: k + 1], places, runner.contacts))
             if made[-1].operations > order.largest:
                 raise Untraceable(f"a step of {made[-1].operations} operations would take long to compile")
         for width, _, _ in shares(order.worlds):

@@ -20,11 +20,11 @@ def run(graph: Graph, outputs: dict, state: np.ndarray, steps: int, width: int) 
     worlds = state.shape[1]
     step = TracedStep(graph, outputs, Tally(), [])
     table = np.array([compile_text(emit(step, width, {}), "step")], np.uint64)
-    done, used = np.zeros(worlds, np.int64), np.zeros((1, worlds), np.int64)
+    done, used = np.zeros(worlds, np.int64), np.zeros((4, worlds), np.int64)
     call = Call(state=address(state), step=address(table), variants=1, worlds=worlds, end=worlds, steps=steps, fresh=1)
     call.done, call.used = address(done), address(used)
     short = run_of(len(state), 0, width)(ctypes.addressof(call)) % WILD
-    assert short == (done < steps).sum() and (used[0] == done).all()
+    assert short == (done < steps).sum() and (used[3] == done).all()
     return done
 
 

@@ -22,12 +22,11 @@ from .step import STATE, TracedStep
 from .tangent import partials
 
 ADJOINT, GRADIENT = "adjoint", "gradient"  # inputs (ADJOINT, row) and (GRADIENT, parameter)
-ABOVE = "static inline real above(real a, real b) { return CHOOSE(a > b, K(1.0), K(0.0)); }"
-HEAD = "mask step(real *s, const real *p, mask going) {"
 
 
 def pull_back(graph: Graph, seeds: Mapping[int, Any], inputs: Sequence[Any]) -> list[Any]:
     """Σ seed ∂node/∂input over nodes, for inputs by name: symbols of the graph, or numbers where they are known."""
+    graph.refuse_loops("derivatives")
     adjoints: dict[int, Any] = {}
     order = graph.live(seeds)
 
@@ -39,7 +38,7 @@ def pull_back(graph: Graph, seeds: Mapping[int, Any], inputs: Sequence[Any]) -> 
         add(at, seed)
     for at in reversed(order):
         op, *args = graph.nodes[at]
-        if op == INPUT or at not in adjoints or at in graph.held:
+        if op == INPUT or at not in adjoints:
             continue
         given = [Scalar(graph, a) if isinstance(a, int) else a for a in args]
         for a, slope in zip(args, partials(op, given, Scalar(graph, at), apply), strict=True):
@@ -110,7 +109,7 @@ def _node(value: Any) -> "int | float":
 
 def adjoint_text(step: TracedStep, width: int) -> str:
     """The text of an adjoint, with so many worlds in a register."""
-    return emit(step, width, {}).replace(HEAD, f"{ABOVE}\n{HEAD}")
+    return emit(step, width, {})
 
 
 def driver(places: Places, width: int) -> str:

@@ -9,6 +9,7 @@ import itertools
 import os
 import threading
 import zlib
+from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -21,7 +22,7 @@ from ..machine import machine_key
 FLAGS = "-march=native -w -fno-slp-vectorize"  # of straight lines it would make vectors: no faster, 2.5 times as long
 LEVEL = 2  # of optimisation
 FOLDER = "impulsar-compiled"  # in Warp's cache
-KEPT = 512  # objects in the folder
+KEPT = 512  # files of a kind in the folder
 
 _lock = threading.Lock()
 _count = itertools.count()
@@ -35,10 +36,10 @@ def compile_text(text: str, name: str, level: int = LEVEL) -> int:
 
 @cache
 def _loaded(text: str, name: str, level: int) -> int:
-    key = hashlib.blake2b("\n".join((text, FLAGS, str(level), machine_key())).encode(), digest_size=16).hexdigest()
-    folder = Path(wp.config.kernel_cache_dir) / FOLDER
-    folder.mkdir(parents=True, exist_ok=True)
-    path = _kept(folder, key) or _compiled(folder, key, text, level)
+    def build_object(source: Path, target: Path) -> None:
+        build.build_cpu(str(target), str(source), fuse_fp=False, extra_flags=FLAGS, optimization_level=level)
+
+    path, key = keep(text, "\n".join((FLAGS, str(level), machine_key())), ("cpp", "o"), build_object)
     handle = f"impulsar_{key}_{next(_count)}".encode()
     llvm = context.runtime.llvm
     if llvm.wp_load_obj(str(path).encode(), handle, wp.config.legacy_cpu_linker) != 0:
@@ -46,9 +47,21 @@ def _loaded(text: str, name: str, level: int) -> int:
     return llvm.wp_lookup(handle, name.encode())
 
 
-def _kept(folder: Path, key: str) -> Path | None:
-    """An object of this key that is as it was written."""
-    for path in folder.glob(f"{key}-*.o"):
+def keep(text: str, how: str, ends: tuple[str, str], build_file: Callable[[Path, Path], None]) -> tuple[Path, str]:
+    """What a text is compiled to, from the folder or built now, and its key; how: all else that it depends on.
+
+    ends: of the names of its source and of what is built.
+    """
+    key = hashlib.blake2b("\n".join((text, how)).encode(), digest_size=16).hexdigest()
+    folder = Path(wp.config.kernel_cache_dir) / FOLDER
+    folder.mkdir(parents=True, exist_ok=True)
+    path = _kept(folder, key, ends[1])
+    return path or _compiled(folder, key, text, ends, build_file), key
+
+
+def _kept(folder: Path, key: str, end: str) -> Path | None:
+    """A file of this key that is as it was written."""
+    for path in folder.glob(f"{key}-*.{end}"):
         with suppress(OSError):
             if path.stem.rpartition("-")[2] == _sum(path):
                 return path
@@ -60,22 +73,24 @@ def _sum(path: Path) -> str:
     return f"{zlib.crc32(path.read_bytes()):08x}"
 
 
-def _compiled(folder: Path, key: str, text: str, level: int) -> Path:
-    source, beside = (folder / f"{key}.{os.getpid()}.{end}" for end in ("cpp", "tmp"))
+def _compiled(
+    folder: Path, key: str, text: str, ends: tuple[str, str], build_file: Callable[[Path, Path], None]
+) -> Path:
+    source, beside = (folder / f"{key}.{os.getpid()}.{end}" for end in (ends[0], f"tmp.{ends[1]}"))
     source.write_text(text, encoding="utf-8")
     try:
-        build.build_cpu(str(beside), str(source), fuse_fp=False, extra_flags=FLAGS, optimization_level=level)
-        path = folder / f"{key}-{_sum(beside)}.o"
+        build_file(source, beside)
+        path = folder / f"{key}-{_sum(beside)}.{ends[1]}"
         beside.replace(path)
     finally:
         for file in (source, beside):
             file.unlink(missing_ok=True)
-    _prune(folder)
+    _prune(folder, ends[1])
     return path
 
 
-def _prune(folder: Path) -> None:
-    """Leave the newest objects only."""
+def _prune(folder: Path, end: str) -> None:
+    """Leave the newest files only."""
     with suppress(OSError):
-        for path in sorted(folder.glob("*.o"), key=lambda one: one.stat().st_mtime)[:-KEPT]:
+        for path in sorted(folder.glob(f"*.{end}"), key=lambda one: one.stat().st_mtime)[:-KEPT]:
             path.unlink()

@@ -93,7 +93,7 @@ class Packed:
 
     def __init__(self, rows: int, worlds: int, most_variants: int):
         self.before = np.empty((rows, worlds))
-        self.used = np.zeros((most_variants, worlds), np.int64)
+        self.used = np.zeros((3 + most_variants, worlds), np.int64)
         self.done = np.zeros(worlds, np.int64)
         self.calls: list[tuple[Any, Call]] = []
         self.steps = 0

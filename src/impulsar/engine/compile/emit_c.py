@@ -4,7 +4,8 @@ The text is C99 but for vector types, which gcc and clang have. Two functions:
 
     step(s, p, going)   one step of the worlds in a register, of those that are going: s[row] is read and written, p[k]
                         are parameters that worlds have of their own. Returns the worlds whose guards held; the others
-                        are left as they were.
+                        are left as they were. s[-1] and s[-2] are set to the iterations and sub-steps of a
+                        step that keeps loops, where the state decides on them.
     run(...)            many steps of many worlds (`driver`): each step by the first of several variants whose guards
                         hold; a world for which none does stops there
 
@@ -13,9 +14,10 @@ exact as the C library's to the last bit or so, and without a call, for which al
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
-from .graph import INPUT, UNARY, Guard
+from .cuts import cut, sides
+from .graph import CARRIED, INPUT, LEFT, PICK, Graph, Guard, Loop
 from .sines import (
     ANGLE,
     HALF_PI,
@@ -32,6 +34,8 @@ from .step import PARAMETER, STATE, TracedStep
 
 INFIX = ("+", "-", "*", "/")
 WIDTHS = (1, 4, 8)
+LONG = 10_000  # operations of a step from which on it is cut into pieces, and of a piece: a third to half less time
+PIECE = 1_000  # to compile, and some per cent more to run
 START, END = '#ifdef __cplusplus\nextern "C" {\n#endif', "#ifdef __cplusplus\n}\n#endif"
 BUILTIN = {"sqrt": "sqrt", "abs": "abs", "floor": "floor", "trunc": "trunc"}  # clang has them for vectors
 CHANGED, WILD = -1, 1 << 40  # what `run` returns, beside a number of worlds
@@ -41,7 +45,7 @@ BY_LANE = ("tan", "asin", "acos", "atan", "exp", "log", "tanh")
 
 def prelude(width: int) -> str:
     """Types and functions for so many worlds in a register."""
-    lines = [START]
+    lines = [START, "#define WHOLE", "#define APART static __attribute__((noinline))"]
     lines += [f"double {name}(double);" for name in ("sin", "cos", *BY_LANE)]
     lines += ["double atan2(double, double);", "double pow(double, double);"]
     if width == 1:
@@ -73,6 +77,7 @@ def prelude(width: int) -> str:
     ]
     lines += ["static inline real F_max(real a, real b) { return CHOOSE(a > b, a, b); }"]
     lines += ["static inline real F_min(real a, real b) { return CHOOSE(a < b, a, b); }"]
+    lines += ["static inline real F_above(real a, real b) { return CHOOSE(TEST(a > b), K(1.0), K(0.0)); }"]
     lines += _sine(each)
     lines += _angle(each)
     lines += [
@@ -149,16 +154,21 @@ def constant(value: float) -> str:
 
 
 class Body:
-    """Lines that compute nodes of a graph into t0, t1, ...; inputs have names of their own."""
+    """Lines that compute nodes of a graph, in order, into t0, t1, ...; inputs have names of their own.
 
-    def __init__(self, step: TracedStep, names: dict[int, str]):
-        self.graph, self.names = step.graph, names
-        self.live = self.graph.live(step.roots)
+    wide: several worlds in a register, those in the mask `going`; else one, and a guard that breaks returns 0.
+    """
+
+    def __init__(self, graph: Graph, live: Sequence[int], names: dict[int, str], wide: bool = False):
+        self.graph, self.live, self.names, self.wide = graph, live, dict(names), wide
+        self.blocks = graph.blocks(live) if graph.loops else {None: live}
         self.turns: dict[int, dict[str, int]] = {}  # sines and cosines by the angle that they share
         for at in self.live:
             op, *args = self.graph.nodes[at]
             if op in ("sin", "cos"):
                 self.turns.setdefault(args[0], {})[op] = at
+            elif op == LEFT:
+                self.names[at] = f"t{self.graph.variable(at)}"
 
     def text(self, a: "int | float") -> str:
         """An argument; a constant as a number."""
@@ -166,28 +176,62 @@ class Body:
             return constant(a)
         return self.names.get(a, f"t{a}")
 
+    def value(self, a: "int | float") -> str:
+        """An argument as a value of its own: a constant in all worlds of the register."""
+        return self.text(a) if isinstance(a, int) else f"K({constant(a)})"
+
     def lines(self, guards: Sequence[Guard] = ()) -> list[str]:
         """All nodes in order; guards, where some are given, as soon as what they compare is there."""
+        place = {at: k for k, at in enumerate(self.live)}
         due: dict[int, list[Guard]] = {}
         for guard in guards:
-            due.setdefault(max(a for a in (guard.left, guard.right) if isinstance(a, int)), []).append(guard)
-        done: set[int] = set()
+            due.setdefault(max((place.get(a, -1) for a in sides(guard)), default=-1), []).append(guard)
+        by_node = {self.live[k]: those for k, those in due.items() if k >= 0}
+        return [*(self._broken(guard) for guard in due.get(-1, ())), *self._block(self.blocks[None], set(), by_node)]
+
+    def _block(self, order: Sequence[int], done: "set[int | Loop]", due: dict[int, list[Guard]]) -> list[str]:
+        """Nodes in order; done: angles and loops that are there already."""
         out = []
-        for at in self.live:
+        for at in order:
             op, *args = self.graph.nodes[at]
             out += self._one(at, op, args, done)
-            out += [f"if (!{self.test(guard)}) return 0;" for guard in due.get(at, ())]
+            out += [self._broken(guard) for guard in due.get(at, ())]
         return out
 
-    def _one(self, at: int, op: str, args: list, done: set[int]) -> list[str]:
-        if op == INPUT:
+    def _broken(self, guard: Guard) -> str:
+        return f"going &= {self.test(guard)};" if self.wide else f"if (!{self.test(guard)}) return 0;"
+
+    def _one(self, at: int, op: str, args: list, done: "set[int | Loop]") -> list[str]:
+        if op in (INPUT, CARRIED):
             return []
-        if op in ("sin", "cos"):
+        if op in ("sin", "cos", LEFT):
             if args[0] in done:
                 return []
             done.add(args[0])
-            return [self._turn(args[0])]
+            return self._loop(args[0]) if op == LEFT else [self._turn(args[0])]
         return [f"const real t{at} = {self._operation(op, args)};"]
+
+    def _loop(self, loop: Loop) -> list[str]:
+        """The rounds of a loop: in a register, as long as some world needs one, and the others keep what they have."""
+        body = self.blocks.get(loop, [])
+        inside = set(body)
+        carried = [k for k, symbol in enumerate(loop.symbols) if symbol in inside]
+        out = [f"real t{loop.symbols[k]} = {self.value(loop.entries[k])};" for k in carried]
+        first = set(self.graph.live([side for test in loop.tests for side in (test.left, test.right)])) & inside
+        on, tests = f"on{loop.number}", " & ".join(f"({self.test(test)})" for test in loop.tests)
+        out += [f"mask {on} = going;"] if self.wide else []
+        done: set[int | Loop] = set()
+        out += ["for (;;) {", *self._block([at for at in body if at in first], done, {})]
+        out += [f"{on} &= going & {tests};", f"if (!ANY({on})) break;"] if self.wide else [f"if (!({tests})) break;"]
+        out += self._block([at for at in body if at not in first], done, {})
+        for guard in loop.guards:
+            out.append(f"going &= {self.test(guard)} | ~{on};" if self.wide else self._broken(guard))
+        # all of them at once: one may be what another was
+        out += [f"const real n{loop.symbols[k]} = {self.value(loop.exits[k])};" for k in carried]
+        for k in carried:
+            now, new = f"t{loop.symbols[k]}", f"n{loop.symbols[k]}"
+            out.append(f"{now} = CHOOSE({on}, {new}, {now});" if self.wide else f"{now} = {new};")
+        return [*out, "}"]
 
     def _turn(self, angle: int) -> str:
         found = self.turns[angle]
@@ -199,8 +243,12 @@ class Body:
             return f"{self.text(args[0])} {op} {self.text(args[1])}"
         if op == "neg":
             return f"-{self.text(args[0])}"
-        given = ", ".join(self.text(a) if isinstance(a, int) else f"K({constant(a)})" for a in args)
-        return f"F_{op}({given})" if op in UNARY or op in ("max", "min", "atan2", "pow") else f"{op}({given})"
+        if op.startswith(PICK):
+            test = Guard(op.removeprefix(PICK), args[0], args[1], True)
+            return f"CHOOSE({self.test(test)}, {self.value(args[2])}, {self.value(args[3])})"
+        if op == "as":
+            return self.value(args[0])
+        return f"F_{op}({', '.join(map(self.value, args))})"
 
     def test(self, guard: Guard) -> str:
         """A guard as a mask of the worlds in which it holds."""
@@ -209,29 +257,65 @@ class Body:
         return told if guard.held else f"~{told}"
 
 
-def emit(step: TracedStep, width: int, parameters: dict[tuple, int]) -> str:
-    """The text of `step` with so many worlds in a register; parameters: where each is among those of the driver."""
+def emit(step: TracedStep, width: int, parameters: dict[tuple, int], most: int = 0) -> str:
+    """The text of `step` with so many worlds in a register; parameters: where each is among those of the driver.
+
+    most: operations of a function, where the step is to be cut (`cuts`); by default long steps are.
+    """
+    lines = [prelude(width), START, *function(step, width > 1, parameters, most or piece_of(step))]
+    return "\n".join([*lines, END]) + "\n"
+
+
+def piece_of(step: TracedStep) -> int:
+    """How many operations of a step go into a function; 0: all."""
+    return PIECE if step.operations > LONG else 0
+
+
+def function(step: TracedStep, wide: bool, parameters: dict[tuple, int], most: int, name: str = "step") -> list[str]:
+    """Lines of a step as a function; before it its pieces, where it has more operations than a `most` that is given."""
     graph = step.graph
     names = {
-        at: f"p[{parameters[name]}]" if name[0] == PARAMETER else f"s{name[1]}" for name, at in graph.inputs.items()
+        at: f"p[{parameters[given]}]" if given[0] == PARAMETER else f"s{given[1]}" for given, at in graph.inputs.items()
     }
-    body = Body(step, names)
-    needed = set(body.live)
-    read = [name[1] for name, at in graph.inputs.items() if name[0] == STATE and at in needed]
-    lines = [prelude(width), START, "mask step(real *s, const real *p, mask going) {"]
-    lines += [f"const real s{row} = s[{row}];" for row in read]
-    if width == 1:  # alone, a world whose guard breaks need not go on
-        lines += body.lines(step.guards)
-        lines += [f"s[{row}] = {_new(body, value)};" for row, value in step.outputs.items()]
+    if most and step.operations > most and not graph.loops:  # a loop is not cut
+        pieces, lines, body = _pieces(step, wide, names, most, name)
     else:
-        lines += body.lines()
-        lines += [f"going &= {body.test(guard)};" for guard in step.guards]
-        lines += [f"s[{row}] = CHOOSE(going, {_new(body, value)}, s[{row}]);" for row, value in step.outputs.items()]
-    return "\n".join([*lines, "return going;", "}", END]) + "\n"
+        body = Body(graph, graph.live(step.roots), names, wide)
+        pieces, lines = [], [*_reads(graph, set(body.live)), *body.lines(step.guards)]
+    counts = [(-1 - k, value) for k, value in enumerate(step.counts)] if graph.loops else []
+    for row, value in (*step.outputs.items(), *counts):
+        new = body.value(value)
+        lines.append(f"s[{row}] = CHOOSE(going, {new}, s[{row}]);" if wide else f"s[{row}] = {new};")
+    return [*pieces, f"WHOLE mask {name}(real *s, const real *p, mask going) {{", *lines, "return going;", "}"]
 
 
-def _new(body: Body, value: "int | float") -> str:
-    return body.text(value) if isinstance(value, int) else f"K({constant(value)})"
+def _reads(graph: Graph, inputs: Collection[int]) -> list[str]:
+    """Rows of the state that are among inputs."""
+    rows = [name[1] for name, at in graph.inputs.items() if name[0] == STATE and at in inputs]
+    return [f"const real s{row} = s[{row}];" for row in rows]
+
+
+def _pieces(
+    step: TracedStep, wide: bool, names: dict[int, str], most: int, name: str
+) -> tuple[list[str], list[str], Body]:
+    """Functions of pieces, the lines that call them, and what is left by them; t[place] are the values between.
+
+    Each returns the worlds whose guards held up to there.
+    """
+    graph = step.graph
+    found = cut(graph, list(step.outputs.values()), step.guards, most)
+    lines = []
+    for k, piece in enumerate(found.pieces):
+        body = Body(graph, piece.nodes, names, wide)
+        lines += [f"APART mask {name}_{k}(const real *s, const real *p, real *t, mask going) {{"]
+        lines += _reads(graph, set(piece.inputs))
+        lines += [f"const real t{at} = t[{place}];" for at, place in piece.given.items()]
+        lines += body.lines(piece.guards)
+        lines += [*(f"t[{place}] = t{at};" for at, place in piece.kept.items()), "return going;", "}"]
+    calls = [f"real t[{max(found.places, 1)}];"]
+    calls += [f"if (!ANY(going = {name}_{k}(s, p, t, going))) return going;" for k in range(len(found.pieces))]
+    calls += _reads(graph, {value for value in step.outputs.values() if isinstance(value, int)})
+    return lines, calls, Body(graph, [], {**names, **{at: f"t[{place}]" for at, place in found.ends.items()}})
 
 
 def driver(rows: int, parameters: int, width: int) -> str:
@@ -239,7 +323,8 @@ def driver(rows: int, parameters: int, width: int) -> str:
 
     state      [row, world]; parameter: where each begins, pitch: from one world to the next
     first, end worlds to be taken, a multiple of the width; done [world]: steps that each has behind it, counted up to
-               `steps`; used [variant, world]: by which variants; fresh: both are zero yet
+               `steps`; used [3 + variant, world]: by which variants, and before them, of variants that keep loops,
+               iterations, sub-steps, and the most iterations of a step; fresh: both are zero yet
     before     [row, world] where the state before the last step is left, and that step is not counted in `used`; or 0
     now, kept  arrays of the system, and what they held when the step was traced; h: the size of a step, and `nominal`
                what it was then. Where something is another, nothing is done.
@@ -267,7 +352,7 @@ long long run(const call *c) {{
   double *const state = c->state, *const before = c->before;
   long long short_of = 0, wild = 0;
   for (long long w = c->first; w < c->end; w += {width}) {{
-    real s[{rows}], p[{max(parameters, 1)}];
+    real all[{rows + 2}], *const s = all + 2, p[{max(parameters, 1)}];
     long long last = 0;
     for (int k = 0; k < {rows}; ++k) s[k] = {load}(state + k * worlds + w);
     for (int k = 0; k < {parameters}; ++k)
@@ -275,7 +360,7 @@ long long run(const call *c) {{
     mask n = {count}(c->done + w);
     if (c->fresh) {{
       n = n & 0;
-      for (long long k = 0; k < variants; ++k) {count}(c->used + k * worlds + w) = n;
+      for (long long k = 0; k < variants + 3; ++k) {count}(c->used + k * worlds + w) = n;
     }}
     mask going = TEST(n < steps);
     while (ANY(going)) {{
@@ -289,8 +374,18 @@ long long run(const call *c) {{
       }}
       for (long long v = 0; v < variants && ANY(left); ++v) {{
         const long long k = (last + v) % variants;
+        s[-1] = s[-2] = K(0.0);
         const mask held = c->step[k](s, p, left);
-        {count}(c->used + k * worlds + w) -= held & counted;
+        for (int j = 1; j <= 2; ++j) {{
+          const real taken = CHOOSE(held & counted, s[-j], K(0.0));
+          if (ANY(TEST(taken > 0.0)))
+            for (int i = 0; i < {width}; ++i) {{
+              long long *all = c->used + (j - 1) * worlds + w + i, mine = (long long)LANE(taken, i);
+              *all += mine;
+              if (j == 1 && all[2 * worlds] < mine) all[2 * worlds] = mine;
+            }}
+        }}
+        {count}(c->used + (3 + k) * worlds + w) -= held & counted;
         n -= held;
         left &= ~held;
         if (ANY(held)) {{ if (v > 0 && !ANY(left)) last = k; }}

@@ -2,6 +2,8 @@
 
 A node is an operation on nodes and constants. Every symbol carries the value that it has at a sample state. A branch
 on a symbol goes the sample's way and leaves a guard: a comparison that must come out the same for the graph to hold.
+A loop may be kept (`loops`): what it carries from round to round are symbols of their own, and what depends on them
+is its body.
 
 Foldings keep bits: x + 0, 1 x, -(-x), a - (-b) and divisions by powers of two. Two do not keep all of them: 0 x is 0
 where x is no number, and zeros have no sign. So a result that was no number may be one; a caller who must know looks
@@ -9,7 +11,8 @@ at the state, which then has one that is none.
 """
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, MutableMapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from ...author.errors import ModelError
@@ -27,6 +30,31 @@ class Guard(NamedTuple):
     left: "int | float"
     right: "int | float"
     held: bool
+
+    def holds(self, values: Callable[["int | float"], float]) -> bool:
+        """Whether it comes out as it did, where nodes have these values."""
+        a, b = values(self.left), values(self.right)
+        return (math.isfinite(a) if self.op == "finite" else TESTS[self.op](a, b)) == self.held
+
+
+@dataclass(eq=False)
+class Loop:
+    """Rounds of the same operations, another one while all tests hold.
+
+    Of each variable: what it is before the first round, its symbol in a round, and what it is after that round.
+    """
+
+    number: int  # of a graph's loops, those around it first
+    entries: "list[int | float]" = field(default_factory=list)
+    symbols: list[int] = field(default_factory=list)
+    exits: "list[int | float]" = field(default_factory=list)
+    lefts: list[int] = field(default_factory=list)  # nodes of what each is after the last round
+    tests: list[Guard] = field(default_factory=list)
+    guards: list[Guard] = field(default_factory=list)  # of every round
+
+    def needs(self) -> "list[int | float]":
+        """What a round compares."""
+        return [side for guard in (*self.tests, *self.guards) for side in (guard.left, guard.right)]
 
 
 def _divide(a: float, b: float) -> float:
@@ -63,6 +91,7 @@ BINARY: dict[str, Callable[[float, float], float]] = {
     "atan2": math.atan2,
     "pow": _or_nan(math.pow),
     "above": lambda a, b: 1.0 if a > b else 0.0,  # of derivatives: which side of max and min it is
+    "as": lambda a, b: a,  # of derivatives: the value of the one, the derivative of the other
 }
 UNARY: dict[str, Callable[[float], float]] = {
     "neg": lambda a: -a,
@@ -83,12 +112,17 @@ UNARY: dict[str, Callable[[float], float]] = {
 SAMPLED: dict[str, Callable[..., float]] = {**BINARY, **UNARY, "sin": sine, "cos": cosine}  # as compiled text has them
 SAMPLED["atan2"] = arctangent
 COMMUTES = ("+", "*")
+PICK = "pick"  # before a test: (pick<, a, b, x, y) is x where a < b, else y
 TESTS: dict[str, Callable[[float, float], bool]] = {
     "<": lambda a, b: a < b,
     "<=": lambda a, b: a <= b,
     "==": lambda a, b: a == b,
 }
-INPUT = "input"
+PICKS: dict[str, Callable[..., float]] = {
+    PICK + op: lambda a, b, x, y, test=test: x if test(a, b) else y for op, test in TESTS.items()
+}
+SAMPLED.update(PICKS)
+INPUT, CARRIED, LEFT = "input", "carried", "left"  # (CARRIED or LEFT, loop): in a round, and after the last
 
 
 class Graph:
@@ -99,8 +133,10 @@ class Graph:
         self.values: list[float] = []  # at the sample
         self.inputs: dict[Any, int] = {}  # node of each input, by what the caller calls it
         self._guards: dict[tuple, Guard] = {}  # in order, by themselves and what is a constant in them
-        self.held: set[int] = set()  # sizes of sub-steps: derivatives are taken with these as they are
         self._table: dict[tuple, int] = {}
+        self.loops: list[Loop] = []
+        self._lefts: dict[int, int] = {}  # which variable of its loop a node is
+        self._symbols: dict[int, int] = {}
 
     def input(self, name: Any, value: float) -> "Scalar":
         """The symbol of an input; the same one for the same name."""
@@ -113,11 +149,15 @@ class Graph:
         self.values.append(float(value))
         return len(self.nodes) - 1
 
+    def moving_as(self, value: "int | float", other: "int | float") -> "Scalar":
+        """A value whose derivative is that of another one; of a constant: none, it is held."""
+        return Scalar(self, self._add(("as", value, other), self.value(value)))
+
     def make(self, op: str, *args: "int | float") -> "int | float":
         """A node for an operation, or what it folds to."""
         if all(isinstance(a, float) for a in args):
-            return float((BINARY.get(op) or UNARY[op])(*args))
-        folded = self._fold(op, *args)
+            return float((BINARY.get(op) or UNARY.get(op) or PICKS[op])(*args))
+        folded = self._fold(op, *args) if op not in PICKS else args[2] if _same(args[2], args[3]) else None
         if folded is not None:
             return folded
         if op in COMMUTES and _later(args[0], args[1]):
@@ -227,18 +267,117 @@ class Graph:
             at = stack.pop()
             if at not in needed:
                 needed.add(at)
-                if self.nodes[at][0] != INPUT:
-                    stack += [a for a in self.nodes[at][1:] if isinstance(a, int)]
+                stack += [a for a in self._arguments(at) if isinstance(a, int)]
         return sorted(needed)
+
+    def _arguments(self, at: int) -> "Sequence[int | float]":
+        op, *args = self.nodes[at]
+        if op == INPUT:
+            return ()
+        if op == CARRIED:
+            if not args[0].exits:  # a loop around the one that is made
+                return ()
+            return args[0].entries[self._symbols[at]], args[0].exits[self._symbols[at]]
+        if op == LEFT:
+            return (args[0].symbols[self._lefts[at]], *args[0].needs())
+        return args
+
+    def open_loop(self) -> Loop:
+        """A loop whose body is made from here on."""
+        self.loops.append(Loop(len(self.loops)))
+        return self.loops[-1]
+
+    def carry(self, loop: Loop, entry: "int | float") -> "Scalar":
+        """The symbol of one more variable of a loop."""
+        at = self._add((CARRIED, loop), self.value(entry))
+        self._symbols[at] = len(loop.symbols)
+        loop.entries.append(entry)
+        loop.symbols.append(at)
+        return Scalar(self, at)
+
+    def close_loop(self, loop: Loop) -> bool:
+        """Make nodes of what is left after the last round; False where guards of a round break at the sample."""
+        order = self.live([*loop.symbols, *loop.needs()])
+        held = self._run(loop, self.blocks(order), self.values)
+        for k, symbol in enumerate(loop.symbols):
+            at = self._add((LEFT, loop), self.values[symbol])
+            self._lefts[at] = k
+            loop.lefts.append(at)
+        return held
+
+    def blocks(self, order: Sequence[int]) -> "dict[Loop | None, list[int]]":
+        """Live nodes, in order, by the loop in whose body they are, the innermost; None: in none."""
+        inside: dict[int, frozenset[Loop]] = {}
+        found: dict[Loop | None, list[int]] = {None: []}
+        for at in order:
+            op, *args = self.nodes[at]
+            if op == CARRIED:
+                of = frozenset(args)
+            else:
+                if op == LEFT:
+                    carried = [k for k, symbol in enumerate(args[0].symbols) if symbol in inside]
+                    args = [*args[0].needs(), *(a for k in carried for a in (args[0].entries[k], args[0].exits[k]))]
+                of = frozenset().union(*(inside[a] for a in args if isinstance(a, int))) if op != INPUT else frozenset()
+                of -= frozenset(self.nodes[at][1:2]) if op == LEFT else frozenset()
+            inside[at] = of
+            found.setdefault(max(of, key=lambda loop: loop.number, default=None), []).append(at)
+        return found
+
+    def _run(
+        self, loop: Loop, blocks: "dict[Loop | None, list[int]]", values: "MutableMapping[int, float] | list[float]"
+    ) -> bool:
+        """All rounds of a loop, on values; False where guards break."""
+        carried = [k for k, symbol in enumerate(loop.symbols) if symbol in set(blocks.get(loop, ()))]
+        for k in carried:
+            values[loop.symbols[k]] = _at(values, loop.entries[k])
+        while True:
+            held = self._compute(blocks.get(loop, ()), blocks, values)
+            if not all(test.holds(lambda a: _at(values, a)) for test in loop.tests):
+                return True
+            if not held or not all(guard.holds(lambda a: _at(values, a)) for guard in loop.guards):
+                return False
+            new = [_at(values, loop.exits[k]) for k in carried]
+            for k, value in zip(carried, new, strict=True):
+                values[loop.symbols[k]] = value
+
+    def _compute(self, order: Sequence[int], blocks: "dict[Loop | None, list[int]]", values: Any) -> bool:
+        """Values of nodes of one block; False where guards of a loop break."""
+        done: set[Loop] = set()
+        held = True
+        for at in order:
+            op, *args = self.nodes[at]
+            if op == LEFT:
+                if args[0] not in done:
+                    held = self._run(args[0], blocks, values) and held
+                    done.add(args[0])
+                values[at] = values[args[0].symbols[self._lefts[at]]]
+            elif op not in (INPUT, CARRIED):
+                values[at] = SAMPLED[op](*(values[a] if isinstance(a, int) else a for a in args))
+        return held
 
     def evaluate(self, given: dict, roots: "Sequence[int | float]") -> list[float]:
         """Values of nodes where inputs have other values than at the sample: one by one, for tests and small things."""
         values: dict[int, float] = {self.inputs[name]: float(value) for name, value in given.items()}
-        for at in self.live(roots):
-            op, *args = self.nodes[at]
-            if op != INPUT:
-                values[at] = SAMPLED[op](*(values[a] if isinstance(a, int) else a for a in args))
-        return [values[root] if isinstance(root, int) else root for root in roots]
+        blocks = self.blocks(self.live(roots))
+        self._compute(blocks[None], blocks, values)
+        return [_at(values, root) for root in roots]
+
+    def refuse_loops(self, what: str) -> None:
+        """Raise where loops are kept: for what has to have straight lines."""
+        if self.loops:
+            raise Untraceable(f"{what} of a graph with loops; trace the step without keeping them")
+
+    def variable(self, left: int) -> int:
+        """The symbol in a round of what a node is after the last."""
+        return self.nodes[left][1].symbols[self._lefts[left]]
+
+
+def _at(values: Any, a: "int | float") -> float:
+    return values[a] if isinstance(a, int) else a
+
+
+def _same(a: "int | float", b: "int | float") -> bool:
+    return type(a) is type(b) and a == b
 
 
 def _is(a: "int | float", constant: float) -> bool:
@@ -356,6 +495,15 @@ class Scalar:
 
     def __floordiv__(self, b: Any) -> Any:
         return self._refuse("a dividend of a whole quotient")
+
+
+class Whole(Scalar):
+    """A whole number that the state keeps: which one it is becomes a guard only where that has to be known."""
+
+    __slots__ = ()
+
+    def __index__(self) -> int:
+        return int(self)
 
 
 def is_number(a: Any) -> bool:

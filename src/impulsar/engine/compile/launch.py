@@ -23,10 +23,11 @@ from typing import Any
 import numpy as np
 
 from ..launch import one_world
+from ..methods.base import touching_kernel
 from ..owed import owed
 from ..start.consistent import refresh_kernel
 from ..state import State, WorkArrays
-from ..system import System, SystemArrays
+from ..system import System
 from ..system.measured import BROKEN, together
 from ..threads import threads_for
 from .calls import Call, Packed, address, in_ranges, run_of, shares
@@ -34,7 +35,6 @@ from .emit_c import CHANGED, WILD
 from .graph import Untraceable
 from .recipe import MOST_VARIANTS, Recipe, Sample
 from .reports import count_steps
-from .step import FOLLOWED
 from .ways import Way, way_of
 
 AHEAD = 2  # steps from a start to the first sample: one at rest goes a way that is not gone again
@@ -83,8 +83,8 @@ class Last(Packed):
 class CompiledLaunch:
     """Stands for a recorded launch of a method's kernel on the CPU. Arrays that are replaced need a new one.
 
-    generic: the recorded launch of the kernel; refresh: that of `refresh_kernel`; size: that of a step, as a rule [s].
-    A call returns its `Last`, or None where the report is there at once.
+    generic: the recorded launch of the kernel; refresh: that of `refresh_kernel`; size: that of a step, as a rule [s];
+    contacts: arrays of a world with contact. A call returns its `Last`, or None where the report is there at once.
     """
 
     def __init__(
@@ -97,9 +97,11 @@ class CompiledLaunch:
         refresh: Callable[[], None],
         size: Callable[[], float],
         recipe: Recipe,
+        contacts: Any = None,
     ):
         self.method, self.system, self.state, self.work = method, system, state, work
         self.generic, self.refresh, self.size, self.recipe = generic, refresh, size, recipe
+        self.contacts = contacts
         self.worlds = system.counts.worlds
         self.threads = threads_for(self.worlds)
         self.fallbacks = 0  # steps of worlds that the generic kernel took since guards broke
@@ -108,9 +110,11 @@ class CompiledLaunch:
         self._steps, self._h = system.arrays.steps.numpy(), system.arrays.h.numpy()
         self._nominal = system.arrays.nominal_h.numpy()
         self._owed = owed(work)
-        shared = set(SystemArrays.vars) - {*system.parameters, *FOLLOWED}  # type: ignore[attr-defined]
         inputs = [system.arrays, state.arrays, work]
-        self._one, self._one_refresh = (one_world(kernel, inputs, shared) for kernel in (method.kernel, refresh_kernel))
+        kernel, given = method.kernel, inputs
+        if contacts is not None:
+            kernel, given = touching_kernel(method), [*inputs, contacts]
+        self._one, self._one_refresh = one_world(kernel, given), one_world(refresh_kernel, inputs)
         self._forget()
 
     def _forget(self) -> None:
@@ -311,7 +315,7 @@ class CompiledLaunch:
         self.refresh()
         self.generic()
         report = self._report
-        count_steps(report, [way.tally for way in last.ways], last.used[: len(last.ways)])
+        count_steps(report, [way.tally for way in last.ways], last.used[: 3 + len(last.ways)])
         if last.fell is not None:
             report[...] = together([last.fell, report])
         last.report = report.copy()
@@ -348,8 +352,8 @@ class CompiledLaunch:
 
     def _add(self, samples: list[Sample]) -> None:
         """The way of the last of these samples."""
-        places = dict(self._places)
-        way = way_of(self.method, self.system, self.state, self.work, samples, places)
+        places, bench = dict(self._places), (self.system, self.state, self.work)
+        way = way_of(self.method, *bench, samples, places, self.contacts)
         if way.operations > self.recipe.largest:
             told = f"a step of {way.operations} operations takes long to compile"
             raise Untraceable(f"{told}; ask for it by compile='now'")

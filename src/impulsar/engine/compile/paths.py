@@ -112,6 +112,7 @@ class Tree:
         self.ways = [self._taken(way, rows) for way in ways]
 
     def _taken(self, way: TracedStep, rows: Sequence[Any] | None) -> Way:
+        way.graph.refuse_loops("a tree")
         names = {at: name for name, at in way.graph.inputs.items()}
         outputs = {row: value for row, value in way.outputs.items() if rows is None or row in rows}
         sides = [side for guard in way.guards for side in (guard.left, guard.right)]

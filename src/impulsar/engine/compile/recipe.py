@@ -11,10 +11,10 @@ import numpy as np
 
 from .calls import Constants
 
-MOST_VARIANTS = 8
+MOST_VARIANTS = 12
 LARGEST = 60_000  # operations of a step, beyond which compiling takes minutes
 UNASKED = 20_000  # and beyond which it takes longer than one waits who did not ask for it
-DUE = (4, 8, 16, 32, 64, 128, 256, 512)  # steps after which variants are made, then every DUE[-1] steps
+DUE = (4, 8, 16, 32, 64)  # steps after which variants are made, then every DUE[-1] steps
 
 
 @dataclass(frozen=True)

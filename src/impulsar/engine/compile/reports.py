@@ -1,5 +1,4 @@
 """Stand-ins, while tracing, for what only reports: counts are noted, residuals are left to the generic kernel.
-Sizes of sub-steps are noted, too, for derivatives that hold them.
 
 A residual's row is found by comparing all of them, which would make guards of what no step depends on.
 """
@@ -11,12 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from ..integrate.substeps import wished_size
 from ..report import report_step, report_substeps, report_velocities
 from ..solve.project import report_worst
 from ..system.measured import ENDED_BY_LIMIT, MODE_CHANGES, MOST_ITERATIONS, SUB_STEPS, TOTAL_ITERATIONS
-from .graph import Scalar
-from .tracing import stand_in, translated
+from .tracing import stand_in
 
 
 @dataclass
@@ -37,8 +34,17 @@ class Tally:
 ADDED = (TOTAL_ITERATIONS, SUB_STEPS, MODE_CHANGES, ENDED_BY_LIMIT)
 
 
-def count_steps(report: np.ndarray, tallies: Sequence[Tally], used: np.ndarray) -> None:
-    """Add steps that went so many times the ways of these tallies, used [way, world], to a report [row, world]."""
+def count_steps(report: np.ndarray, tallies: Sequence[Tally], counted: np.ndarray) -> None:
+    """Add steps that went so many times the ways of these tallies, [3 + way, world], to a report [row, world].
+
+    In the three first rows is what the tallies do not have, of steps that keep loops: iterations, sub-steps, and the
+    most iterations of a step.
+    """
+    used, (iterations, sub_steps, most) = counted[3:], counted[:3]
+    if iterations.any():
+        report[TOTAL_ITERATIONS] += iterations
+        report[SUB_STEPS] += sub_steps
+        np.maximum(report[MOST_ITERATIONS], most, out=report[MOST_ITERATIONS])
     if report.shape[1] == 1:  # a few numbers: arrays take ten times as long
         times = used[:, 0].tolist()
         taken = [(n, tally.added()) for n, tally in zip(times, tallies, strict=True) if n]
@@ -51,8 +57,8 @@ def count_steps(report: np.ndarray, tallies: Sequence[Tally], used: np.ndarray) 
         return
     each = np.array([tally.added() for tally in tallies], float)
     report[list(ADDED)] += each.T @ used
-    most = np.where(used > 0, each[:, :1], 0.0).max(axis=0)
-    np.maximum(report[MOST_ITERATIONS], most, out=report[MOST_ITERATIONS])
+    longest = np.where(used > 0, each[:, :1], 0.0).max(axis=0)
+    np.maximum(report[MOST_ITERATIONS], longest, out=report[MOST_ITERATIONS])
 
 
 _tallies: list[Tally] = []
@@ -77,12 +83,8 @@ def _step(m: Any, x: Any, s: Any, rows: int, iterations: int, limit: int, w: int
 @stand_in(report_substeps)
 def _substeps(x: Any, sub_steps: int, evaluations: int, events: int, cut: int, coarse: Any, w: int) -> None:
     tally = _tallies[-1]
-    tally.iterations, tally.sub_steps, tally.events, tally.ended_by_limit = (
-        evaluations,
-        sub_steps,
-        events,
-        int(cut != 0),
-    )
+    tally.iterations, tally.sub_steps, tally.events = evaluations, sub_steps, events
+    tally.ended_by_limit = int(cut != 0)
 
 
 @stand_in(report_velocities)
@@ -93,12 +95,3 @@ def _velocities(m: Any, s: Any, x: Any, t: Any, w: int) -> None:
 @stand_in(report_worst)
 def _worst(m: Any, x: Any, w: int) -> None:
     """Left to the generic kernel."""
-
-
-@stand_in(wished_size)
-def _size(m: Any, p: Any, w: int) -> Any:
-    """The size of a sub-step, noted as one that derivatives hold."""
-    size = translated(wished_size.func)(m, p, w)
-    if isinstance(size, Scalar):
-        size.graph.held.add(size.at)
-    return size

@@ -146,6 +146,7 @@ FUNCTIONS: dict[str, Any] = {
     "cw_mul": lambda a, b: a.like([x * y for x, y in zip(a.c, b.c, strict=True)]),
     "float64": number,
     "int32": int,
+    "int64": int,
 }
 
 
@@ -168,7 +169,7 @@ def type_of(thing: Any) -> Any:
     """What stands for a type of Warp: a number's, a vector's, a matrix's, a quaternion's, a struct's; None: none."""
     if thing is wp.float64:
         return number
-    if thing is wp.int32 or thing is int:
+    if thing in (wp.int32, wp.int64, int):
         return int
     if type(thing).__name__ == "Struct" and hasattr(thing, "vars"):
         return _struct(thing)

@@ -7,6 +7,7 @@ generic kernel's, and the counts of those before it are known, since the way thr
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,21 +17,38 @@ import warp as wp
 from ..constrain.frames import coordinate, follow_loops
 from ..constrain.topology import list_rows
 from ..coordinates.tree import kinematics
+from ..forces.tyre_law import side_of
 from ..freedoms import is_measured
 from ..integrate.clock import advance_clock
+from ..integrate.impulsive import push_rows, solve_equations, strike
+from ..integrate.substeps import pass_by, start_with_impulse, take_smooth, wished_size
 from ..methods import direct, simgc
 from ..methods.base import refuse_compiling
+from ..solve.cones import push_cone
+from ..solve.direct import apply_multipliers
+from ..solve.ldl import solve_envelope
+from ..solve.project import remove_errors
+from ..solve.sweep import sweep, warm_start
 from ..state import State, WorkArrays
 from ..system import System
-from .graph import Graph, Guard, Untraceable, refer
+from .graph import CARRIED, INPUT, LEFT, Graph, Guard, Scalar, Untraceable, refer
+from .jumps import Changes, following_changes
+from .loops import keeping
 from .reports import Tally, tallying
 from .shim import type_of
 from .symbols import Array
-from .tracing import Arrays, Table, Unset, World, naming, traced
+from .tracing import Arrays, Table, Unset, World, keep_loops_of, naming, traced
 
 STATE, PARAMETER = "state", "parameter"  # kinds of inputs: (STATE, row), (PARAMETER, array, part, component)
 FOLLOWED = ("channel_a", "channel_b", "channel_c", "channel_d")  # written while a world runs: never constants
-EMPTY = ("tau", "wrench", "listed")  # work arrays that a step leaves as it found them: empty
+# work arrays that a step leaves as it found them, empty; how motors last went back to their targets, of which a step
+# that begins depends in nothing, since it chooses anew; the report and a count, which none depends on; and the
+# kinds of rows, of which one beyond the last is looked at
+EMPTY = ("tau", "wrench", "listed", "feedback", "push", "report", "factors", "row_kind")
+keep_loops_of(sweep, push_cone, warm_start, push_rows, solve_equations, strike)
+keep_loops_of(remove_errors, apply_multipliers, solve_envelope, start_with_impulse)
+keep_loops_of(side_of, wished_size, pass_by, take_smooth)
+keep_loops_of(direct.step, after_first=True)  # whose first sub-step evaluates one stage more
 
 
 @dataclass
@@ -42,6 +60,8 @@ class TracedStep:
     tally: Tally
     constants: list[str]  # arrays of the system of which something is in it as a constant
     guards: list[Guard] = field(default_factory=list)
+    counts: "tuple[int | float, int | float]" = (0.0, 0.0)  # iterations and sub-steps, where the state decides on them
+    changes: Changes | None = None  # of modes, where it is to be differentiated
 
     def __post_init__(self) -> None:
         self.guards = self.graph.guards
@@ -50,13 +70,13 @@ class TracedStep:
     def roots(self) -> "list[int | float]":
         """All that has to be computed: new rows of the state, and what guards compare."""
         compared = [side for guard in self.guards for side in (guard.left, guard.right)]
-        return [*self.outputs.values(), *compared]
+        return [*self.outputs.values(), *compared, *self.counts]
 
     @property
     def operations(self) -> int:
-        """How many a step takes, comparisons apart."""
+        """How many a step takes, comparisons apart; of a loop, those of one round."""
         live = self.graph.live(self.roots)
-        return sum(self.graph.nodes[at][0] != "input" for at in live)
+        return sum(self.graph.nodes[at][0] not in (INPUT, CARRIED, LEFT) for at in live)
 
 
 def take_simgc(m: Any, s: Any, x: Any, w: int) -> None:
@@ -81,20 +101,46 @@ Followed = Mapping[str, Collection[tuple[int, ...]]]  # of arrays of the system,
 
 
 def trace_step(
-    method: Any, system: System, state: State, work: WorkArrays, world: int = 0, followed: Followed | None = None
+    method: Any,
+    system: System,
+    state: State,
+    work: WorkArrays,
+    world: int = 0,
+    followed: Followed | None = None,
+    keep_loops: bool = False,
+    contacts: Any = None,
+    differentiated: bool = False,
+    prepare: Callable[..., dict[Any, "int | float"]] | None = None,
 ) -> TracedStep:
-    """The step of a mechanism, along the way that it takes from the present state of a world."""
-    refuse_compiling(method, system)
+    """The step of a mechanism, along the way that it takes from the present state of a world.
+
+    keep_loops: rounds of sweeps and projections are loops, as many as it takes; else as many as from this state.
+    contacts: the arrays of a world with contact.
+    differentiated: its sizes of sub-steps are held, or move with changes of mode (`jumps`).
+    prepare: what comes before it, of graph, system, state, work and world; what that puts out comes to the outputs.
+    """
+    refuse_compiling(method, system, touching=contacts is not None)
     tables, m, s, x, w = stage(system, state, work, world, followed)
-    with naming(), tallying() as tally:
+    following = following_changes(tables.graph) if differentiated else nullcontext()
+    kept = keeping(tables) if keep_loops else nullcontext()
+    with naming(), tallying() as tally, following as changes, kept:
         traced(list_rows)(m, x, w)
-        RECIPES[method.name](m, s, x, w)
-    graph, outputs = tables.graph, {}
+        outputs = prepare(tables.graph, m, s, x, w) if prepare is not None else {}
+        if contacts is None:
+            RECIPES[method.name](m, s, x, w)
+        else:
+            from .touching import RECIPES as TOUCHING  # none of it is loaded where nothing touches
+
+            TOUCHING[method.name](m, s, x, Arrays("c", contacts, tables.contact), w)
+    graph = tables.graph
     for row, value in tables.written():
         given = graph.inputs.get((STATE, row))
         if given is None or refer(value) != given:
             outputs[row] = refer(value)
-    return TracedStep(graph, outputs, tally, [name for name in tables.used if hasattr(system.arrays, name)])
+    counts = tuple(refer(n) if isinstance(n, Scalar) else 0.0 for n in (tally.iterations, tally.sub_steps))
+    tally.iterations, tally.sub_steps = (0 if isinstance(n, Scalar) else n for n in (tally.iterations, tally.sub_steps))
+    constants = [name for name in tables.used if hasattr(system.arrays, name)]
+    return TracedStep(graph, outputs, tally, constants, counts=counts, changes=changes)
 
 
 def stage(
@@ -138,6 +184,7 @@ class Tables:
         self.rows = state.numpy()
         self.start, self.stride = state.array.ptr, state.array.strides[0]
         self.states: list[tuple[int, Table]] = []
+        self.all: list[Table] = []  # that may be written
         self.used: dict[str, None] = {}  # arrays of the system of which something is a constant of the graph
 
     def state(self, name: str, array: wp.array) -> Table:
@@ -152,6 +199,7 @@ class Tables:
 
         table = Table(f"s.{name}", array.shape, None, read)
         self.states.append((first, table))
+        self.all.append(table)
         return table
 
     def written(self) -> list[tuple[int, Any]]:
@@ -167,7 +215,15 @@ class Tables:
                 return kind()
             return Unset(f"x.{name}{list(index)}")
 
-        return Table(f"x.{name}", array.shape, kind, read)
+        self.all.append(Table(f"x.{name}", array.shape, kind, read))
+        return self.all[-1]
+
+    def contact(self, name: str, array: wp.array) -> Table:
+        """An array of contacts: shapes are constants, what is found of a world is work."""
+        if array.ndim == 2:
+            return self.work(name, array)
+        data, kind = array.numpy(), type_of(array.dtype)
+        return Table(f"c.{name}", array.shape, kind, lambda index, by_world: _constant(kind, data[index]))
 
     def parameter(self, name: str, array: wp.array) -> Table:
         """An array of the system: constants, and inputs where worlds differ."""

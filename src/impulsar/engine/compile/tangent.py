@@ -3,9 +3,9 @@
     y = f(a, b)      ẏ = ∂f/∂a ȧ + ∂f/∂b ḃ
 
 A graph is evaluated for many states at once, [lane], which are the steps of a trajectory and the worlds of a batch:
-what steps do to each other's derivatives is a product of matrices afterwards. Nodes that the graph holds (`held`, the
-sizes of sub-steps) have no derivative; max, min and abs have that of the side they are on, and none is infinite where
-a root or an angle is of nothing.
+what steps do to each other's derivatives is a product of matrices afterwards. What is held (the sizes of sub-steps)
+has no derivative; max, min and abs have that of the side they are on, and none is infinite where a root or an angle is
+of nothing.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from .graph import INPUT, TESTS, UNARY, Graph, Guard
+from .graph import INPUT, TESTS, UNARY, Graph, Guard, Scalar, apply
 
 TINY = 1e-300
 MOST_NUMBERS = 2**24  # that a pass over a graph keeps at a time
@@ -28,6 +28,7 @@ ARRAYS: dict[str, Callable[..., Any]] = {
     "atan2": np.arctan2,
     "pow": np.power,
     "above": lambda a, b: np.where(a > b, 1.0, 0.0),
+    "as": lambda a, b: a,
     "neg": np.negative,
     "asin": np.arcsin,
     "acos": np.arccos,
@@ -90,7 +91,7 @@ def _binary_partials(op: str, a: Any, b: Any, y: Any, apply: Callable[..., Any])
     if op == "pow":
         of_exponent = 0.0 if isinstance(b, float) else y * apply("log", apply("max", a, TINY))
         return b * apply("pow", a, b - 1.0), of_exponent
-    return 0.0, 0.0
+    return 0.0, 1.0 if op == "as" else 0.0
 
 
 Lanes = Mapping[Any, "np.ndarray | float"]  # values of inputs, by name, [lane]
@@ -98,6 +99,7 @@ Lanes = Mapping[Any, "np.ndarray | float"]  # values of inputs, by name, [lane]
 
 def evaluate(graph: Graph, given: Lanes, order: Sequence[int]) -> dict[int, Any]:
     """Values of live nodes, in order, where inputs are those of many lanes."""
+    graph.refuse_loops("derivatives")
     values: dict[int, Any] = {}
     named = {at: name for name, at in graph.inputs.items()}
     with np.errstate(all="ignore"):
@@ -165,16 +167,33 @@ def _push(
                     for k, value in seeds[named[at]].items():
                         moved[at][k] = value
                 continue
-            if at in graph.held or not any(a in moved for a in args if isinstance(a, int)):
+            if not any(a in moved for a in args[op == "as" :] if isinstance(a, int)):
                 continue
             given = [values[a] if isinstance(a, int) else a for a in args]
             total: Any = None
             for a, slope in zip(args, partials(op, given, values[at], on_arrays), strict=True):
-                if isinstance(a, int) and a in moved:
+                if isinstance(a, int) and a in moved and not (isinstance(slope, float) and slope == 0.0):
                     term = moved[a] if isinstance(slope, float) and slope == 1.0 else slope * moved[a]
                     total = term if total is None else total + term
-            moved[at] = total
+            if total is not None:
+                moved[at] = total
     return moved
+
+
+def slope_of(graph: Graph, root: int, by: int) -> Any:
+    """∂root/∂node as nodes of the same graph: one direction, from that node on."""
+    moved: dict[int, Any] = {by: 1.0}
+    for at in graph.live([root]):
+        op, *args = graph.nodes[at]
+        if at <= by or not any(a in moved for a in args[op == "as" :] if isinstance(a, int)):
+            continue
+        given = [Scalar(graph, a) if isinstance(a, int) else a for a in args]
+        total: Any = 0.0
+        for a, slope in zip(args, partials(op, given, Scalar(graph, at), apply), strict=True):
+            if isinstance(a, int) and a in moved:
+                total = total + slope * moved[a]
+        moved[at] = total
+    return moved.get(root, 0.0)
 
 
 def reached(graph: Graph, rows: Mapping[Any, int]) -> dict[int, int]:
@@ -184,11 +203,9 @@ def reached(graph: Graph, rows: Mapping[Any, int]) -> dict[int, int]:
     for at, (op, *args) in enumerate(graph.nodes):
         if op == INPUT:
             bits[at] = 1 << rows[named[at]] if named[at] in rows else 0
-        elif at in graph.held:
-            bits[at] = 0
         else:
             found = 0
-            for a in args:
+            for a in args[op == "as" :]:
                 if isinstance(a, int):
                     found |= bits[a]
             bits[at] = found

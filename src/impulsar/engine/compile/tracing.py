@@ -18,16 +18,26 @@ from typing import Any
 
 import warp as wp
 
-from .graph import Scalar, Untraceable
+from .graph import Scalar, Untraceable, Whole
+from .loops import Rounds, may, pick, saves, whole
 from .shim import SHIM, type_of
 from .symbols import copied
 
 COPY, DIVIDE, REMAINDER, QUOTIENT = "__copied__", "__divided__", "__remainder__", "__quotient__"
+ROUNDS, PICKED, SAVES, MAY, UNTRACED = (
+    "__rounds__",
+    "__pick__",
+    "__saves__",
+    "__may__",
+    "__untraceable__",
+)  # see `loops`
+OPERATIONS = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!="}
 ORIGIN = "impulsar traced: "  # before the name of a function's file in tracebacks
 
 
 def divided(a: Any, b: Any) -> Any:
     """a / b: of whole numbers towards zero."""
+    a, b = (int(one) if isinstance(one, Whole) else one for one in (a, b))
     if isinstance(a, int) and isinstance(b, int):
         return quotient(a, b)
     if isinstance(a, float | int) and isinstance(b, float | int):
@@ -77,6 +87,126 @@ class Rewriter(ast.NodeTransformer):
         return node
 
 
+class Keeper(ast.NodeTransformer):
+    """Loops, and small branches in them, in words that can keep them: see `loops`."""
+
+    def __init__(self, after_first: bool) -> None:
+        self.count, self.after_first = 0, after_first
+
+    def visit_While(self, node: ast.While) -> Any:
+        self.generic_visit(node)
+        tests = _comparisons(node.test)
+        inside = [one for part in node.body for one in ast.walk(part)]
+        if not tests or any(isinstance(one, ast.Break | ast.Continue | ast.Return) for one in inside):
+            return node
+        counters = {one.target.id for one in inside if isinstance(one, ast.For) and isinstance(one.target, ast.Name)}
+        stored = {one.id for one in inside if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)}
+        names = sorted(name for name in stored - counters if not name.startswith("__"))
+        self.count += 1
+        rounds = f"__rounds{self.count}"
+        listed = "".join(f"{name}, " for name in names)
+        given = ", ".join(f"({op!r}, {ast.unparse(a)}, {ast.unparse(b)})" for op, a, b in tests)
+        text = f"""
+{rounds} = {ROUNDS}({names!r}, locals(), {self.after_first})
+while {rounds}.again():
+    [{listed}] = {rounds}.enter()
+    try:
+        if not {rounds}.goes({given}): break
+    except RuntimeError:
+        {rounds}.fail()
+    {rounds}.leave(locals())
+[{listed}] = {rounds}.end()
+"""
+        made = ast.parse(text).body
+        loop = made[1]
+        assert isinstance(loop, ast.While) and isinstance(loop.body[1], ast.Try)
+        attempt, leaving = loop.body[1], loop.body[2]
+        attempt.body += [*node.body, leaving]
+        loop.body.remove(leaving)
+        attempt.handlers[0].type = ast.Name(UNTRACED, ast.Load())
+        own = {id(one) for one in inside}
+        for part in (part for one in made for part in ast.walk(one)):
+            if id(part) not in own:
+                ast.copy_location(part, node)
+        return made
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> Any:
+        """`if a < b: return x` before the `return y` at its end is a choice, too."""
+        self.generic_visit(node)
+        if len(node.body) > 1:
+            branch, last = node.body[-2:]
+            if isinstance(branch, ast.If) and isinstance(last, ast.Return) and last.value and not branch.orelse:
+                (first, *others) = branch.body
+                if isinstance(first, ast.Return) and first.value and not others:
+                    choice = _choice(branch.test, first.value, last.value)
+                    if choice is not None:
+                        node.body[-2:] = [ast.copy_location(ast.Return(choice), last)]
+        return node
+
+    def visit_If(self, node: ast.If) -> Any:
+        self.generic_visit(node)
+        tests = _comparisons(node.test)
+        if node.orelse:
+            return node
+        if len(tests) == 1 and tests[0][0] == "!=" and ast.unparse(tests[0][2]) == "ZERO":
+            node.test = _call(SAVES, *tests[0][1:])
+            return node
+        made: list[ast.stmt] = []
+        for one in node.body:
+            target = one.targets[0] if isinstance(one, ast.Assign) else None
+            if not isinstance(one, ast.Assign) or not _can_be_chosen(target, bool(tests)):
+                return node
+            text = ast.unparse(one.targets[0])
+            choice = _choice(node.test, one.value, ast.parse(text, mode="eval").body)
+            if choice is None or (len(node.body) > 1 and text in map(ast.unparse, ast.walk(node.test))):
+                return node
+            made.append(ast.copy_location(ast.Assign(one.targets, choice), one))
+            if isinstance(target, ast.Subscript):  # is not touched where it is known not to be meant
+                given = ", ".join(f"({op!r}, {ast.unparse(a)}, {ast.unparse(b)})" for op, a, b in tests)
+                known = ast.parse(f"{MAY}({given})", mode="eval").body
+                made[-1] = ast.copy_location(ast.If(known, [made[-1]], []), node)
+        return made
+
+
+def _can_be_chosen(target: ast.expr | None, by_all: bool) -> bool:
+    """Whether what is assigned may be one of two values: a name, a field, or, where all of several comparisons decide,
+    an element with an index that is known."""
+    if isinstance(target, ast.Subscript):
+        return by_all and not any(isinstance(one, ast.Attribute) for one in ast.walk(target.slice))
+    return isinstance(target, ast.Name | ast.Attribute)
+
+
+def _choice(test: ast.expr, new: ast.expr, old: ast.expr) -> ast.expr | None:
+    """One of two values by a condition that is made of comparisons; None where it is not."""
+    tests = _comparisons(test)
+    either = isinstance(test, ast.BoolOp) and isinstance(test.op, ast.Or)
+    if either:
+        tests = [found for part in test.values for found in _comparisons(part)[:1]]  # type: ignore[attr-defined]
+        if len(tests) != len(test.values):  # type: ignore[attr-defined]
+            return None
+    if not tests:
+        return None
+    text = ast.unparse(old) if either else ast.unparse(new)
+    for op, a, b in reversed(tests):
+        given = f"{op!r}, {ast.unparse(a)}, {ast.unparse(b)}"
+        if either:
+            text = f"{PICKED}({given}, lambda: {ast.unparse(new)}, lambda: {text})"
+        else:
+            text = f"{PICKED}({given}, lambda: {text}, lambda: {ast.unparse(old)})"
+    return ast.parse(text, mode="eval").body
+
+
+def _comparisons(test: ast.expr) -> list[tuple[str, ast.expr, ast.expr]]:
+    """A condition as comparisons that must all hold; none where it is not made of such."""
+    parts = test.values if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And) else [test]
+    found = []
+    for part in parts:
+        if not isinstance(part, ast.Compare) or len(part.ops) != 1 or type(part.ops[0]) not in OPERATIONS:
+            return []
+        found.append((OPERATIONS[type(part.ops[0])], part.left, part.comparators[0]))
+    return found
+
+
 def _call(name: str, *args: ast.expr) -> ast.expr:
     return ast.Call(ast.Name(name, ast.Load()), list(args), [])
 
@@ -122,6 +252,14 @@ def stand_in(function: Any) -> Callable[[Callable], Callable]:
     return keep
 
 
+KEPT: dict[Any, bool] = {}  # functions of the engine whose loops may be kept, by their Python; after the first round
+
+
+def keep_loops_of(*functions: Any, after_first: bool = False) -> None:
+    """Loops of these functions may be kept; after_first: their first round is a piece of its own."""
+    KEPT.update((function.func, after_first) for function in functions)
+
+
 def traced(function: Any) -> Callable:
     """A Warp function that takes symbols."""
     return REPLACED.get(function.func) or translated(function.func)
@@ -136,6 +274,8 @@ def translated(original: Callable) -> Callable:
     assert isinstance(definition, ast.FunctionDef)
     own = _written_parameters(definition)
     definition.decorator_list, definition.returns = [], None
+    if original in KEPT:
+        Keeper(KEPT[original]).visit(definition)
     Rewriter().visit(definition)
     for arg in definition.args.args:
         arg.annotation = None
@@ -144,9 +284,12 @@ def translated(original: Callable) -> Callable:
     ast.fix_missing_locations(tree)
     ast.increment_lineno(tree, first - 1)
     space: dict[str, Any] = {COPY: copied, DIVIDE: divided, REMAINDER: remainder, QUOTIENT: quotient}
+    space |= {ROUNDS: Rounds, PICKED: pick, SAVES: saves, MAY: may, UNTRACED: Untraceable}
+    if original in KEPT:
+        space["int"] = whole
     exec(compile(tree, ORIGIN + original.__module__, "exec"), space)
     made = space[definition.name]
-    given = original.__globals__
+    given = {**original.__globals__, **inspect.getclosurevars(original).nonlocals}
     for name in {node.id for node in ast.walk(definition) if isinstance(node, ast.Name)}:
         if name in given and name not in made.__code__.co_varnames:
             space[name] = _replaced(given[name])
@@ -230,6 +373,7 @@ class Table:
 
     def _at(self, at: Any) -> tuple[tuple[int, ...], bool]:
         index = at if isinstance(at, tuple) else (at,)
+        index = tuple(int(k) if isinstance(k, Whole) else k for k in index)
         by_world = isinstance(index[-1], World)
         if by_world:
             index = index[:-1]

@@ -86,14 +86,20 @@ def keep(key: bytes, way: "Way | str") -> None:
 
 
 def way_of(
-    method: Any, system: System, state: State, work: WorkArrays, samples: Sequence[Sample], places: dict[tuple, int]
+    method: Any,
+    system: System,
+    state: State,
+    work: WorkArrays,
+    samples: Sequence[Sample],
+    places: dict[tuple, int],
+    contacts: Any = None,
 ) -> Way:
     """The way of the last of these samples; places: of parameters of those before, to which its own are added."""
     key = key_of(method, system, state, samples)
     found = _kept.get(key)
     if found is None:
         try:
-            found = _traced(method, system, state, work, samples[-1], dict(places))
+            found = _traced(method, system, state, work, samples[-1], dict(places), contacts)
         except Untraceable as error:
             found = str(error)
         keep(key, found)
@@ -105,13 +111,19 @@ def way_of(
 
 
 def _traced(
-    method: Any, system: System, state: State, work: WorkArrays, sample: Sample, places: dict[tuple, int]
+    method: Any,
+    system: System,
+    state: State,
+    work: WorkArrays,
+    sample: Sample,
+    places: dict[tuple, int],
+    contacts: Any,
 ) -> Way:
     rows = state.numpy()
     now = rows[:, sample.world].copy()
     rows[:, sample.world] = sample.numbers
     try:
-        step = trace_step(method, system, state, work, sample.world)
+        step = trace_step(method, system, state, work, sample.world, keep_loops=True, contacts=contacts)
     finally:
         rows[:, sample.world] = now
     operations = step.operations

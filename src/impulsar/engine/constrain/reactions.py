@@ -16,7 +16,7 @@ import warp as wp
 
 from ..coordinates.inertia import added_weight, inertial_wrench, momentum, weight
 from ..freedoms import is_turn
-from ..spatial import angular, carry_twist, carry_wrench, f64, linear, spatial, vec3, vec6, zero3
+from ..spatial import ONE, angular, carry_twist, carry_wrench, f64, linear, spatial, vec3, vec6, zero3
 from ..state import StateArrays, WorkArrays
 from ..system import SystemArrays
 from . import kinds
@@ -46,6 +46,22 @@ def collect_reactions(
     for r in range(x.row_count[0, w]):
         if kinds.is_force(x, r, w):
             kinds.react(m, x, r, s.impulse[r, w] / h, w)
+    if m.armature.shape[0] > 0:
+        for k in range(s.v.shape[0]):
+            x.qdd[k, w] = (s.v[k, w] - x.v_old[k, w]) / h
+        take_off_rotors(m, x, w)
+
+
+@wp.func
+def take_off_rotors(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], w: int):
+    """What armature takes of the torques about its axes, at joint accelerations x.qdd."""
+    for i in range(m.parent.shape[0]):
+        sign = ONE
+        if m.second[i] != i:
+            sign = -ONE
+        for k in range(m.dof_start[i], m.dof_start[i + 1]):
+            torque = -sign * m.armature[k, w] * x.qdd[k, w]
+            x.own_torque[i, w] = x.own_torque[i, w] + torque * angular(x.S[k, w])
 
 
 @wp.func(inline=False)
@@ -74,6 +90,8 @@ def instant_reactions(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref
     for r in range(x.row_count[0, w]):
         if kinds.is_in_joint(x, r, w):
             kinds.react(m, x, r, s.impulse[r, w] / h, w)
+    if m.armature.shape[0] > 0:
+        take_off_rotors(m, x, w)
     carry_inward(m, x, w)
 
 

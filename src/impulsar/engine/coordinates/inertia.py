@@ -14,8 +14,10 @@ form of `gyroscopic`. What is heavy is m alone, but gravity is an acceleration o
 all of I heavy: the weight of I_a, `added_weight`, is taken off among the forces. Where a body is taken alone its
 inertia is a mass and a matrix: `free_answer` and `drift` by `spins_free`, and SIMGC's trees that are joined anew by
 `tree_motion` (system/build.py). A body with added mass has neither, and is moved by `articulate`, which takes any I.
-The armature a of a freedom adds a to D in `articulate`, to the diagonal of
-`joint_inertia`, and a v² to twice the kinetic energy.
+
+The armature a of a freedom adds a v² to twice the kinetic energy (`twice_rotors`), v the rate of the joint's
+coordinate: so a to D in `articulate` and to the diagonal of `joint_inertia`, whatever the pose. It belongs to no body:
+where a metric of the bodies' motion alone is wanted, `System.bare_arrays` has none.
 """
 
 import numpy as np
@@ -80,6 +82,16 @@ def twice_kinetic(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], i: int, V: vec
     twice = m.mass[i, w] * wp.dot(linear(V), linear(V)) + wp.dot(angular(V), x.I_W[i, w] * angular(V))
     if m.wet_start.shape[0] > 0:
         twice += wp.dot(V, added_momentum(x, i, V, w))
+    return twice
+
+
+@wp.func
+def twice_rotors(m: wp.ref[SystemArrays], v: wp.array2d(dtype=f64), i: int, w: int) -> f64:
+    """What the armature of body i's joint adds to twice the kinetic energy at joint velocities v [J]."""
+    twice = ZERO
+    if m.armature.shape[0] > 0:
+        for k in range(m.dof_start[i], m.dof_start[i + 1]):
+            twice += m.armature[k, w] * v[k, w] * v[k, w]
     return twice
 
 

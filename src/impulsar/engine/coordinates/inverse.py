@@ -15,6 +15,7 @@ angular momentum instead; `forward_dynamics` here does not, so that it inverts `
 import numpy as np
 import warp as wp
 
+from ..launch import launch
 from ..spatial import ZERO, angular, carry_twist, carry_wrench, cross_matrix, f64, linear, spatial, vec6, zero3
 from ..state import State, StateArrays, WorkArrays
 from ..system import System, SystemArrays
@@ -51,6 +52,8 @@ def inverse_dynamics(
         F = x.pA[i, w]
         for k in range(m.dof_start[i], m.dof_start[i + 1]):
             tau[k, w] = wp.dot(x.S[k, w], F)
+            if m.armature.shape[0] > 0:
+                tau[k, w] = tau[k, w] + m.armature[k, w] * qdd[k, w]
         parent = m.parent[i]
         if parent >= 0:
             x.pA[parent, w] = x.pA[parent, w] + carry_wrench(F, x.r[i, w])
@@ -88,6 +91,8 @@ def joint_inertia(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], M: wp.array2d(
                 at = m.parent[at]
                 if at >= 0:
                     last = m.dof_start[at + 1]
+            if m.armature.shape[0] > 0:
+                M[k * dofs + k, w] = M[k * dofs + k, w] + m.armature[k, w]
         parent = m.parent[i]
         if parent >= 0:
             rx = cross_matrix(x.r[i, w])
@@ -167,4 +172,4 @@ def move_bodies(system: System, state: State, work: WorkArrays) -> None:
 
 
 def _launch(system: System, kernel: wp.Kernel, *inputs: object) -> None:
-    wp.launch(kernel, system.counts.worlds, inputs=list(inputs), device=system.device)
+    launch(kernel, system.counts.worlds, inputs, system.device)

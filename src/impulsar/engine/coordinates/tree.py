@@ -12,7 +12,7 @@ parent p, r = p_i - p_p, freedoms S_k:
 Freedoms of a joint are eliminated one by one (a rank-1 update each), from the last to the first, which
 is the LDLᵀ factorisation of the joint's own block: joints of 0 to 6 freedoms need no cases.
 
-    U = IA S      D = S · U      u = τ - S · pA      IA ← IA - U Uᵀ / D      pA ← pA + U u / D
+    U = IA S      D = S · U + armature      u = τ - S · pA      IA ← IA - U Uᵀ / D      pA ← pA + U u / D
 
 Bias of a joint: frame F sits on the first body, M on the second. Where the tree runs from the first to
 the second body F's carrier is the parent, else the child, and relative motion changes its sign. With d
@@ -238,7 +238,10 @@ def articulate(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], w: int):
             S_v = linear(S)
             U_w = ww * S_w + wv * S_v
             U_v = wp.transpose(wv) * S_w + vv * S_v
-            D_inv = ONE / (wp.dot(S_w, U_w) + wp.dot(S_v, U_v))
+            D = wp.dot(S_w, U_w) + wp.dot(S_v, U_v)
+            if m.armature.shape[0] > 0:
+                D += m.armature[k, w]
+            D_inv = ONE / D
             u = x.tau[k, w] - wp.dot(S, p)
             x.U[k, w] = spatial(U_w, U_v)
             x.D_inv[k, w] = D_inv

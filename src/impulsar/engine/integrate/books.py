@@ -13,7 +13,7 @@ is the error of the integration: nothing is computed as the remainder of the res
 import warp as wp
 
 from ..constrain import kinds
-from ..coordinates.inertia import body_mass, twice_kinetic
+from ..coordinates.inertia import body_mass, twice_kinetic, twice_rotors
 from ..forces.total import add_elements, elements_elastic
 from ..ledger import DRAG, fluid_entry, ledger_size, load_entry, loss_entry, viscous_entry, work_entry
 from ..spatial import HALF, ZERO, angular, f64
@@ -39,7 +39,7 @@ def measure_energy(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[Wo
         omega = angular(V)
         whole += mass
         fastest = wp.max(fastest, wp.dot(omega, omega))
-        kinetic += HALF * twice_kinetic(m, x, i, V, w)
+        kinetic += HALF * (twice_kinetic(m, x, i, V, w) + twice_rotors(m, s.v, i, w))
         potential -= mass * wp.dot(g, x.p_WB[i, w])
     elastic = elements_elastic(m, s, x, w)
     for r in range(x.row_count[0, w]):

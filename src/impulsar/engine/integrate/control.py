@@ -13,7 +13,7 @@ so far, between 1e-4 of the mechanism's size and all of it. So a watch and a bri
 import warp as wp
 
 from ..constrain.motor import is_motor
-from ..coordinates.inertia import twice_kinetic
+from ..coordinates.inertia import twice_kinetic, twice_rotors
 from ..forces.total import elements_elastic
 from ..freedoms import coordinates_of, is_slide, quaternion_rate
 from ..ledger import ledger_size, work_entry
@@ -230,7 +230,7 @@ def work_error(
     size = ledger_size(slots, m.load_body.shape[0], m.fluid_channel.shape[0])
     energy = elements_elastic(m, s, x, w)  # a car that is parked has no other
     for i in range(m.parent.shape[0]):
-        energy += twice_kinetic(m, x, i, x.twist[i, w], w)
+        energy += twice_kinetic(m, x, i, x.twist[i, w], w) + twice_rotors(m, s.v, i, w)
     error = ZERO
     for r in range(slots):
         if is_motor(x, r, w):

@@ -30,7 +30,8 @@ class Method(Protocol):
 
     1. Options are numbers, truth values or texts. `check` raises ValueError, in words, at one that is wrong.
     2. `kernel(m: SystemArrays, s: StateArrays, x: WorkArrays)` takes m.steps[0] nominal steps of m.nominal_h[0], of
-       which m.h[0] is one part where `longest_step` divides them; a thread runs a world. Same arrays, same bits.
+       which m.h[0] is one part where `longest_step` divides them; a thread runs a world, the one of wp.tid(). Threads
+       share the structures: it writes to their arrays, never to their fields. Same arrays, same bits.
     3. What a step leaves for the next, beyond what there is, is said by name in `state_blocks`. A kernel finds row i
        of the method's k-th block at s.method[s.method_at[k] + i, w]; where all sizes are fixed `state.rows_of` names
        the places. Nothing else outlives a launch: work arrays may hold anything at its start.
@@ -141,19 +142,19 @@ COMPILED = ("simgc", "direct")  # methods whose steps engine/compile takes
 
 def can_compile(method: Any, system: System) -> bool:
     """Whether steps can be compiled for one mechanism."""
-    return method.name in COMPILED and not system.counts.contacts and system.device == "cpu"
+    return method.name in COMPILED and (system.device == "cpu" or not system.counts.contacts)
 
 
-def refuse_compiling(method: Any, system: System) -> None:
-    """Raise ModelError, in words, where steps cannot be compiled for one mechanism."""
-    if can_compile(method, system):
+def refuse_compiling(method: Any, system: System, touching: bool = True) -> None:
+    """Raise ModelError, in words, where steps cannot be compiled for one mechanism; touching: with contacts, if any."""
+    if can_compile(method, system) and (touching or not system.counts.contacts):
         return
     if method.name not in COMPILED:
         raise ModelError(
             f"world: compile: method {method.name} is not compiled; take {' or '.join(COMPILED)}, or 'off'"
         )
-    cause = "a mechanism with contacts" if system.counts.contacts else f"device {system.device}"
-    raise ModelError(f"world: compile: {cause} is not compiled; take 'off'")
+    where = "" if system.device == "cpu" else f" on {system.device}"
+    raise ModelError(f"world: compile: a mechanism with contacts{where} is not compiled; take 'off'")
 
 
 def sweeps_in(budget: float, endless: Any, trial: Trial) -> int:

@@ -8,6 +8,7 @@ from ...author.errors import ModelError
 from ..spatial import UNLIMITED
 from ..system import System
 from ..system.slots import FRICTION, LIMIT_HIGH, LIMIT_LOW, MOTOR_POSITION, MOTOR_SPEED
+from ..system.tree import has_armature, key_of
 
 CURE = "take method direct, or leave it out"
 
@@ -40,6 +41,12 @@ def refuse_weak_motors(method: Any, system: System) -> None:
         if slot.kind in (MOTOR_SPEED, MOTOR_POSITION) and bounds[r].min() < float(UNLIMITED):
             told = f"has a motor that is bounded, by max_torque {bounds[r].min():g}"
             raise ModelError(f"joint '{slot.name}': {told}, for which {method.name} has no law; {CURE}")
+
+
+def refuse_armature(method: Any, system: System) -> None:
+    """Raise ModelError at armature: momenta are taken of bodies."""
+    for joint in filter(has_armature, system.joints):
+        raise ModelError(f"joint '{key_of(joint)}': has armature, for which {method.name} has no law; {CURE}")
 
 
 def refuse_fluids(method: Any, system: System) -> None:

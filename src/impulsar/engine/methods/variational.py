@@ -33,7 +33,7 @@ from ..system import System, SystemArrays
 from ..system.measured import BROKEN, NOT_FINITE, UNSOLVED
 from ..system.slots import FRICTION, LIMIT_HIGH, LIMIT_LOW, MOTOR_POSITION, MOTOR_SPEED
 from .base import Method
-from .refusals import refuse_fluids, refuse_inner_states
+from .refusals import refuse_armature, refuse_fluids, refuse_inner_states
 
 # by order: the first half of the γ, from the outside to the middle one
 COMPOSITIONS = {
@@ -124,6 +124,7 @@ class Variational(Method):
     def refuse(self, system: System) -> None:
         """Raise ModelError at what acts by jumps, or by a force that does not follow from a position."""
         refuse_fluids(self, system)
+        refuse_armature(self, system)
         refuse_inner_states(self, system)
         least = system.parameter("slot_a").min(axis=1)
         most = system.parameter("slot_a").max(axis=1)

@@ -19,7 +19,7 @@ KEEP, FOLLOW, STORE, ADD = 0, 1, 2, 3  # to ground; to the body before it; first
 
 # How a tree moves by inertia in a first-order method (tree_motion, see engine/integrate/inertial.py): a single free
 # body, with joints as rows or none; all turning axes parallel; any other, and of these on a ball joint on
-# ground, or free. Before them: with added mass, by explicit velocity products.
+# ground, or free. Before them: with added mass or armature, by explicit velocity products.
 IMMERSED, HELD, ALONE, LEVEL, JOINED, ON_BALL, WHOLE = -2, -1, 0, 1, 2, 3, 4
 
 
@@ -59,6 +59,7 @@ class SystemArrays:
     mass: wp.array2d(dtype=f64)  # [kg]
     inertia: wp.array2d(dtype=mat33)  # about the centre of mass, body axes [kg m²]
     gravity: wp.array2d(dtype=vec3)  # [1, world] [m/s²]
+    armature: wp.array2d(dtype=f64)  # [dof, world] that moves with the freedom, [0] where there is none [kg, kg m²]
     # joints, tree joints first [joint] and [joint, world]
     first: wp.array(dtype=wp.int32)
     second: wp.array(dtype=wp.int32)

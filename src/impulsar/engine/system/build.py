@@ -11,46 +11,31 @@ import numpy as np
 import warp as wp
 
 from ...author.errors import ModelError
-from ...author.joints import SCREW, TURN_Z
 from ...author.materials import materials_in_use
 from ...author.model import KINDS, Model
 from ...author.parts import PARTS
 from ...author.profiles import Scalar, scalar_profiles
-from ...author.rotations import conjugate, multiply, multiply_all, rotate_all, rotation_matrix
+from ...author.rotations import conjugate, multiply_all, rotate_all
 from ..freedoms import code_coordinates, code_slides, measure_coordinates
 from ..options import MOST_OPTIONS
 from ..spatial import f64, mat33, quat, vec3
 from ..state import Counts
-from .arrays import (
-    ADD,
-    ALONE,
-    ELEMENTS,
-    FOLLOW,
-    HELD,
-    IMMERSED,
-    JOINED,
-    KEEP,
-    LEVEL,
-    ON_BALL,
-    STORE,
-    WHOLE,
-    SystemArrays,
-)
+from .arrays import ADD, ELEMENTS, FOLLOW, KEEP, STORE, SystemArrays
 from .channels import Channels
 from .contacts import MOST_ROWS, contact_room
-from .extents import METRES, ROUNDING, SPATIAL, bodies_of, characteristic_length, exact_axes, extent
+from .extents import METRES, ROUNDING, bodies_of, characteristic_length, exact_axes, extent
 from .fluids import pieces_of
+from .motions import motion_of, spins_free
 from .numbers import numbers_of
 from .rank import WEAK
 from .roads import roads_of, tyre_sets
 from .sensing import sensor_rows
 from .slots import BILATERAL, COUPLING, FRICTION, HAND, IDLE, MODAL, SOFT, Slot, SlotBuilder, SlotKey, joint_blocks
-from .tree import GROUND, AnyJoint, JointKey, Tree, key_of, scatter, span
+from .tree import GROUND, AnyJoint, JointKey, Tree, armature_of, key_of, scatter, span
 
 WITH_SLOTS = ("coupling", *ELEMENTS)
 EMPTY = -2  # body of a hand or load that is not in use
 TOPOLOGY_OF_EDITS = ("hand_body", "load_body", "load_in_body", "slot_trees")  # what hands and loads change
-PARALLEL = 1e-6  # hinge axes that lean less are parallel [rad]
 ROW_CAPACITY = 2**28  # float64 of J in all worlds: 2 GiB
 GRAM_CAPACITY = 2**26  # entries in all worlds beyond which rows are not chosen anew at weak poses
 FACTOR_CAPACITY = 2**22  # entries beyond which compliant rows are left out of the direct solve
@@ -81,7 +66,7 @@ class System:
         self.each: tuple[Model, ...] = ()  # of worlds that were built of models of their own: see world/stack.py
         self.device = device
         self.coordinates = coordinates
-        self.tree = scatter(model) if coordinates == "maximal" else span(model)
+        self.tree = span(model) if coordinates == "generalized" else scatter(model, coordinates == "apart")
         self.body_index = {name: i for i, name in enumerate(self.tree.bodies)}
         self.joints: list[AnyJoint] = [*self.tree.carriers, *self.tree.loops]
         self.joint_index = {key_of(joint): i for i, joint in enumerate(self.joints)}
@@ -93,6 +78,8 @@ class System:
         self.locked_motors: dict[int, str] = {}  # by slot, what holds its joint: see engine/start/locked.py
         self._couplings = list(model.couplings.values())
         self.pieces = pieces_of(model, self.tree.bodies)
+        carriers = [name for name, body in model.bodies.items() if body.is_carrier]
+        self.no_momenta = {*self.pieces.moved, *self.tree.armatured, *carriers}  # whose inertia is not theirs alone
 
         self.length = characteristic_length(model)
         self.size = extent(model) + self.length
@@ -469,16 +456,7 @@ class System:
                 gathers[parent] = int(bool(apart))
                 for i in own:
                     over[i] = FOLLOW if i == parent + 1 else STORE if i == apart[-1] else ADD
-        spins = [
-            int(
-                joint.type == "free"
-                and joint.first == GROUND
-                and not np.any([*joint.p_PF, *joint.q_PF[:3], *joint.p_CM, *joint.q_CM[:3]])
-                and i not in children
-                and self.tree.bodies[i] not in self.pieces.moved
-            )
-            for i, joint in enumerate(self.tree.carriers)
-        ]
+        spins = spins_free(self.tree, self.no_momenta)
         held = {name for joint in self.tree.loops for name in (joint.first, joint.second)}
         self._fixed(
             parent=parents,
@@ -492,46 +470,29 @@ class System:
             tree_dof=self._tree_dof,
             spins_free=spins,
             tree_motion=[
-                self._motion_of(range(start, end), bool(spins[start]), held)
+                motion_of(self.tree, range(start, end), bool(spins[start]), held, self.no_momenta)
                 for start, end in itertools.pairwise(self._tree_body)
             ],
         )
-
-    def _motion_of(self, bodies: builtins.range, spins: bool, held: set[str]) -> int:
-        """How a tree moves by inertia: LEVEL if it turns about parallel axes only, whatever its pose."""
-        if spins:
-            return HELD if self.tree.bodies[bodies[0]] in held else ALONE
-        if any(self.tree.bodies[i] in self.pieces.moved for i in bodies):
-            return IMMERSED
-        carriers = [self.tree.carriers[i] for i in bodies]
-        if all(code not in SPATIAL for joint in carriers for code in joint.kind.freedoms):
-            axes = self._turning_axes(bodies)
-            if not axes or np.linalg.norm(np.cross(axes, axes[0]), axis=1).max() < PARALLEL:
-                return LEVEL
-        root = carriers[0]
-        if root.first == GROUND and root.type in ("free", "spherical"):
-            return WHOLE if root.type == "free" else ON_BALL
-        return JOINED
-
-    def _turning_axes(self, bodies: builtins.range) -> list[np.ndarray]:
-        """World directions of a tree's hinges at zero coordinates: parallel there, parallel everywhere."""
-        carriers = self.tree.carriers
-        q_PF, q_CM = (np.array([getattr(carriers[i], name) for i in bodies]) for name in ("q_PF", "q_CM"))
-        axes, q_WB = [], {GROUND: np.array([0.0, 0.0, 0.0, 1.0])}
-        for i, F, M in zip(bodies, q_PF, q_CM, strict=True):
-            joint, name = carriers[i], self.tree.bodies[i]
-            forward = joint.second == name
-            q_WF = multiply(q_WB[joint.first], F) if forward else multiply(q_WB[joint.second], M)
-            q_WB[name] = multiply(q_WF, conjugate(M if forward else F))
-            if any(code in (TURN_Z, SCREW) for code in joint.kind.freedoms):
-                axes.append(rotation_matrix(q_WF)[:, 2])
-        return axes
 
     def _write_bodies(self) -> None:
         bodies = [self.model.bodies[name] for name in self.tree.bodies]
         self._shared(f64, mass=[body.mass for body in bodies])
         self._shared(mat33, inertia=[body.inertia for body in bodies])
         self._shared(vec3, gravity=[self.model.gravity])
+        armature = [armature_of(joint, code) for joint in self.tree.carriers for code in joint.kind.freedoms]
+        (self._shared if self.tree.armatured else self._absent)(f64, armature=armature)
+
+    @property
+    def bare_arrays(self) -> Any:
+        """The arrays without armature: with inertia as a metric of how the bodies move, and of nothing else."""
+        if not self.tree.armatured:
+            return self.arrays
+        bare = SystemArrays()
+        for name in SystemArrays.vars:
+            setattr(bare, name, getattr(self.arrays, name))
+        bare.armature = wp.empty((0, self._worlds), dtype=f64, device=self.device)
+        return bare
 
     def _body(self, name: str) -> int:
         return -1 if name == GROUND else self.body_index[name]

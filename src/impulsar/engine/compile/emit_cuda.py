@@ -1,0 +1,212 @@
+"""Traced steps as CUDA C: a thread takes a world, whose state stays in registers over all steps of a launch.
+
+The functions are those of `emit_c`, one world wide and without a jump where a guard breaks, so that with no product and
+sum fused (`nvrtc`) the bits are those of the CPU's compiled text; but for tan, exp, log, pow and the like, which are
+CUDA's own. Two kernels, one thread a world, arrays [row, world]:
+
+    run    steps forward, each by the first of several variants whose guards hold; a world for which none does stops
+           there and is left as it was before that step
+    back   adjoints of steps, from the last to the first
+
+`on_host` makes a text of the same kernel for the CPU: what runs on no GPU here is run there.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from .adjoint import Places
+from .cuts import alive, operations
+from .emit_c import END, START, function, prelude
+from .step import STATE, TracedStep
+
+SMALL, WIDE = 48, 400  # values alive in a step: that leave room for twice the threads; from which on it is cut
+PIECE = 800  # operations of a function of a step that is cut: a third less goes through memory, of a chain of 50
+THREADS = 128  # of a block
+COUNT = "#define COUNT(k, now) if (fresh) used[k * worlds + w] = now; else if (now) used[k * worlds + w] += now;"
+BUILTINS = ("sqrt", "fabs", "floor", "trunc", "memcpy")
+DIALECT = [
+    *(f"#define __builtin_{name} {name}" for name in BUILTINS),
+    "#define __builtin_inf() __longlong_as_double(0x7ff0000000000000LL)",
+    "#define __builtin_nan(kind) __longlong_as_double(0x7ff8000000000000LL)",
+    *(f"static __device__ __noinline__ double far_{name}(double a) {{ return {name}(a); }}" for name in ("sin", "cos")),
+    "static __device__ __noinline__ double far_atan2(double a, double b) { return atan2(a, b); }",
+    *(f"#define {name} far_{name}" for name in ("sin", "cos", "atan2")),  # once, not wherever an angle may be large
+    "#define WHOLE static __device__ __forceinline__",
+    "#define APART static __device__ __noinline__",
+]
+HOST = [  # what a kernel needs of CUDA
+    "#define __global__",
+    "#define __device__",
+    "#define __forceinline__ inline",
+    "#define __noinline__ __attribute__((noinline))",
+    "#define __launch_bounds__(...)",
+    "#define __longlong_as_double(bits) __builtin_bit_cast(double, (long long)(bits))",
+    "static struct { unsigned x; } blockIdx, blockDim, threadIdx;",
+    "static int atomicAdd(int *total, int more) { *total += more; return *total - more; }",
+    'extern "C" void *memcpy(void *, const void *, unsigned long);',
+    *(f'extern "C" double {name}(double);' for name in ("sqrt", "fabs", "floor", "trunc", "sin", "cos", "tan", "asin")),
+    *(f'extern "C" double {name}(double);' for name in ("acos", "atan", "exp", "log", "tanh")),
+    *(f'extern "C" double {name}(double, double);' for name in ("atan2", "pow")),
+]
+
+
+def device_prelude() -> str:
+    """Types and functions of one world, for a GPU."""
+    dropped = ("double ", "#define WHOLE", "#define APART")
+    lines = [line for line in prelude(1).splitlines() if not line.startswith(dropped)]
+    return "\n".join([*DIALECT, *lines]).replace("static inline ", "static __device__ __forceinline__ ")
+
+
+def most_alive(step: TracedStep) -> int:
+    """Values that are alive at a time, at most; two registers each."""
+    order = operations(step.graph, step.roots)
+    return int(alive(step.graph, order, step.outputs.values(), step.guards).max())
+
+
+def bounds(steps: Sequence[TracedStep]) -> tuple[int, int]:
+    """Threads of a block, and blocks that are to fit on a multiprocessor: so many registers has a thread."""
+    return (THREADS, 4) if max(map(most_alive, steps)) <= SMALL else (THREADS, 2)
+
+
+def can_break(step: TracedStep) -> bool:
+    """Whether there is a guard, in a loop or outside."""
+    return bool(step.guards) or any(loop.guards for loop in step.graph.loops)
+
+
+def piece_of(step: TracedStep) -> int:
+    """How many operations of a step go into a function; 0: all."""
+    return PIECE if most_alive(step) > WIDE else 0
+
+
+def rows_of(steps: Sequence[TracedStep]) -> tuple[list[int], list[int]]:
+    """Rows of the state that some variant reads or writes; and those that one writes."""
+    read = set()
+    for step in steps:
+        live = set(step.graph.live(step.roots))
+        read |= {name[1] for name, at in step.graph.inputs.items() if name[0] == STATE and at in live}
+    changed = {row for step in steps for row in step.outputs}
+    return sorted(read | changed), sorted(changed)
+
+
+def run_text(steps: Sequence[TracedStep], parameters: Mapping[tuple, int], taped: Sequence[int] = ()) -> str:
+    """The text of `run` for the variants of a step; parameters: where each is among those of the kernel.
+
+    state         [row, world]
+    parameter     [k] where the numbers of the worlds begin, and pitch: how far it is from one world's to the next's
+    done          [world] steps that each has behind it, counted up to `to`; used [3 + variant, world]: by which
+                  variants, and before them, of variants that keep loops, iterations, sub-steps, and the most iterations
+                  of a step; fresh: both are zero yet, whatever they hold
+    missing       [1] worlds that are short of their steps, added up
+    before        [row, world] where rows that change are left as they are before the last step; or 0
+    tape, which   [step, row of `taped`, world] states before steps, [step, world] variants that took them; or 0
+    """
+    held, changed = rows_of(steps)
+    count = len(steps)
+    threads, blocks = bounds(steps)
+    lines = [device_prelude(), START, COUNT]
+    for k, step in enumerate(steps):
+        lines += function(step, True, dict(parameters), piece_of(step), f"step{k}")
+    lines += [
+        f"__global__ void __launch_bounds__({threads}, {blocks}) run(double *state, const double *const *parameter,"
+    ]
+    lines += [" const long long *pitch, int *done, int *used, int *missing, double *before, double *tape, int *which,"]
+    lines += [" long long worlds, int to, int fresh) {"]
+    lines += [" const long long w = (long long)blockIdx.x * blockDim.x + threadIdx.x;", " if (w >= worlds) return;"]
+    lines += [" int n = fresh ? 0 : done[w], last = 0;", " if (n >= to) return;"]
+    lines += [f" real all[{max(held, default=0) + 3}], *const s = all + 2, p[{max(len(parameters), 1)}];"]
+    lines += [f" s[{row}] = state[{row}ll * worlds + w];" for row in held]
+    lines += [f" p[{k}] = parameter[{k}][w * pitch[{k}]];" for k in range(len(parameters))]
+    counters = [*("iterations", "substeps", "most"), *(f"c{k}" for k in range(count))]
+    lines += [f" int {', '.join(f'{name} = 0' for name in counters)};", " while (n < to) {"]
+    lines += ["  if (before && n == to - 1) {"]
+    lines += [f"   before[{row}ll * worlds + w] = s[{row}];" for row in changed]
+    lines += ["  }", *_taping(taped), "  mask held = 0;"]
+    lines += [*_attempts(count), "  if (!held) break;"]
+    if any(step.graph.loops for step in steps):
+        lines += ["  iterations += (int)s[-1]; substeps += (int)s[-2]; if (s[-1] > most) most = (int)s[-1];"]
+    lines += ["  if (which) which[n * worlds + w] = last;"] if taped else []
+    lines += ["  ++n;", " }"]
+    lines += [f" state[{row}ll * worlds + w] = s[{row}];" for row in changed]
+    lines += [" done[w] = n;", *(f" COUNT({k}ll, {name})" for k, name in enumerate(counters) if k != 2)]
+    lines += [" if (fresh || used[2 * worlds + w] < most) used[2 * worlds + w] = most;"]
+    return "\n".join([*lines, " if (n < to) atomicAdd(missing, 1);", "}", END]) + "\n"
+
+
+def _taping(taped: Sequence[int]) -> list[str]:
+    if not taped:
+        return []
+    lines = [f"   tape[(n * {len(taped)}ll + {k}) * worlds + w] = s[{row}];" for k, row in enumerate(taped)]
+    return ["  if (tape) {", *lines, "  }"]
+
+
+def _attempts(count: int) -> list[str]:
+    """Lines that try the variants one after the other, the one first that took the last step."""
+    if count == 1:
+        return ["  s[-1] = s[-2] = 0.0;", "  held = step0(s, p, -1);", "  c0 -= (int)held;"]
+    cases = [f"    case {k}: held = step{k}(s, p, -1); c{k} -= (int)held; break;" for k in range(count)]
+    lines = [
+        f"  for (int v = 0; v < {count}; ++v) {{",
+        "   s[-1] = s[-2] = 0.0;",
+        "   switch (last) {",
+        *cases,
+        "   }",
+        "   if (held) break;",
+    ]
+    return [*lines, f"   last = last + 1 == {count} ? 0 : last + 1;", "  }"]
+
+
+def back_text(adjoints: Sequence[TracedStep], places: Places) -> str:
+    """The text of `back`, for the adjoints of variants, as `Adjoint.placed` has them.
+
+    tape [step, row that is read, world], which [step, world]: the adjoint of each, -1: none, it is left out;
+    numbers [place, world]: parameters, λ and gradients.
+    """
+    read, size, count = len(places.read), places.size, len(adjoints)
+    lines = [device_prelude(), START]
+    for k, step in enumerate(adjoints):
+        lines += function(step, True, {}, piece_of(step), f"step{k}")
+    lines += [
+        f"__global__ void __launch_bounds__({THREADS}, 2) back(const double *tape, const int *which, double *numbers,"
+    ]
+    lines += [" long long worlds, int steps) {"]
+    lines += [" const long long w = (long long)blockIdx.x * blockDim.x + threadIdx.x;", " if (w >= worlds) return;"]
+    lines += [f" real all[{size + 2}], *const s = all + 2;"]
+    lines += [f" s[{k}] = numbers[{k}ll * worlds + w];" for k in range(read, size)]
+    lines += [" for (int n = steps - 1; n >= 0; --n) {"]
+    lines += [f"  s[{k}] = tape[(n * {read}ll + {k}) * worlds + w];" for k in range(read)]
+    lines += ["  switch (which[n * worlds + w]) {"]
+    lines += [f"   case {k}: step{k}(s, s, -1); break;" for k in range(count)]
+    lines += ["  }", " }", *(f" numbers[{k}ll * worlds + w] = s[{k}];" for k in range(places.adjoint, size))]
+    return "\n".join([*lines, "}", END]) + "\n"
+
+
+RUN = (
+    "double *",
+    "const double *const *",
+    "const long long *",
+    *["int *"] * 3,
+    *["double *"] * 2,
+    "int *",
+    "long long",
+    "int",
+    "int",
+)
+BACK = ("const double *", "const int *", "double *", "long long", "int")
+
+
+def on_host(text: str, name: str, kinds: Sequence[str]) -> str:
+    """A kernel's text for the CPU: `launch` takes what a GPU's launch does, and runs one thread after the other."""
+    given = ", ".join(f"*({kind} *)given[{k}]" for k, kind in enumerate(kinds))
+    return "\n".join(
+        [
+            *HOST,
+            text,
+            START,
+            "void launch(void **given, unsigned blocks, unsigned threads) {",
+            " blockDim.x = threads;",
+            " for (blockIdx.x = 0; blockIdx.x < blocks; ++blockIdx.x)",
+            f"  for (threadIdx.x = 0; threadIdx.x < threads; ++threadIdx.x) {name}({given});",
+            "}",
+            END,
+            "",
+        ]
+    )

@@ -1,0 +1,161 @@
+"""What a large world is made of, as arrays of the host: a million parts have no objects of their own."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ...author.errors import ModelError
+from ...author.joints import CATALOGUE, THREAD
+
+UNIT = np.array([0.0, 0.0, 0.0, 1.0])
+
+
+@dataclass
+class Bulk:
+    """Bodies and joints. Poses are of centres of mass, quaternions unit and xyzw; -1 is ground."""
+
+    position: np.ndarray  # [body, 3] [m]
+    orientation: np.ndarray  # [body, 4]
+    kind: np.ndarray  # [body] which mass and inertia
+    mass: np.ndarray  # [kind] [kg]
+    inertia: np.ndarray  # [kind, 3, 3] about the centre of mass, body axes [kg m²]
+    twist: np.ndarray = field(default_factory=lambda: np.zeros((0, 6)))  # [body, 6] angular first; none: at rest
+    types: tuple[str, ...] = ()  # joint types that occur
+    joint_kind: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))  # [joint] place in `types`
+    first: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))  # [joint] body, -1: ground
+    second: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))
+    p_PF: np.ndarray = field(default_factory=lambda: np.zeros((0, 3)))  # [joint, 3] frame F in the first body [m]
+    q_PF: np.ndarray = field(default_factory=lambda: np.zeros((0, 4)))
+    p_CM: np.ndarray = field(default_factory=lambda: np.zeros((0, 3)))  # frame M in the second body
+    q_CM: np.ndarray = field(default_factory=lambda: np.zeros((0, 4)))
+    length: np.ndarray = field(default_factory=lambda: np.zeros(0))  # [joint] of distance joints [m]
+    radius: np.ndarray = field(default_factory=lambda: np.zeros(0))  # [kind] of spheres that touch, 0: none [m]
+    planes: np.ndarray = field(default_factory=lambda: np.zeros((0, 4)))  # [plane] unit normal, offset along it [m]
+    friction: float = 0.5
+    gravity: tuple[float, float, float] = (0.0, 0.0, -9.81)
+    name: str = "bulk"
+
+    def __post_init__(self) -> None:
+        if not len(self.twist):
+            self.twist = np.zeros((len(self.position), 6))
+        if not len(self.radius):
+            self.radius = np.zeros(len(self.mass))
+
+    @property
+    def bodies(self) -> int:
+        return len(self.position)
+
+    @property
+    def joints(self) -> int:
+        return len(self.first)
+
+    @property
+    def touches(self) -> bool:
+        """Whether there is something that may touch."""
+        return bool((self.radius > 0.0).any())
+
+    def locks(self) -> np.ndarray:
+        """Lock codes [joint kind, row], -1: none."""
+        found = [CATALOGUE[name].locks for name in self.types]
+        rows = max((len(one) for one in found), default=1)
+        return np.array([[*one, *[-1] * (rows - len(one))] for one in found] or [[-1]], np.int32)
+
+    def join(
+        self,
+        kind: str,
+        first: np.ndarray,
+        second: np.ndarray,
+        at: np.ndarray,
+        axis: Sequence[float] | np.ndarray = (0.0, 0.0, 1.0),
+        to: np.ndarray | None = None,
+    ) -> None:
+        """Joints of one type between bodies, at places of the world [joint, 3], about axes [3] or [joint, 3].
+
+        to: the places on the second bodies, of distance joints, which keep their lengths.
+        """
+        if kind not in CATALOGUE or THREAD in CATALOGUE[kind].locks or not CATALOGUE[kind].locks:
+            known = ", ".join(name for name, one in CATALOGUE.items() if one.locks and THREAD not in one.locks)
+            raise ModelError(f"joint type {kind!r} is not for large worlds; known are: {known}")
+        if (to is not None) != (kind == "distance"):
+            raise ModelError(f"joint type {kind!r}: `to` is for distance joints, which need it")
+        q_WF = frames_along(np.broadcast_to(np.asarray(axis, float), (len(first), 3)))
+        ends = at, at if to is None else to
+        places = []
+        for body, end in zip((first, second), ends, strict=True):
+            p, q = self._pose(body)
+            places += [rotate(conjugate(q), end - p), multiply(conjugate(q), q_WF)]
+        if kind not in self.types:
+            self.types = (*self.types, kind)
+        length = np.linalg.norm(ends[1] - ends[0], axis=1)
+        new = (np.full(len(first), self.types.index(kind)), first, second, *places, length)
+        names = ("joint_kind", "first", "second", "p_PF", "q_PF", "p_CM", "q_CM", "length")
+        for name, values in zip(names, new, strict=True):
+            setattr(self, name, np.concatenate([getattr(self, name), values]))
+
+    def _pose(self, body: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        held = (body < 0)[:, None]
+        return np.where(held, 0.0, self.position[body]), np.where(held, UNIT, self.orientation[body])
+
+    def _check_contact(self) -> None:
+        for k in np.flatnonzero(self.radius != 0.0):
+            if not (self.radius[k] > 0.0 and np.isfinite(self.radius[k])):
+                raise ModelError(
+                    f"{self.name}: radius {self.radius[k]!r} m, expected numbers > 0, or 0: does not touch"
+                )
+            off = np.abs(self.inertia[k] - np.eye(3) * self.inertia[k][0, 0]).max()
+            if off > 1e-9 * self.inertia[k][0, 0]:
+                raise ModelError(f"{self.name}: kind {k} is a sphere, whose inertia is the same about all axes")
+        if not np.allclose(np.linalg.norm(self.planes[:, :3], axis=1), 1.0, atol=1e-12):
+            raise ModelError(f"{self.name}: normals of planes have to be of length 1")
+        if not (self.friction >= 0.0 and np.isfinite(self.friction)):
+            raise ModelError(f"{self.name}: friction is {self.friction!r}, expected a number >= 0")
+
+    def check(self) -> None:
+        """Raise ModelError at what cannot be."""
+        self._check_contact()
+        n = self.bodies
+        if not n:
+            raise ModelError(f"{self.name}: has no bodies")
+        if not (self.mass > 0.0).all() or not np.isfinite(self.mass).all():
+            raise ModelError(f"{self.name}: mass {self.mass.min()!r} kg, expected numbers > 0")
+        if not (np.linalg.eigvalsh(self.inertia) > 0.0).all():
+            raise ModelError(f"{self.name}: an inertia has a principal value that is not > 0 [kg m²]")
+        for what in ("position", "orientation", "twist"):
+            if not np.isfinite(getattr(self, what)).all():
+                raise ModelError(f"{self.name}: a {what} is not finite")
+        for end in (self.first, self.second):
+            if len(end) and not (end.min() >= -1 and end.max() < n):
+                raise ModelError(f"{self.name}: a joint names body {end.max()}, there are {n}")
+        if len(self.first) and (self.first == self.second).any():
+            j = int(np.argmax(self.first == self.second))
+            raise ModelError(f"{self.name}: joint {j} joins body {self.first[j]} with itself")
+
+
+def conjugate(q: np.ndarray) -> np.ndarray:
+    return q * np.array([-1.0, -1.0, -1.0, 1.0])
+
+
+def multiply(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Products of quaternions [..., 4]."""
+    v = a[..., 3:] * b[..., :3] + b[..., 3:] * a[..., :3] + np.cross(a[..., :3], b[..., :3])
+    w = a[..., 3] * b[..., 3] - np.einsum("...k,...k", a[..., :3], b[..., :3])
+    return np.concatenate([v, w[..., None]], -1)
+
+
+def rotate(q: np.ndarray, v: np.ndarray) -> np.ndarray:
+    """Vectors [..., 3] turned by unit quaternions."""
+    side = 2.0 * np.cross(q[..., :3], v)
+    return v + q[..., 3:] * side + np.cross(q[..., :3], side)
+
+
+def frames_along(axis: np.ndarray) -> np.ndarray:
+    """Quaternions [n, 4] that take z to these directions [n, 3], by the shortest turn."""
+    size = np.linalg.norm(axis, axis=1, keepdims=True)
+    if not (size > 0.0).all():
+        raise ModelError("an axis of length 0 has no direction")
+    n = axis / size
+    q = np.stack([-n[:, 1], n[:, 0], np.zeros(len(n)), 1.0 + n[:, 2]], 1)
+    over = n[:, 2] < -1.0 + 1e-12
+    q[over] = [1.0, 0.0, 0.0, 0.0]
+    return q / np.linalg.norm(q, axis=1, keepdims=True)

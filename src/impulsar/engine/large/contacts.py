@@ -1,0 +1,173 @@
+"""Contacts of a large world on a device: found once a step, swept in sub-steps.
+
+A step finds contacts and their colours, then takes sub-steps: kick, impulses given again, one sweep of velocities,
+joints solved directly around it, drift, one sweep of positions.
+"""
+
+import numpy as np
+import warp as wp
+
+from ...author.errors import StepError
+from ..spatial import f64, vec3
+from . import motion, sweeps, touch
+from .bench import SHARES, LargeBench
+
+SHARE, SLOP = 0.2, 1e-3  # of an overlap that a sweep of positions takes off; left, of the least radius
+COLOURS, ROUNDS = 63, 64
+KEPT = ("first", "second", "colour", "normal", "slip")
+AROUND = 3  # sweeps around a solve of the joints
+
+
+class Contacts:
+    """Spheres of a bench that touch each other and planes."""
+
+    def __init__(self, bench: LargeBench):
+        self.bench, device, n = bench, bench.device, bench.bodies
+        radius = bench.bulk.radius[bench.bulk.radius > 0.0]
+        self.least, self.margin = float(radius.min()), 0.0
+        self.count = 0
+        self.grid = touch.Grid()
+        self.grid.edge = 2.0 * float(radius.max()) * 1.1  # pairs within the margin are in neighbouring cells
+        cells = _cells(n)
+        self.grid.mask = wp.vec3i(*(one - 1 for one in cells))
+        self.grid.cell, self.grid.body = (wp.zeros(2 * n, wp.int32, device=device) for _ in range(2))
+        self.grid.begin, self.grid.end = (wp.zeros(int(np.prod(cells)), wp.int32, device=device) for _ in range(2))
+        self._counts = wp.zeros(n, wp.int32, device=device)
+        self._taken = wp.zeros(n, wp.int64, device=device)
+        self._least, self._left = wp.zeros(n, wp.int32, device=device), wp.zeros(1, wp.int32, device=device)
+        self.list, self._old = (self._room(4 * n) for _ in range(2))
+        self._keys, self._order = (wp.zeros(8 * n, wp.int32, device=device) for _ in range(2))
+        self._many = wp.zeros(COLOURS, wp.int32, device=device)
+        self.colours: list[tuple[int, int]] = []  # where each begins in the order, and how many it has
+
+    def _room(self, most: int) -> touch.ContactList:
+        made, device = touch.ContactList(), self.bench.device
+        made.begin = wp.zeros(self.bench.bodies + 1, wp.int32, device=device)
+        for name, kind in (
+            ("first", wp.int32),
+            ("second", wp.int32),
+            ("colour", wp.int32),
+            ("normal", f64),
+            ("slip", vec3),
+        ):
+            setattr(made, name, wp.zeros(most, kind, device=device))
+        return made
+
+    def _launch(self, kernel: wp.Kernel, threads: int, *inputs: object) -> None:
+        if threads:
+            wp.launch(kernel, threads, inputs=list(inputs), device=self.bench.device)
+
+    # detection ------------------------------------------------------------------------------------
+
+    def find(self, h: float) -> None:
+        """Contacts at the present poses, with what they inherit; those that may come about in a step h [s] as well."""
+        x, a, n = self.bench.x, self.bench.a, self.bench.bodies
+        self.margin = self._reach(h)
+        self._sort_cells()
+        self.list, self._old = self._old, self.list
+        self._launch(touch.list_contacts, n, x, a, self.grid, self.margin, 0, self._counts, self.list)
+        wp.utils.array_scan(self._counts, self.list.begin[1:], inclusive=True)
+        self.count = int(self.list.begin[n : n + 1].numpy()[0])
+        if self.count > self.list.first.size:
+            begin, self.list = self.list.begin, self._room(2 * self.count)
+            self.list.begin = begin
+        if 2 * self.count > self._keys.size:
+            self._keys, self._order = (wp.zeros(4 * self.count, wp.int32, device=self.bench.device) for _ in range(2))
+        self._launch(touch.list_contacts, n, x, a, self.grid, self.margin, 1, self._counts, self.list)
+        self._launch(touch.inherit, self.count, self.list, self._old)
+        self._colour()
+
+    def _reach(self, h: float) -> float:
+        """A gap that bodies may close in a step [m]; not more than cells allow."""
+        self._launch(motion.fastest, SHARES, self.bench.x, self.bench.sums[0])
+        fastest = float(self.bench.sums[0].numpy().max())
+        fall = float(np.linalg.norm(self.bench.bulk.gravity)) * h
+        most = 0.1 * self.grid.edge / 1.1
+        return min(2.0 * h * (fastest + fall) + SLOP * self.least, most)
+
+    def _sort_cells(self) -> None:
+        n = self.bench.bodies
+        self._launch(touch.number_cells, n, self.bench.x, self.grid)
+        wp.utils.radix_sort_pairs(self.grid.cell, self.grid.body, n)
+        self.grid.begin.zero_()
+        self.grid.end.zero_()
+        self._launch(touch.find_cells, n, self.grid, n)
+
+    def _colour(self) -> None:
+        self._taken.zero_()
+        self._launch(touch.take_colours, self.count, self.list, self._taken)
+        for _ in range(ROUNDS):
+            self._least.fill_(touch.LARGEST)
+            self._left.zero_()
+            self._launch(touch.bid, self.count, self.list, self._least)
+            self._launch(touch.choose, self.count, self.list, self._least, self._taken, self._left)
+            if not int(self._left.numpy()[0]):
+                break
+        else:
+            raise StepError(f"{int(self._left.numpy()[0])} contacts have no colour after {ROUNDS} rounds")
+        self._many.zero_()
+        self._launch(touch.order_by_colour, self.count, self.list, self._keys, self._order, self._many)
+        if self.count:
+            wp.utils.radix_sort_pairs(self._keys, self._order, self.count)
+        many = self._many.numpy()
+        ends = np.cumsum(many)
+        self.colours = [(int(end - size), int(size)) for end, size in zip(ends, many, strict=True) if size]
+        if many[-1]:
+            raise StepError(
+                "a body touches more than 60 others; spheres of so different sizes are not for large worlds"
+            )
+
+    # steps ----------------------------------------------------------------------------------------
+
+    def sub_step(self) -> None:
+        """One sub-step of the size in the bench's h."""
+        bench = self.bench
+        bench.kick()
+        self._sweep(again=1)
+        self._sweep()
+        if bench.joints:
+            bench.factor_rows()
+            for _ in range(AROUND):
+                bench.project_velocities()
+                self._sweep()
+            bench.project_velocities()
+        bench.drift()
+        self._separate()
+        if bench.joints:
+            bench.project_positions(1)
+
+    def _sweep(self, again: int = 0) -> None:
+        bench = self.bench
+        for begin, size in self.colours:
+            self._launch(sweeps.sweep, size, bench.x, bench.a, self.list, self._order, begin, again, bench.h)
+
+    def _separate(self) -> None:
+        x, a = self.bench.x, self.bench.a
+        for begin, size in self.colours:
+            self._launch(sweeps.separate, size, x, a, self.list, self._order, begin, SHARE, SLOP * self.least)
+
+    def snapshot(self) -> tuple:
+        """What contacts leave for the next step."""
+        c, n = self.list, max(self.count, 1)
+        return (self.count, wp.clone(c.begin), *(wp.clone(getattr(c, name)[:n]) for name in KEPT))
+
+    def restore(self, kept: tuple) -> None:
+        """Go back to a snapshot."""
+        self.count, begin, *arrays = kept
+        if self.list.first.size < self.count:
+            self.list = self._room(2 * self.count)
+        wp.copy(self.list.begin, begin)
+        for name, values in zip(KEPT, arrays, strict=True):
+            wp.copy(getattr(self.list, name), values, count=values.size)
+
+    def overlap(self) -> float:
+        """The largest [m]."""
+        worst = self.bench.sums[0]
+        self._launch(sweeps.deepest, SHARES, self.bench.x, self.bench.a, self.list, self.count, worst)
+        return float(worst.numpy().max())
+
+
+def _cells(bodies: int) -> tuple[int, int, int]:
+    """Cells in each direction, powers of two that are 4 at least; about as many as bodies."""
+    bits = max(6, int(np.ceil(np.log2(max(bodies, 2)))) + 1)
+    return tuple(2 ** max(2, (bits + k) // 3) for k in range(3))  # type: ignore[return-value]

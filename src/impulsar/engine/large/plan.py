@@ -1,0 +1,211 @@
+"""Which joints are eliminated when: made on the host, once per topology.
+
+    A = J M⁻¹ Jᵀ     a block a joint on the diagonal, a block for every two joints on a common body beside it
+
+A level eliminates joints of which no two share a body, nor a block that an earlier level has filled in: leaves of trees
+are raked off, and of a chain about every second joint goes. So a chain or a tree of n joints has O(log n) levels,
+and what a level does it does for all its joints at once. Among joints with few neighbours those with the fewest go
+first. Where all that are left have many (a net), they are the core, which levels do not take.
+
+The order depends on the topology alone: it is the same every run, and so are the bits of a solve.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+MOST_NEIGHBOURS = 8  # of a joint that a level eliminates
+ROUNDS = 4  # of choosing joints for a level
+SMALL_CORE = 24  # so many joints that are left over are eliminated one by one
+
+
+@dataclass(frozen=True)
+class Gather:
+    """For each of `target`, in order, the terms first[k] .. first[k + 1] that are summed into it."""
+
+    target: np.ndarray
+    first: np.ndarray
+    left: np.ndarray
+    right: np.ndarray
+
+
+@dataclass(frozen=True)
+class Level:
+    """Joints eliminated together, and what that changes in those that are left.
+
+    nodes      the joints
+    blocks     the blocks that they own, one a joint that is left beside them
+    diagonal   D_n -= Σ W_enᵀ Δ_e⁻¹ W_en      target n, left and right the block (e, n)
+    beside     A_nm -= Σ W_enᵀ Δ_e⁻¹ W_em     target the block (n, m), left the block (e, n), right (e, m)
+    """
+
+    nodes: np.ndarray
+    blocks: np.ndarray
+    diagonal: Gather
+    beside: Gather
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Blocks (owner, other) beside the diagonal, filled ones included; the owner is eliminated first."""
+
+    nodes: int
+    owner: np.ndarray  # [block]
+    other: np.ndarray
+    filled: np.ndarray  # [block] 1: not of the graph, filled in by a level
+    first: np.ndarray  # [node + 1] blocks are in order of their owners
+    levels: tuple[Level, ...]
+    core: np.ndarray  # joints that no level eliminates
+
+
+def neighbours(first: np.ndarray, second: np.ndarray, bodies: int) -> np.ndarray:
+    """Pairs (a < b) of joints that share a body [pair, 2]; ground (-1) couples nothing."""
+    joints = np.arange(len(first))
+    body = np.concatenate([first, second])
+    joint = np.concatenate([joints, joints])
+    joint, body = joint[body >= 0], body[body >= 0]
+    order = np.lexsort((joint, body))
+    joint, body = joint[order], body[order]
+    found = []
+    apart = 1
+    while True:  # joints at distance `apart` in the list of one body
+        same = body[apart:] == body[:-apart]
+        if not same.any():
+            break
+        found.append(np.stack([joint[:-apart][same], joint[apart:][same]], 1))
+        apart += 1
+    if not found:
+        return np.zeros((0, 2), np.int64)
+    pairs = np.concatenate(found)
+    pairs = pairs[pairs[:, 0] != pairs[:, 1]]
+    return _unique(np.sort(pairs, 1), len(first))
+
+
+def _unique(pairs: np.ndarray, nodes: int) -> np.ndarray:
+    keys = np.unique(pairs[:, 0] * nodes + pairs[:, 1])
+    return np.stack(np.divmod(keys, nodes), 1) if nodes else pairs
+
+
+def make_plan(nodes: int, pairs: np.ndarray) -> Plan:
+    """The elimination of a graph with these pairs (a < b) [pair, 2]."""
+    chosen, graphs = _order(nodes, pairs)
+    left_over = np.full(nodes, len(chosen), np.int64)
+    for k, level in enumerate(chosen):
+        left_over[level] = k
+    every = _unique(np.concatenate([pairs, *graphs]) if graphs else pairs, nodes)
+    earlier = left_over[every[:, 0]] <= left_over[every[:, 1]]
+    owner, other = np.where(earlier, every.T, every.T[::-1])
+    order = np.lexsort((other, owner))
+    owner, other = owner[order], other[order]
+    finder = _Finder(owner, other, nodes)
+    first = np.searchsorted(owner, np.arange(nodes + 1))
+    levels = tuple(_level(level, first, other, finder) for level in chosen)
+    keys = np.minimum(owner, other) * nodes + np.maximum(owner, other)
+    filled = ~np.isin(keys, pairs[:, 0] * nodes + pairs[:, 1])
+    return Plan(nodes, owner, other, filled, first, levels, np.flatnonzero(left_over == len(chosen)))
+
+
+def _order(nodes: int, pairs: np.ndarray) -> tuple[list[np.ndarray], list[np.ndarray]]:
+    """Joints level by level, and the pairs that each level fills in."""
+    left = np.ones(nodes, bool)
+    levels, filled = [], []
+    while left.any():
+        count = np.bincount(pairs.ravel(), minlength=nodes)
+        few = max(MOST_NEIGHBOURS, int(left.sum()) if left.sum() <= SMALL_CORE else 0)
+        level = _independent(pairs, count, left & (count <= few))
+        if not len(level):
+            break
+        left[level] = False
+        gone = np.zeros(nodes, bool)
+        gone[level] = True
+        touched = gone[pairs[:, 0]] | gone[pairs[:, 1]]
+        fill = _fill(pairs[touched], gone, nodes)
+        pairs = _unique(np.concatenate([pairs[~touched], fill]), nodes)
+        levels.append(level)
+        filled.append(fill)
+    return levels, filled
+
+
+def _independent(pairs: np.ndarray, count: np.ndarray, eligible: np.ndarray) -> np.ndarray:
+    """Nodes of which no two are a pair: those with fewest neighbours first, ties by a mixed number."""
+    nodes = len(count)
+    mixed = (np.arange(nodes, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(40)
+    rank = (count.astype(np.uint64) << np.uint64(24)) + mixed
+    key = rank.astype(np.float64) + np.arange(nodes) / max(nodes, 1)
+    chosen = np.zeros(nodes, bool)
+    open_ = eligible.copy()
+    for _ in range(ROUNDS):
+        both = open_[pairs[:, 0]] & open_[pairs[:, 1]]
+        a, b = pairs[both].T
+        beaten = np.zeros(nodes, bool)
+        first_wins = key[a] < key[b]
+        beaten[np.where(first_wins, b, a)] = True
+        new = open_ & ~beaten
+        if not new.any():
+            break
+        chosen |= new
+        open_ &= ~new
+        beside = new[pairs[:, 0]] | new[pairs[:, 1]]
+        open_[pairs[beside].ravel()] = False
+    return np.flatnonzero(chosen)
+
+
+def _fill(touched: np.ndarray, gone: np.ndarray, nodes: int) -> np.ndarray:
+    """Pairs of neighbours of nodes that are eliminated."""
+    swap = gone[touched[:, 1]]
+    owner = np.where(swap, touched[:, 1], touched[:, 0])
+    other = np.where(swap, touched[:, 0], touched[:, 1])
+    order = np.lexsort((other, owner))
+    owner, other = owner[order], other[order]
+    left, right = _within(owner)
+    return _unique(np.sort(np.stack([other[left], other[right]], 1), 1), nodes)
+
+
+def _within(owner: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Places (i < j) of every two in a sorted list that have the same owner."""
+    left, right, apart = [], [], 1
+    while apart < len(owner):
+        same = np.flatnonzero(owner[apart:] == owner[:-apart])
+        if not len(same):
+            break
+        left.append(same)
+        right.append(same + apart)
+        apart += 1
+    empty = np.zeros(0, np.int64)
+    return (np.concatenate(left), np.concatenate(right)) if left else (empty, empty)
+
+
+class _Finder:
+    """Where the block of two joints is."""
+
+    def __init__(self, owner: np.ndarray, other: np.ndarray, nodes: int):
+        self._nodes, self._keys = nodes, owner * nodes + other
+
+    def __call__(self, one: np.ndarray, two: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The block, and whether `one` owns it."""
+        straight = self._place(one, two)
+        found = self._keys[straight] == one * self._nodes + two
+        return np.where(found, straight, self._place(two, one)), found
+
+    def _place(self, one: np.ndarray, two: np.ndarray) -> np.ndarray:
+        return np.minimum(np.searchsorted(self._keys, one * self._nodes + two), len(self._keys) - 1)
+
+
+def _level(nodes: np.ndarray, first: np.ndarray, other: np.ndarray, find: _Finder) -> Level:
+    sizes = first[nodes + 1] - first[nodes]
+    blocks = np.repeat(first[nodes] - np.concatenate([[0], np.cumsum(sizes)[:-1]]), sizes) + np.arange(sizes.sum())
+    left, right = _within(np.repeat(np.arange(len(nodes)), sizes))
+    left, right = blocks[left], blocks[right]
+    if len(left):
+        target, straight = find(other[left], other[right])
+        left, right = np.where(straight, left, right), np.where(straight, right, left)
+    else:
+        target = left
+    return Level(nodes, blocks, _gather(other[blocks], blocks, blocks), _gather(target, left, right))
+
+
+def _gather(target: np.ndarray, left: np.ndarray, right: np.ndarray) -> Gather:
+    order = np.argsort(target, kind="stable")
+    target, left, right = target[order], left[order], right[order]
+    targets, first = np.unique(target, return_index=True)
+    return Gather(targets, np.append(first, len(target)), left, right)

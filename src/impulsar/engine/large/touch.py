@@ -1,0 +1,191 @@
+"""Which spheres touch each other and planes, a thread a body; and in which order contacts are swept.
+
+    cells      bodies sorted by cells of a grid that repeats itself, stable: in a cell in the order of their numbers
+    contacts   pairs with a gap below the margin, in the order of their first bodies: counted, scanned, filled
+    inherited  a contact that was there before has its impulses and its colour
+    coloured   no two contacts of a colour share a body; a new one takes the lowest that is free in both, once its mixed
+               number is the least of all new ones at both
+
+Only whole numbers meet in atomics, so the same bodies give the same contacts in the same order.
+"""
+
+import warp as wp
+
+from ..spatial import ZERO, f64, vec3
+from ..state import WorkArrays
+from .arrays import LargeArrays, whole
+
+UNCOLOURED = wp.constant(-1)
+LARGEST = wp.constant(2147483647)
+
+longs = wp.array(dtype=wp.int64)
+places = wp.array(dtype=vec3)
+
+
+@wp.struct
+class ContactList:
+    """Contacts in order of their first bodies; the second is a body, or -1 - plane."""
+
+    first: whole  # [contact]
+    second: whole
+    begin: whole  # [body + 1]
+    colour: whole
+    normal: wp.array(dtype=f64)  # impulses of the last sub-step [N s]
+    slip: wp.array(dtype=vec3)
+
+
+@wp.struct
+class Grid:
+    """A grid whose cells repeat after 2^k in each direction."""
+
+    edge: f64  # of a cell [m]
+    mask: wp.vec3i  # cells in each direction, less one
+    cell: whole  # [2 · body] of each body, sorted in its first half
+    body: whole  # [2 · body] bodies in that order
+    begin: whole  # [cell] first place of its bodies
+    end: whole
+
+
+@wp.func
+def cell_of(g: wp.ref[Grid], p: vec3) -> wp.vec3i:
+    return wp.vec3i(int(wp.floor(p[0] / g.edge)), int(wp.floor(p[1] / g.edge)), int(wp.floor(p[2] / g.edge)))
+
+
+@wp.func
+def number_of(g: wp.ref[Grid], x: int, y: int, z: int) -> int:
+    return ((z & g.mask[2]) * (g.mask[1] + 1) + (y & g.mask[1])) * (g.mask[0] + 1) + (x & g.mask[0])
+
+
+@wp.kernel(enable_backward=False)
+def number_cells(x: WorkArrays, g: Grid):
+    body = wp.tid()
+    c = cell_of(g, x.p_WB[body, 0])
+    g.cell[body] = number_of(g, c[0], c[1], c[2])
+    g.body[body] = body
+
+
+@wp.kernel(enable_backward=False)
+def find_cells(g: Grid, bodies: int):
+    """Where each cell's bodies begin and end; cells without any keep begin = end = 0."""
+    at = wp.tid()
+    own = g.cell[at]
+    if at == 0 or g.cell[at - 1] != own:
+        g.begin[own] = at
+    if at == bodies - 1 or g.cell[at + 1] != own:
+        g.end[own] = at + 1
+
+
+@wp.func
+def gap_between(x: wp.ref[WorkArrays], a: wp.ref[LargeArrays], i: int, j: int) -> f64:
+    d = x.p_WB[j, 0] - x.p_WB[i, 0]
+    return wp.length(d) - a.radius[a.kind[i]] - a.radius[a.kind[j]]
+
+
+@wp.func
+def gap_to_plane(x: wp.ref[WorkArrays], a: wp.ref[LargeArrays], i: int, k: int) -> f64:
+    return wp.dot(a.plane_normal[k], x.p_WB[i, 0]) - a.plane_offset[k] - a.radius[a.kind[i]]
+
+
+@wp.kernel(enable_backward=False)
+def list_contacts(x: WorkArrays, a: LargeArrays, g: Grid, margin: f64, fills: int, count: whole, c: ContactList):
+    """How many contacts each body is the first of; with `fills` which."""
+    i = wp.tid()
+    found = int(0)
+    if a.radius[a.kind[i]] > ZERO:
+        at = cell_of(g, x.p_WB[i, 0])
+        for near in range(27):
+            own = number_of(g, at[0] + near % 3 - 1, at[1] + (near // 3) % 3 - 1, at[2] + near // 9 - 1)
+            for place in range(g.begin[own], g.end[own]):
+                j = g.body[place]
+                if j > i and a.radius[a.kind[j]] > ZERO and gap_between(x, a, i, j) < margin:
+                    if fills != 0:
+                        c.first[c.begin[i] + found] = i
+                        c.second[c.begin[i] + found] = j
+                    found += 1
+        for k in range(a.plane_offset.shape[0]):
+            if gap_to_plane(x, a, i, k) < margin:
+                if fills != 0:
+                    c.first[c.begin[i] + found] = i
+                    c.second[c.begin[i] + found] = -1 - k
+                found += 1
+    if fills == 0:
+        count[i] = found
+
+
+@wp.kernel(enable_backward=False)
+def inherit(c: ContactList, old: ContactList):
+    """Impulses and colour of a contact that was there before."""
+    k = wp.tid()
+    i = c.first[k]
+    c.colour[k] = UNCOLOURED
+    c.normal[k] = ZERO
+    c.slip[k] = vec3()
+    for before in range(old.begin[i], old.begin[i + 1]):
+        if old.second[before] == c.second[k]:
+            c.colour[k] = old.colour[before]
+            c.normal[k] = old.normal[before]
+            c.slip[k] = old.slip[before]
+
+
+@wp.func
+def mixed(i: int, j: int) -> int:
+    """A number of a pair in which near ones are far apart, 0 to 2^31 - 2."""
+    n = wp.uint32(i) * wp.uint32(1640531527) + wp.uint32(j) * wp.uint32(668265263)
+    n = (n ^ (n >> wp.uint32(15))) * wp.uint32(739990513)
+    n = (n ^ (n >> wp.uint32(12))) * wp.uint32(314989261)
+    return int((n ^ (n >> wp.uint32(15))) % wp.uint32(2147483647))
+
+
+@wp.kernel(enable_backward=False)
+def take_colours(c: ContactList, taken: longs):
+    """Colours that are taken at each body, as bits; each is there once, so that sums are unions."""
+    k = wp.tid()
+    if c.colour[k] >= 0:
+        bit = wp.int64(1) << wp.int64(c.colour[k])
+        wp.atomic_add(taken, c.first[k], bit)
+        if c.second[k] >= 0:
+            wp.atomic_add(taken, c.second[k], bit)
+
+
+@wp.kernel(enable_backward=False)
+def bid(c: ContactList, least: whole):
+    k = wp.tid()
+    if c.colour[k] < 0:
+        n = mixed(c.first[k], c.second[k])
+        wp.atomic_min(least, c.first[k], n)
+        if c.second[k] >= 0:
+            wp.atomic_min(least, c.second[k], n)
+
+
+@wp.kernel(enable_backward=False)
+def choose(c: ContactList, least: whole, taken: longs, left: whole):
+    """A new contact that won both bodies takes a colour; how many are left over is counted."""
+    k = wp.tid()
+    if c.colour[k] >= 0:
+        return
+    i = c.first[k]
+    j = c.second[k]
+    n = mixed(i, j)
+    if least[i] != n or (j >= 0 and least[j] != n):
+        wp.atomic_add(left, 0, 1)
+        return
+    busy = taken[i]
+    if j >= 0:
+        busy = busy | taken[j]
+    colour = int(0)
+    while colour < 62 and ((busy >> wp.int64(colour)) & wp.int64(1)) != wp.int64(0):
+        colour += 1
+    c.colour[k] = colour
+    bit = wp.int64(1) << wp.int64(colour)
+    taken[i] = taken[i] | bit
+    if j >= 0:
+        taken[j] = taken[j] | bit
+
+
+@wp.kernel(enable_backward=False)
+def order_by_colour(c: ContactList, key: whole, order: whole, many: whole):
+    """Keys to sort by, and how many contacts each colour has."""
+    k = wp.tid()
+    key[k] = c.colour[k]
+    order[k] = k
+    wp.atomic_add(many, c.colour[k], 1)

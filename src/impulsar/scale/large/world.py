@@ -1,0 +1,263 @@
+"""`LargeWorld`: one world of up to millions of bodies, on the CPU or a GPU.
+
+    fixed   steps of first order: drift, positions projected, kick, J v = 0; with contact in sub-steps
+    pair    Dormand and Prince 5(4), sub-steps by error control, both projections after each
+
+A step of first order grows without bound where it is longer than 2 / ω, ω² the largest by which the forces of joints
+turn a body back: of a straight chain under a tension T, of links with the length l and the inertia I across, T l / I.
+So a nominal step is divided where the forces of the last one ask for it, and the report says into how many parts.
+"""
+
+import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import numpy as np
+import warp as wp
+
+from ...author.checks import whole
+from ...author.errors import ModelError, StepError
+from ...author.model import Model
+from ...engine.device import check_device
+from ...engine.large.bench import LargeBench, Pair
+from ...engine.large.bulk import Bulk
+from ...engine.large.contacts import Contacts
+from .models import bulk_of
+
+METHODS = ("fixed", "pair")
+SAFE = 0.8  # of the longest step that does not grow
+LOOKS = 8  # steps between two looks at the longest step
+MOST_PARTS = 10_000
+FIRST_ROUNDS = 6  # of removing position errors at the start
+GROWTH, SHRINK, MARGIN = 5.0, 0.2, 0.9  # of sub-steps under error control
+
+
+@dataclass(frozen=True)
+class LargeReport:
+    """How the last steps went."""
+
+    time: float  # simulated [s]
+    steps: int  # nominal ones
+    parts: int  # sub-steps, of all of them
+    evaluations: int  # factors of A
+    rejected: int  # sub-steps taken again, shorter
+    contacts: int  # of the last step, those that are only near among them
+    overlap: float  # largest [m]
+    position_error: float  # largest of a joint's row [m, rad]
+    velocity_error: float  # largest |J v| [m/s, rad/s]
+
+
+class LargeWorld:
+    """A running large world. `positions`, `orientations` and `velocities` are arrays of all bodies.
+
+    dt: nominal step [s]; rounds: of removing position errors after a step, 2 do for small ones; substeps: of a step
+    of a world in which something touches.
+    """
+
+    def __init__(
+        self,
+        what: Bulk | Model,
+        dt: float = 1e-3,
+        method: str = "fixed",
+        rtol: float = 1e-6,
+        atol: float = 1e-6,
+        rounds: int = 3,
+        substeps: int = 8,
+        device: str = "cpu",
+    ):
+        if method not in METHODS:
+            raise ModelError(f"LargeWorld: method is {method!r}, expected one of: {', '.join(METHODS)}")
+        for name, value in (("dt", dt), ("rtol", rtol), ("atol", atol)):
+            if not (isinstance(value, int | float) and math.isfinite(value) and value > 0.0):
+                raise ModelError(f"LargeWorld: {name} is {value!r}, expected a number > 0")
+        self.method, self.dt, self.device = method, float(dt), check_device(device)
+        self.rounds = whole("LargeWorld", "rounds", rounds, 1, 100)
+        bulk = bulk_of(what) if isinstance(what, Model) else what
+        if not isinstance(bulk, Bulk):
+            raise ModelError(f"LargeWorld takes a Model or a Bulk, not {type(what).__name__}")
+        self.bench = LargeBench(bulk, self.device)
+        self.contacts = Contacts(self.bench) if bulk.touches else None
+        if self.contacts and method == "pair":
+            raise ModelError(f"{bulk.name}: method 'pair' has no contact; take method='fixed', or radii of 0")
+        self.substeps = whole("LargeWorld", "substeps", substeps, 1, 1000) if self.contacts else 1
+        self.bodies, self.joints = self.bench.bodies, self.bench.joints
+        self.time, self.count = 0.0, 0
+        self._longest, self._since = math.inf, LOOKS - 1
+        self._next = self.dt
+        if method == "pair":
+            self._pair = Pair(self.bench, float(rtol), float(atol), _length(bulk))
+        if self.joints:
+            self.bench.settle(FIRST_ROUNDS)
+
+    # stepping -------------------------------------------------------------------------------------
+
+    def step(self, n: int = 1) -> LargeReport:
+        """Take n nominal steps."""
+        n = whole("step", "n", n, 1, 10**9)
+        parts = evaluations = rejected = 0
+        with self._kept():
+            for _ in range(n):
+                if self.method == "fixed":
+                    taken = self._step_fixed()
+                    parts, evaluations = parts + taken, evaluations + 2 * taken
+                else:
+                    taken, refused = self._step_pair()
+                    parts, rejected = parts + taken, rejected + refused
+                    evaluations += 9 * taken + 7 * refused
+                self.count += 1
+                self.time += self.dt
+            position, velocity = self.errors()
+            if not math.isfinite(position + velocity):
+                raise self._broken()
+        touching = (self.contacts.count, self.contacts.overlap()) if self.contacts else (0, 0.0)
+        return LargeReport(self.time, n, parts, evaluations, rejected, *touching, position, velocity)
+
+    def _step_fixed(self) -> int:
+        """One nominal step; returns into how many parts it was divided."""
+        bench = self.bench
+        parts = max(self.substeps, math.ceil(self.dt / (SAFE * self._longest)))
+        if parts > MOST_PARTS:
+            raise StepError(
+                f"at {self.time:.6g} s the joints pull so hard that steps have to be shorter than"
+                f" {self._longest:.3g} s, {parts} parts of dt = {self.dt:g} s; take a shorter dt, or method='pair'"
+            )
+        bench.h.fill_(self.dt / parts)
+        if self.contacts:
+            self.contacts.find(self.dt)
+        for _ in range(parts):
+            if self.contacts:
+                self.contacts.sub_step()
+            else:
+                bench.step(self.rounds)
+        self._since += 1
+        if self._since >= LOOKS and self.joints:  # b has the impulses of the last part
+            self._longest, self._since = bench.longest_step(), 0
+        return parts
+
+    def _step_pair(self) -> tuple[int, int]:
+        """One nominal step; returns how many sub-steps were taken, and how many refused."""
+        left, taken, refused = self.dt, 0, 0
+        while left > 1e-12 * self.dt:
+            size = min(self._next, left)
+            self.bench.h.fill_(size)
+            error = self._pair.attempt()
+            factor = GROWTH if error == 0.0 else min(GROWTH, max(SHRINK, MARGIN * error**-0.2))
+            if error > 1.0:
+                self._pair.go_back()
+                self._next = size * factor
+                refused += 1
+                if self._next < 1e-9 * self.dt:
+                    raise self._broken()
+                continue
+            if self.joints:
+                self.bench.settle(self.rounds)
+            left -= size
+            taken += 1
+            if size == self._next or factor < 1.0:
+                self._next = size * factor
+        return taken, refused
+
+    @contextmanager
+    def _kept(self) -> Iterator[None]:
+        """Go back to where the steps began if they cannot be taken."""
+        before = self.snapshot()
+        try:
+            yield
+        except BaseException:  # Ctrl-C among them
+            self.restore(before)
+            raise
+
+    def _broken(self) -> StepError:
+        return StepError(
+            f"after {self.time:.6g} s the motion is no longer finite, or no sub-step is short enough; the world"
+            f" is as it was before the call; take a shorter dt than {self.dt:g} s, or method='pair'"
+        )
+
+    # readings -------------------------------------------------------------------------------------
+
+    def errors(self) -> tuple[float, float]:
+        """Largest position error of a joint's row [m, rad], and largest |J v| [m/s, rad/s]."""
+        if not self.joints:
+            return 0.0 * self.bench.energy()[0], 0.0  # no number where the motion is none
+        self.bench.measure_errors()
+        position = self._worst(self.bench.b)
+        self.bench.measure_rates()
+        return position, self._worst(self.bench.b)
+
+    def _worst(self, array: wp.array) -> float:
+        return float(np.abs(array.numpy()).max())
+
+    def constraint_error(self) -> float:
+        """2-norm of all position errors [m and rad]."""
+        if not self.joints:
+            return 0.0
+        self.bench.measure_errors()
+        return float(np.linalg.norm(self.bench.b.numpy()))
+
+    @property
+    def positions(self) -> np.ndarray:
+        """Centres of mass [body, 3] [m]."""
+        return self.bench.x.p_WB.numpy()[:, 0].copy()
+
+    @property
+    def orientations(self) -> np.ndarray:
+        """Unit quaternions xyzw [body, 4]."""
+        return self.bench.x.q_WB.numpy()[:, 0].copy()
+
+    @property
+    def velocities(self) -> np.ndarray:
+        """Twists [body, 6], angular first, world axes [rad/s, m/s]."""
+        return self.bench.x.twist.numpy()[:, 0].copy()
+
+    def energy(self) -> dict[str, float]:
+        """Kinetic and potential energy [J]."""
+        kinetic, potential = self.bench.energy()
+        return {"kinetic": kinetic, "potential": potential}
+
+    def momentum(self) -> np.ndarray:
+        """Linear momentum [3] [kg m/s]."""
+        bulk = self.bench.bulk
+        return (bulk.mass[bulk.kind][:, None] * self.velocities[:, 3:]).sum(0)
+
+    def snapshot(self) -> tuple:
+        """All that is needed to go on from here."""
+        x = self.bench.x
+        kept = tuple(wp.clone(one) for one in (x.p_WB, x.q_WB, x.twist))
+        touching = self.contacts.snapshot() if self.contacts else ()
+        return (*kept, touching, self.time, self.count, self._longest, self._since, self._next)
+
+    def restore(self, kept: tuple) -> None:
+        """Go back to a snapshot."""
+        x = self.bench.x
+        for now, before in zip((x.p_WB, x.q_WB, x.twist), kept[:3], strict=True):
+            wp.copy(now, before)
+        if self.contacts:
+            self.contacts.restore(kept[3])
+        self.time, self.count, self._longest, self._since, self._next = kept[4:]
+
+    def bytes_per_body(self) -> float:
+        """Device memory of all arrays, over the number of bodies [B]."""
+        found: dict[int, int] = {}
+        bench = self.bench
+        parts = [bench.m, bench.x, bench.a, bench, *([bench.factor] if self.joints else [])]
+        parts += [self._pair] if self.method == "pair" else []
+        for part in parts:
+            names = part._cls.vars if hasattr(part, "_cls") else vars(part)
+            for name in names:
+                for one in _arrays(getattr(part, name, None)):
+                    found[one.ptr or 0] = one.capacity
+        return sum(found.values()) / self.bodies
+
+
+def _arrays(thing: object) -> list[wp.array]:
+    if isinstance(thing, wp.array):
+        return [thing]
+    return [one for one in thing if isinstance(one, wp.array)] if isinstance(thing, list | tuple) else []
+
+
+def _length(bulk: Bulk) -> float:
+    """A length of the parts, by which errors of slides are held against those of turns [m]."""
+    arms = np.concatenate([bulk.p_PF, bulk.p_CM]) if bulk.joints else np.zeros((0, 3))
+    sizes = np.linalg.norm(arms, axis=1)
+    return float(np.median(sizes[sizes > 0.0])) if (sizes > 0.0).any() else 1.0

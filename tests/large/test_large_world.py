@@ -1,0 +1,182 @@
+"""One large world beside the engine of small ones, and by laws of its own."""
+
+import numpy as np
+import pytest
+
+import impulsar as im
+from impulsar.author.errors import ModelError, StepError
+from impulsar.scale.large import Bulk, LargeWorld, chain, tree
+
+
+def positions(model: im.Model, world: im.World) -> np.ndarray:
+    return np.array([world.body(name).position for name in model.bodies])
+
+
+def mixed() -> im.Model:
+    """A tree of five bodies whose joints are of several types, one of which closes a loop."""
+    model = im.Model("mixed")
+    types = [("hinge", "revolute"), ("ball", "spherical"), ("shafts", "universal"), ("rail", "prismatic")]
+    before, at = model.ground, np.zeros(3)
+    for k, (name, kind) in enumerate(types):
+        more = {} if kind == "spherical" else {"axis": (1.0, 0.2 * k, 0.0)}
+        if kind == "universal":
+            more["axis2"] = (-0.4, 1.0, 0.0)
+        body = model.body(f"b{k}", mass=1.0 + k, inertia=(0.02, 0.03, 0.04), position=at + np.array([0.1, 0.05, -0.1]))
+        model.joint(name, kind, before, body, at=at, **more)
+        before, at = body, at + np.array([0.2, 0.1, -0.2])
+    model.joint("rod", "distance", model.ground, before, at=(1.0, 0.0, 0.0), at_b=at)
+    return model
+
+
+@pytest.mark.parametrize("build", [lambda: im.scene("chain", n=10), mixed, lambda: im.scene("four-bar")])
+def test_pair_agrees_with_direct(build):
+    """Both are of order 5 with error control: apart by their tolerances."""
+    model = build()
+    small = im.World(model, dt=1e-3, rtol=1e-10, atol=1e-10)
+    small.step(100)
+    large = LargeWorld(model, dt=1e-3, method="pair", rtol=1e-10, atol=1e-10)
+    report = large.step(100)
+    assert np.abs(large.positions - positions(model, small)).max() < 1e-8
+    assert report.position_error < 1e-12
+    assert report.velocity_error < 1e-12
+
+
+def test_fixed_steps_are_of_first_order():
+    """The difference to the small world is halved with the step."""
+    model = im.scene("chain", n=10)
+    small = im.World(model, dt=1e-3, rtol=1e-10, atol=1e-10)
+    small.step(100)
+    found = []
+    for h in (1e-3, 5e-4, 2.5e-4):
+        large = LargeWorld(model, dt=h)
+        large.step(round(0.1 / h))
+        found.append(np.abs(large.positions - positions(model, small)).max())
+    assert np.log2(found[0] / found[1]) == pytest.approx(1.0, abs=0.1)
+    assert np.log2(found[1] / found[2]) == pytest.approx(1.0, abs=0.05)
+
+
+@pytest.mark.parametrize("scene", [chain, tree])
+def test_joints_hold_to_rounding(scene):
+    """At 0.2 ms two rounds leave rounding: gaps of 1e-12 m and J v of 1e-13 m/s (issue's bounds)."""
+    world = LargeWorld(scene(300), dt=2e-4, rounds=2)
+    report = world.step(100)
+    assert report.position_error < 1e-12
+    assert report.velocity_error < 1e-13
+    assert report.parts == 100
+
+
+def test_energy_is_kept_by_the_pair():
+    """Nothing but gravity does work: kinetic plus potential stay, to the tolerance."""
+    world = LargeWorld(tree(63), dt=1e-3, method="pair", rtol=1e-9, atol=1e-9)
+    before = sum(world.energy().values())
+    world.step(100)
+    assert world.energy()["kinetic"] > 0.01
+    assert sum(world.energy().values()) == pytest.approx(before, abs=1e-8)
+
+
+def test_free_chain_keeps_its_momentum():
+    """Joints push both bodies alike: Σ m v stays, but for gravity's Σ m g t."""
+    bulk = chain(200)
+    bulk.first[0], bulk.second[0] = 0, 1  # off the ground; the second joint is there twice
+    bulk.twist[:, 3:] = np.random.default_rng(0).normal(size=(200, 3))
+    world = LargeWorld(bulk, dt=1e-4)
+    before = world.momentum()
+    world.step(20)
+    expected = before + np.array([0.0, 0.0, -9.81]) * 0.1 * 200 * 20e-4
+    assert np.abs(world.momentum() - expected).max() < 1e-13 * 0.1 * 200
+
+
+def hanging(n: int, seed: int = 0) -> Bulk:
+    """A straight chain under its own weight, disturbed by a millionth."""
+    bulk = chain(n, bend=0.0, planar=True)
+    bulk.twist[:, 0] = 1e-6 * np.random.default_rng(seed).normal(size=n)
+    return bulk
+
+
+@pytest.mark.parametrize(("share", "grows"), [(0.95, False), (1.05, True)])
+def test_longest_step(share, grows):
+    """A straight chain under tension T turns its links back by ω² = T l / I: steps beyond 2 / ω grow, others do not.
+
+    Of links that swing against each other centres of mass stay, so that I is that of a link about its own.
+    """
+    n = 100
+    tension = (n - 0.5) * 0.1 * 9.81  # at the middle of the first link
+    longest = 2.0 * np.sqrt(21e-6 / (tension * 0.05))
+    world = LargeWorld(hanging(n), dt=share * longest)
+    bench = world.bench
+    bench.h.fill_(world.dt)
+    for _ in range(150):
+        bench.step(3)
+    kinetic = bench.energy()[0]
+    assert (not kinetic < 1e-9) == grows
+    if not grows:
+        assert bench.longest_step() == pytest.approx(longest, rel=0.02)
+
+
+def test_steps_are_divided_where_joints_pull_hard():
+    """The same chain at four times its longest step stays at rest, in several parts, and the report says so."""
+    n = 100
+    longest = 2.0 * np.sqrt(21e-6 / ((n - 0.5) * 0.1 * 9.81 * 0.05))
+    world = LargeWorld(hanging(n), dt=4.0 * longest)
+    report = world.step(20)
+    assert report.parts >= 80
+    assert world.energy()["kinetic"] < 1e-9
+
+
+def test_same_bits():
+    """Two runs, and one that goes on from a snapshot, have the same bits."""
+    one, two = (LargeWorld(tree(60), dt=1e-3) for _ in range(2))
+    one.step(30)
+    two.step(10)
+    kept = two.snapshot()
+    two.step(20)
+    again = two.positions
+    two.restore(kept)
+    two.step(20)
+    assert np.array_equal(one.positions, again)
+    assert np.array_equal(two.positions, again)
+
+
+def test_broken_motion_is_told_and_taken_back():
+    world = LargeWorld(chain(20), dt=1e-3)
+    world.bench.x.twist.fill_(1e200)
+    with pytest.raises(StepError, match="dt"):
+        world.step()
+    assert world.count == 0
+
+
+def test_memory_of_a_chain():
+    """At most 1.5 kB a body."""
+    assert LargeWorld(chain(5000)).bytes_per_body() < 1500
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: im.scene("ten-pendula"), None),
+        (lambda: im.scene("five-link"), "friction"),
+        (lambda: im.scene("cross-lift"), "springs"),
+        (lambda: "chain", "Bulk"),
+        (lambda: chain(0), "integer"),
+        (lambda: tree(5, children=9), "children"),
+    ],
+)
+def test_refusals(make, words):
+    """What would be dropped is refused by name."""
+    if words is None:
+        assert LargeWorld(make()).bodies == 10
+        return
+    with pytest.raises(ModelError, match=words):
+        LargeWorld(make())
+
+
+def test_nets_are_refused():
+    model = im.Model("net")
+    bodies = {(i, k): model.body(f"b{i}.{k}", 1.0, (1e-3,) * 3, (i, k, 0)) for i in range(16) for k in range(16)}
+    for (i, k), body in bodies.items():
+        for other in ((i + 1, k), (i, k + 1)):
+            if other in bodies:
+                at = ((i + other[0]) / 2, (k + other[1]) / 2, 0)
+                model.joint(f"j{i}.{k}.{other[0]}", "spherical", body, bodies[other], at=at)
+    with pytest.raises(ModelError, match="nets"):
+        LargeWorld(model)
