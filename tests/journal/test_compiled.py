@@ -9,8 +9,10 @@ import pytest
 
 import impulsar as im
 from impulsar import edits
-from impulsar.engine.compile.recipe import Sample
+from impulsar.author.errors import FileError
+from impulsar.engine.compile.recipe import MOST_VARIANTS, Recipe, Sample
 from impulsar.history.replay import replay
+from impulsar.history.vetting import read_recipe
 from impulsar.world.background import edit_of
 
 FIXED = im.Direct(substeps=1)
@@ -116,6 +118,21 @@ def test_steps_that_learn_their_ways_repeat_to_the_bit(tmp_path) -> None:
     assert not replay(tmp_path / "one.journal", verify=True).wrong
 
 
+def test_a_batch_that_is_compiled_by_default_repeats_to_the_bit(tmp_path) -> None:
+    """The journal has what was left to the kernel because nobody asked, too."""
+    path = tmp_path / "one.journal"
+    world = im.World(im.scene("chain", n=2), method="simgc", dt=1e-3, worlds=64)
+    history = im.History(world, path, hash_steps=10)
+    largest = world.runner.recipe.largest
+    history.step(30)
+    assert world.compilation.variants
+    history.close()
+    found = replay(path, verify=True)
+    assert found.checks >= 3 and not found.wrong
+    again = found.history.world
+    assert (again.compile, again.runner.recipe.largest, again.compilation.variants) == ("now", largest, 1)
+
+
 def test_a_change_of_the_mechanism_ends_compiled_steps() -> None:
     """At the edit, whatever was looked at in between, and not for good: the next edit of that kind begins anew."""
     history = im.History(world_of())
@@ -136,11 +153,32 @@ def test_a_change_of_the_mechanism_ends_compiled_steps() -> None:
 
 
 @pytest.mark.parametrize(
+    ("changed", "told"),
+    [
+        ({"worlds": [1]}, "numbers from 0 to 0"),
+        ({"worlds": [0, 0]}, "one for each of its worlds"),
+        ({"states": np.full((1, 4), np.nan)}, "finite rows"),
+        ({"states": [[0.0] * 4]}, "a ndarray"),
+        ({"count": -1}, "a count >= 0"),
+        ({"learns": 1}, "a bool"),
+        ({"more": 1}, "an object with"),
+    ],
+)
+def test_ways_of_a_file_are_looked_through(changed, told) -> None:
+    """Nothing is traced from what a file claims to be a state."""
+    good = Recipe(True, [Sample(0, np.zeros(4).tobytes())]).data()
+    assert read_recipe(good, 4, 1) is not None
+    assert read_recipe(good, 5, 1) is None  # of another version
+    with pytest.raises(FileError, match=told):
+        read_recipe(good | changed, 4, 1)
+
+
+@pytest.mark.parametrize(
     ("edit", "told"),
     [
         (edits.Compile(((1.0, 2.0),), (0,)), "finite numbers"),
         (edits.Compile(((1.0,),), ()), "each with its world"),
-        (edits.Compile(((1.0,),) * 9, (0,) * 9), "at most 8"),
+        (edits.Compile(((1.0,),) * 99, (0,) * 99), f"at most {MOST_VARIANTS}"),
     ],
 )
 def test_states_that_are_none_are_refused(edit, told) -> None:

@@ -117,7 +117,7 @@ def check_snapshot(world: "World", kept: Kept) -> Snapshot:
         system.spare_rows(*(kept.parameters[name] for name in ("basis", "rank", "slack")))
     name_blocks(kept, system)
     layout = layout_of(kept, system)
-    kept.compiled = _recipe(kept.compiled, layout.size, world.worlds)
+    kept.compiled = read_recipe(kept.compiled, layout.size, world.worlds)
     same = {name: getattr(kept, name) for name in FIELDS if name not in ("state", "methods", "slots")}
     return Snapshot(**same, state=lay_out(kept, layout, rows, world.worlds), layout=layout, slots=system.slot_keys)
 
@@ -190,11 +190,11 @@ def _check_controllers(controllers: Any) -> None:
         raise wrong("snapshot.controllers", controllers, "names, each once")
 
 
-def _recipe(data: Any, rows: int, worlds: int) -> Recipe | None:
+def read_recipe(data: Any, rows: int, worlds: int) -> Recipe | None:
     """The ways that were compiled; None: none, or of a state with other rows, which is of another version."""
     if data is None:
         return None
-    kinds = {"learns": bool, "count": int, "broke": int, "worlds": list, "states": np.ndarray}
+    kinds = {"learns": bool, "count": int, "broke": int, "largest": int, "worlds": list, "states": np.ndarray}
     if not isinstance(data, dict) or set(data) != set(kinds):
         raise wrong("snapshot.compiled", data, f"an object with {', '.join(kinds)}")
     for name, kind in kinds.items():
@@ -204,11 +204,11 @@ def _recipe(data: Any, rows: int, worlds: int) -> Recipe | None:
     extra = int(data["broke"] >= 0)
     if states.dtype != np.float64 or states.ndim != 2 or len(states) != len(of) or not np.isfinite(states).all():
         raise wrong("snapshot.compiled.states", states, "finite rows of the state, one for each of its worlds")
-    if not 1 <= len(of) - extra <= MOST_VARIANTS or data["count"] < 0:
-        raise wrong("snapshot.compiled", (len(of), data["count"]), f"1 to {MOST_VARIANTS} states, and a count >= 0")
+    if not extra <= len(of) <= MOST_VARIANTS + extra or data["count"] < 0:
+        raise wrong("snapshot.compiled", (len(of), data["count"]), f"up to {MOST_VARIANTS} states, and a count >= 0")
     if any(type(world) is not int or not 0 <= world < worlds for world in of):
         raise wrong("snapshot.compiled.worlds", of, f"numbers from 0 to {worlds - 1}")
-    return Recipe.from_data(data) if states.shape[1] == rows else None
+    return Recipe.from_data(data) if not of or states.shape[1] == rows else None
 
 
 def _check_arrays(world: "World", snapshot: Kept, system: System) -> None:

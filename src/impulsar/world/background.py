@@ -15,7 +15,7 @@ import warp as wp
 
 from ..edits.data import Compile
 from ..engine.compile.calls import run_of, shares
-from ..engine.compile.recipe import MOST_VARIANTS, Sample
+from ..engine.compile.recipe import MOST_VARIANTS, UNASKED, Sample
 from ..engine.compile.ways import constants_of, is_kept, keep, key_of
 from ..engine.methods.base import can_compile
 from .workshop import Answer, Order, workshop
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 CALM = 0.2  # wall time without an edit before something is compiled [s]
 AHEAD = 2  # steps after an edit before a state is taken for a sample
-LARGEST = 20_000  # operations: more take longer to compile than one waits
 LOOK = 512  # steps between looks at how many fell back
 MOST_FALLBACKS = 0.5  # of these: beyond it the kernel alone is faster
 FIRST_BREAKS = 4  # fallbacks after which one more way is compiled; four times as many for the next
@@ -99,7 +98,8 @@ class Background:
         if all(map(is_kept, keys)):
             job.answer = Answer([], "", self._constants)
             return self._ready(job)
-        order = Order(world.snapshot(), world.worlds, job.samples, str(wp.config.kernel_cache_dir), LARGEST)
+        asked, folder = runner.system.asked, str(wp.config.kernel_cache_dir)
+        order = Order(world.snapshot(), world.worlds, asked, job.samples, folder, UNASKED)
         rows = runner.state.numpy().shape[0]
         threading.Thread(target=_carry_out, args=(job, order, rows), daemon=True, name="impulsar compile").start()
         return None

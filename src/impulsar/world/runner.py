@@ -82,7 +82,7 @@ class Runner:
         self.script, self.carry_out = script, carry_out
         self.strict = self.paused = False
         self.recipe: Recipe | None = None  # of steps compiled for this mechanism: see engine/compile
-        self.learns = False  # whether there is always one, which finds its ways by itself
+        self.learns: Recipe | None = None  # where there is always one, which finds its ways by itself: how it begins
         self.about_to: Callable[[], None] | None = None  # called when all is ready for a step
         self.between: Callable[[], None] | None = None  # called between launches; what it raises ends the steps
         self.work_limit = method.most_work
@@ -227,10 +227,7 @@ class Runner:
 
     def use_recipe(self, recipe: "Recipe | None") -> None:
         """Take a recipe into use, or a copy of one that was kept, with the next record of launches."""
-        if recipe is None and self.learns:
-            from ..engine.compile.recipe import Recipe
-
-            recipe = Recipe(learns=True)
+        recipe = recipe or self.learns
         self.recipe = None if recipe is None else recipe.copy()
 
     def build_ways(self) -> None:
@@ -381,8 +378,9 @@ class Runner:
             if left:
                 self.hear()
         clamped, faults = tuple(self.clamps.acted), self.beats.faults
-        unread = raw is None and last is not None
-        report = StepReport(self.facts(), self.count, n * self.substeps, last if unread else raw, clamped, faults)
+        unread = raw is None and last is not None and last.report is None
+        raw = last if raw is None else raw
+        report = StepReport(self.facts(), self.count, n * self.substeps, raw, clamped, faults)
         if self.device == "cpu" and (self.strict or not unread):
             self.check(report)
         return report

@@ -80,7 +80,7 @@ def take(runner: "Runner") -> Snapshot:
         runner.paused,
         tuple((one.edit, one.start) for one in runner.beats.controllers.values()),
         tuple(one.memory for one in runner.beats.controllers.values()),
-        runner.recipe.copy() if runner.recipe is not None and runner.recipe.samples else None,
+        runner.recipe.copy() if runner.recipe is not None and (runner.recipe.samples or runner.recipe.learns) else None,
         system.model,
     )
 

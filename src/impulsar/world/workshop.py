@@ -5,6 +5,7 @@ the same arrays by it, and leaves compiled code in the cache that both use; what
 once and waits for more; where its input ends it ends.
 """
 
+import atexit
 import os
 import pickle
 import struct
@@ -32,6 +33,7 @@ class Order:
 
     snapshot: Snapshot
     worlds: int
+    contacts: int | None  # that there is to be room for, where that was asked for
     samples: tuple[Sample, ...]
     cache: str  # folder of compiled code
     largest: int  # operations of a step
@@ -60,6 +62,12 @@ class Workshop:
             stderr=subprocess.DEVNULL,
             env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
         )
+        atexit.register(self._end)
+
+    def _end(self) -> None:
+        """Leave what is not compiled yet."""
+        self._process.kill()
+        self._process.wait()
 
     @property
     def is_alive(self) -> bool:
@@ -105,13 +113,13 @@ def _get(stream: BinaryIO) -> Any:
 
 
 @cache
-def _spare_world(worlds: int) -> Any:
+def _spare_world(worlds: int, contacts: int | None = None) -> Any:
     """A world of nothing much, to be brought to snapshots."""
     from .world import World
 
     model = Model("empty")
     model.body("body", mass=1.0, inertia=(1.0, 1.0, 1.0))
-    return World(model, worlds=worlds, compile="off")
+    return World(model, worlds=worlds, contacts=contacts, compile="off")
 
 
 def carry_out(order: Order) -> Answer:
@@ -119,7 +127,7 @@ def carry_out(order: Order) -> Answer:
     import warp as wp
 
     wp.config.kernel_cache_dir = order.cache
-    world = _spare_world(order.worlds)
+    world = _spare_world(order.worlds, order.contacts)
     world.restore(order.snapshot)
     runner = world.runner
     made: list[Way] = []

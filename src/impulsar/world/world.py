@@ -147,7 +147,8 @@ class World:
         """How steps are compiled: as asked, by default those of batches where they can be."""
         if compile is not None and compile not in COMPILE:
             raise ModelError(f"world: compile is {show(compile)}, expected one of: {', '.join(COMPILE)}")
-        if compile is None:
+        asked = compile is not None
+        if not asked:
             compile = "now" if self.worlds >= MANY_WORLDS and self.device == "cpu" else "off"
             try:
                 refuse_compiling(self.method, self.system)
@@ -155,8 +156,10 @@ class World:
                 self._refused = str(error) if compile == "now" else ""
                 compile = "off"
         if compile == "now":
+            from ..engine.compile.recipe import LARGEST, UNASKED, Recipe
+
             refuse_compiling(self.method, self.system)
-            self.runner.learns = True
+            self.runner.learns = Recipe(learns=True, largest=LARGEST if asked else UNASKED)
             self.runner.compile_by(None)
         return str(compile)
 

@@ -352,10 +352,13 @@ class CompiledLaunch:
 
     def _add(self, samples: list[Sample]) -> None:
         """The way of the last of these samples."""
-        bench = self.system, self.state, self.work
-        way = way_of(self.method, *bench, samples, self._places, self.contacts)
+        places, bench = dict(self._places), (self.system, self.state, self.work)
+        way = way_of(self.method, *bench, samples, places, self.contacts)
+        if way.operations > self.recipe.largest:
+            told = f"a step of {way.operations} operations takes long to compile"
+            raise Untraceable(f"{told}; ask for it by compile='now'")
         self.recipe.constants.keep(self.system.arrays, [*way.constants, "h", "nominal_h"])
-        self.ways = [*self.ways, way]
+        self.ways, self._places = [*self.ways, way], places
 
     def _learn(self, last: Last) -> None:
         """Make a variant of the first step in which guards broke since the last one was made."""

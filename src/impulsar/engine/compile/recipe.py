@@ -12,6 +12,8 @@ import numpy as np
 from .calls import Constants
 
 MOST_VARIANTS = 12
+LARGEST = 60_000  # operations of a step, beyond which compiling takes minutes
+UNASKED = 20_000  # and beyond which it takes longer than one waits who did not ask for it
 DUE = (4, 8, 16, 32, 64)  # steps after which variants are made, then every DUE[-1] steps
 
 
@@ -41,6 +43,7 @@ class Recipe:
     samples: list[Sample] = field(default_factory=list)
     count: int = 0  # steps since the first sample; of one that learns
     broke: tuple[int, Sample] | None = None  # step and state of the first break since the last sample
+    largest: int = LARGEST  # operations of a step: longer ones are left to the kernel
 
     def __post_init__(self) -> None:
         self.due = next_due(self.count)
@@ -60,30 +63,31 @@ class Recipe:
 
     def copy(self) -> "Recipe":
         """The same, to be kept."""
-        return Recipe(self.learns, list(self.samples), self.count, self.broke)
+        return Recipe(self.learns, list(self.samples), self.count, self.broke, self.largest)
 
     def bits(self) -> bytes:
         """What of it decides the future."""
         parts = [b"%d:" % sample.world + sample.rows for sample in self.samples]
         if self.learns:
-            parts.append(b"%d" % self.count)
+            parts.append(b"%d %d" % (self.count, self.largest))
             parts += [b"%d:" % self.broke[0] + self.broke[1].rows] if self.broke else []
         return b"|".join(parts)
 
     def data(self) -> dict[str, Any]:
         """As a journal keeps it: numbers and arrays."""
         found = [*self.samples, *([self.broke[1]] if self.broke else [])]
-        rows = np.array([sample.numbers for sample in found]).reshape(len(found), -1)
+        rows = np.array([sample.numbers for sample in found]) if found else np.zeros((0, 0))
         worlds = [sample.world for sample in found]
         broke = self.broke[0] if self.broke else -1
-        return {"learns": self.learns, "count": self.count, "broke": broke, "worlds": worlds, "states": rows}
+        numbers = {"count": self.count, "broke": broke, "largest": self.largest}
+        return {"learns": self.learns, **numbers, "worlds": worlds, "states": rows}
 
     @classmethod
     def from_data(cls, data: dict[str, Any]) -> "Recipe":
         """That of `data`, whose values were checked."""
         found = [Sample(world, row.tobytes()) for world, row in zip(data["worlds"], data["states"], strict=True)]
         broke = (data["broke"], found.pop()) if data["broke"] >= 0 else None
-        return cls(data["learns"], found, data["count"], broke)
+        return cls(data["learns"], found, data["count"], broke, data["largest"])
 
 
 def next_due(count: int) -> int:

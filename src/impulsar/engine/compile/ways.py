@@ -18,11 +18,10 @@ from .backend import compile_text
 from .calls import shares
 from .emit_c import emit, parameters_of
 from .graph import Untraceable
-from .recipe import Sample
+from .recipe import LARGEST, Sample
 from .reports import Tally
 from .step import FOLLOWED, trace_step
 
-LARGEST = 60_000  # operations of a step, beyond which compiling takes minutes
 MOST_KEPT = 32
 COUNTERS = ("steps", "listing")  # of which no step depends
 
@@ -97,13 +96,13 @@ def way_of(
 ) -> Way:
     """The way of the last of these samples; places: of parameters of those before, to which its own are added."""
     key = key_of(method, system, state, samples)
-    if key not in _kept:
+    found = _kept.get(key)
+    if found is None:
         try:
-            keep(key, _traced(method, system, state, work, samples[-1], dict(places), contacts))
+            found = _traced(method, system, state, work, samples[-1], dict(places), contacts)
         except Untraceable as error:
-            keep(key, str(error))
-    _kept.move_to_end(key)
-    found = _kept[key]
+            found = str(error)
+        keep(key, found)
     if isinstance(found, str):
         raise Untraceable(found)
     for name in found.parameters:
