@@ -198,7 +198,7 @@ class Model(Measures, Groups, Keyframes, Surfaces, Fluids, Tyres, Sensing, Impor
         owner = self.claim("body", name)
         shapes = shape_list(owner, shape)
         self.check_materials(owner, shapes)
-        carries = density is None and is_number(mass) and mass == 0 and (inertia is None or not np.any(inertia))
+        carries = density is None and is_number(mass) and mass == 0 and (inertia is None or not np.any(inertia))  # type: ignore[arg-type]
         if carries:
             tensor = inertia_tensor(owner, np.zeros(3) if inertia is None else inertia, True)
         elif inertia is None:
