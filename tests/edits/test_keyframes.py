@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import impulsar as im
+from impulsar import edits
 
 DATA = Path(__file__).parents[1] / "data" / "imports"
 
@@ -50,6 +51,14 @@ def test_they_come_and_go() -> None:
     world.apply(answer.inverse)
     with pytest.raises(im.EditError, match="no keyframe named 'folded'"):
         world.go_to("folded")
+
+
+def test_a_joint_that_is_renamed_is_so_in_them() -> None:
+    world = im.World(arm())
+    world.apply(edits.Rename("elbow", "joint 2"))
+    assert world.model.keyframes["home"].positions == {"shoulder.y": 0.4, "joint 2.angle": -0.7}
+    world.go_to("home")
+    assert world.joint("joint 2").position == pytest.approx((0.0, -0.7))
 
 
 def test_mjcf_key_frames_are_taken() -> None:

@@ -33,6 +33,16 @@ class Keyframe:
             values = {name: number(owner, f"'{name}'", value, "a finite number") for name, value in given.items()}
             setattr(self, what, values)
 
+    def renamed(self, kind: str, name: str, to: str) -> "Keyframe":
+        """The same where a joint has another name."""
+        if kind != "joint":
+            return self
+        own = [
+            {to + key[len(name) :] if f"{key}.".startswith(f"{name}.") else key: value for key, value in given.items()}
+            for given in (self.positions, self.velocities)
+        ]
+        return Keyframe(self.name, *own)
+
 
 class Keyframes:
     """The call of Model that adds key frames."""
