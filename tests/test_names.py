@@ -35,6 +35,7 @@ OPTIONS = {
     "obstacle": {"shape": im.Box((1.0, 1.0, 0.1)), "position": (0.0, 0.0, -3.0)},
     "no_contact": {"a": "arm", "b": "ground"},
     "group": {"parts": ("arm", "hinge")},
+    "keyframe": {"positions": {"hinge": 0.3}},
     "tyre": {"wheel": "rod", "radius": 0.3},
     "fluid": {"density": 1.2, "surface": -3.0},
     "sensor": {"sensor": im.sensors.Imu("arm")},

@@ -356,6 +356,11 @@ export interface GroupingOptions {
   parts: string[];
 }
 
+export interface KeyframeOptions {
+  positions: Free;
+  velocities?: Free | null;
+}
+
 export interface MountedOptions {
   sensor: Free;
 }
@@ -397,6 +402,7 @@ export interface Options {
   fluid: FluidOptions;
   no_contact: NoContactOptions;
   group: GroupingOptions;
+  keyframe: KeyframeOptions;
   sensor: MountedOptions;
   tyre: TyreOptions;
 }
@@ -655,6 +661,15 @@ export interface PutWorlds {
 }
 
 /**
+ * Put worlds (by number; None: all) at a key frame of the model.
+ */
+export interface GoTo {
+  edit: "GoTo";
+  keyframe: string;
+  worlds?: Free;
+}
+
+/**
  * Make the present pose the one that the model starts from, and with `velocities` its motion too.
  *
  * Nothing moves; Reset comes back to here, and a scene file begins here. Joint coordinates keep their zero.
@@ -873,6 +888,7 @@ export type Edit =
   | Close
   | SetState
   | PutWorlds
+  | GoTo
   | SetStart
   | DragTo
   | Reset

@@ -70,6 +70,7 @@ SHOWN = {
     "Close": edits.Close("hinge2"),
     "SetState": edits.SetState({"link1": {"velocity": (1.0, 0.0, 0.0)}}),
     "PutWorlds": edits.PutWorlds((0, 2), {"hinge1": 0.3}, {"hinge1": (1.0, 2.0)}),
+    "GoTo": edits.GoTo("home", (1,)),
     "SetStart": edits.SetStart(velocities=False),
     "DragTo": edits.DragTo("link3", (0.1, 0.2, 0.3)),
     "Detach": edits.Detach("balance"),

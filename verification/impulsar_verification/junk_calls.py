@@ -483,6 +483,7 @@ GOOD_EDITS: dict[str, dict[str, Any]] = {
     "Remove": {"kind": "probe", "name": "tip"},
     "SetState": {"bodies": {"arm": {"velocity": (0, 0, 0)}}},
     "PutWorlds": {"worlds": (0,), "q": {"hinge": 0.1}, "v": {"hinge": 0.1}},
+    "GoTo": {"keyframe": "home", "worlds": (0,)},
     "SetStart": {"velocities": True},
     "DragTo": {"body": "rod", "target": (1, 0, -1), "at": (0, 0, 0)},
     "Reset": {},

@@ -40,6 +40,7 @@ from impulsar.author.surfaces import Material, MaterialPair, Obstacle
 from .fluids import Fluid, Fluids, check_fluid
 from .groups import Groups, check_group
 from .imports import Imported
+from .keyframes import Keyframes
 from .measures import Measures
 from .places import Place, Way, along, is_point_of_body, is_two_places
 from .placing import Frame, checked_frame, closed_joint, frame_gap, make_features, place_frames
@@ -64,7 +65,7 @@ COORDINATE_NAMES = (*COORDINATES, "rotation.x", "rotation.y", "rotation.z")
 GAP = 1e-6  # how far joint frames may miss each other along locked directions [m, rad]
 
 
-class Model(Measures, Groups, Surfaces, Fluids, Tyres, Sensing, Imported):
+class Model(Measures, Groups, Keyframes, Surfaces, Fluids, Tyres, Sensing, Imported):
     """A mechanism as authored. `gravity` [m/s²] in world axes.
 
     `horizon` [s] until when solutions of different methods can be compared, `reference_energy` [J],
@@ -197,7 +198,7 @@ class Model(Measures, Groups, Surfaces, Fluids, Tyres, Sensing, Imported):
         owner = self.claim("body", name)
         shapes = shape_list(owner, shape)
         self.check_materials(owner, shapes)
-        carries = density is None and is_number(mass) and mass == 0 and (inertia is None or not np.any(inertia))
+        carries = density is None and is_number(mass) and mass == 0 and (inertia is None or not np.any(inertia))  # type: ignore[arg-type]
         if carries:
             tensor = inertia_tensor(owner, np.zeros(3) if inertia is None else inertia, True)
         elif inertia is None:

@@ -29,6 +29,7 @@ from impulsar.author.errors import ModelError
 from impulsar.author.expressions import read_expression
 from impulsar.author.fluids import Fluid
 from impulsar.author.joints import CATALOGUE, Group, JointType
+from impulsar.author.keyframes import Keyframe
 from impulsar.author.names import LONGEST_NAME, check_name
 from impulsar.author.profiles import Value, check_value
 from impulsar.author.rotations import rotation_matrix, unit_quaternion
@@ -645,6 +646,7 @@ PARTS: dict[str, PartKind] = {
     ),
     "no_contact": PartKind(NoContact, "no_contacts", {"a": "body or obstacle", "b": "body or obstacle"}),
     "group": PartKind(Grouping, "groups", lists="parts"),
+    "keyframe": PartKind(Keyframe, "keyframes", drawn=False),
 }
 
 

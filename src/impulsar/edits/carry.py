@@ -188,8 +188,8 @@ def carry_parameters(old: System, new: System, slots: tuple[np.ndarray, np.ndarr
             groups.append((arrays, pairs))
     if old.tree.armatured and new.tree.armatured:
         kept_joints = {name for which, name in stays if which == "joint"}
-        own = [(k, old.dof[key]) for key, k in new.dof.items() if key[0] in kept_joints and key in old.dof]
-        groups.append((("armature",), own))
+        there = [(k, old.dof[key]) for key, k in new.dof.items() if key[0] in kept_joints and key in old.dof]
+        groups.append((("armature",), there))
     for names, pairs in groups:
         index = np.asarray(pairs, int).reshape(-1, 2)
         for name in names:

@@ -229,6 +229,14 @@ class PutWorlds(Edit):
 
 
 @dataclass(frozen=True)
+class GoTo(Edit):
+    """Put worlds (by number; None: all) at a key frame of the model."""
+
+    keyframe: str
+    worlds: Any = None
+
+
+@dataclass(frozen=True)
 class SetStart(Edit):
     """Make the present pose the one that the model starts from, and with `velocities` its motion too.
 

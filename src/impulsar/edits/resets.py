@@ -7,6 +7,7 @@ nothing of what a method keeps from step to step: it goes on as a new one would.
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ from ..engine.state import State, allocate_work
 from ..engine.system import System
 from ..observe.bench import Bench
 from .carry import CLOSED, OPEN, Change, Places, write_coordinates
-from .data import PutWorlds
+from .data import GoTo, PutWorlds
 from .fit import fit
 from .rebuild import MISSED, refuse_stacked
 from .refusal import EditError, known
@@ -53,6 +54,14 @@ def put_worlds(edit: PutWorlds, desk: Desk) -> Answer:
     many = len(chosen)
     text = "put anew" if bench.system.counts.worlds == 1 else f"{many} world{'s' if many > 1 else ''} put anew"
     return Answer("; ".join([text, *_missed(bench, asked, chosen)]))
+
+
+@carries_out(GoTo)
+def go_to(edit: GoTo, desk: Desk) -> Answer:
+    """Put worlds at a key frame."""
+    frame = known("go to", "keyframe", edit.keyframe, desk.model.keyframes)
+    answer = put_worlds(PutWorlds(edit.worlds, frame.positions, frame.velocities), desk)
+    return replace(answer, text=f"at key frame '{frame.name}': {answer.text}")
 
 
 def _chosen(worlds: Any, count: int) -> np.ndarray:

@@ -3,8 +3,7 @@
 import numpy as np
 import warp as wp
 
-from ..author.joints import Group
-from ..author.parts import Joint
+from ..author.keyframes import coordinate_name
 from ..engine.constrain import compliant
 from ..engine.constrain.frames import coordinate, freedom_pair, pair_velocity, point_of
 from ..engine.constrain.kinds import is_loss
@@ -269,7 +268,4 @@ class Readout:
         return self._kinetic.read()[0]
 
 
-def coordinate_name(joint: Joint, group: Group, code: int) -> str:
-    """How results call a freedom: the joint's name, with the group's where it has several."""
-    name = joint.name if len(joint.kind.groups) == 1 else f"{joint.name}.{group.name}"
-    return f"{name}.{'xyz'[group.freedoms.index(code)]}" if group.is_ball else name
+__all__ = ["Readout", "coordinate_name"]

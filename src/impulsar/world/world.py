@@ -461,14 +461,21 @@ class World:
         order of `coordinate_names`, or numbers by name. Without q the start, with its velocities; with q and without v
         at rest. Loops are closed from there: the answer tells what that changed. Time and inputs go on.
         """
-        worlds = None
-        if mask is not None:
-            given = np.asarray(mask)
-            if given.dtype != bool or given.shape != (self.worlds,) or not given.any():
-                told = f"expected True or False for each of {self.worlds} worlds, and True for one at least"
-                raise edits.EditError(f"reset: mask is {show(mask)}, {told}")
-            worlds = np.flatnonzero(given)
-        return self.apply(edits.PutWorlds(worlds, q, v))
+        return self.apply(edits.PutWorlds(self._masked(mask), q, v))
+
+    def _masked(self, mask: Any) -> np.ndarray | None:
+        """Numbers of the worlds of a mask."""
+        if mask is None:
+            return None
+        given = np.asarray(mask)
+        if given.dtype != bool or given.shape != (self.worlds,) or not given.any():
+            told = f"expected True or False for each of {self.worlds} worlds, and True for one at least"
+            raise edits.EditError(f"reset: mask is {show(mask)}, {told}")
+        return np.flatnonzero(given)
+
+    def go_to(self, keyframe: str, mask: Any = None) -> edits.Answer:
+        """Put all worlds, or those of a mask as in `reset`, at a key frame of the model."""
+        return self.apply(edits.GoTo(keyframe, self._masked(mask)))
 
     def grab(
         self,

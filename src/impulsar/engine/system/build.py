@@ -489,7 +489,7 @@ class System:
         if not self.tree.armatured:
             return self.arrays
         bare = SystemArrays()
-        for name in SystemArrays.vars:
+        for name in SystemArrays.vars:  # type: ignore[attr-defined]
             setattr(bare, name, getattr(self.arrays, name))
         bare.armature = wp.empty((0, self._worlds), dtype=f64, device=self.device)
         return bare

@@ -179,12 +179,13 @@ class SlotBuilder:
         if motor.is_servo:
             kind = SERVO if motor.position is not None else SPEED_SERVO
         gear = 0.0 if motor.gear == 1.0 else motor.gear  # 0: none
-        gains = {"b": motor.kp or 0.0, "c": motor.kv or 0.0, "d": gear}
         for k, item in enumerate(scalar_profiles(value, len(group.freedoms))):
             self.channels.append(item)
             size = cone_size(k, len(group.freedoms)) if kind == MOTOR_SPEED else 1
             where = self._at(joint, group.freedoms[k])
-            yield Slot(**where, kind=kind, group=size, channel=len(self.channels) - 1, a=motor.max_torque, **gains)
+            own = len(self.channels) - 1
+            gains = motor.max_torque, motor.kp or 0.0, motor.kv or 0.0, gear
+            yield Slot(**where, kind=kind, group=size, channel=own, **dict(zip("abcd", gains, strict=True)))  # type: ignore[arg-type]
 
     def _compliance(self, joint: Joint, group: Group, features: Features) -> Iterator[Slot]:
         if features.stiffness or features.damping or features.viscous:

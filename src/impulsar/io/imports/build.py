@@ -174,7 +174,30 @@ def _write(draft: Draft, places: dict[str, Pose], report: ImportReport) -> Model
             probe = _call(model, "probe", name, report, line)
             p_WQ = places[on].point(p_LQ)
             _at(line, lambda n=probe, b=names[on], p=p_WQ: model.probe(n, b, at=p))
+    for key in draft.keys:
+        name = _call(model, "keyframe", key.name, report, key.line)
+        given = [_named(model, report, values) for values in (key.positions, key.velocities)]
+        _at(key.line, lambda n=name, g=given: model.keyframe(n, *g))
     return model
+
+
+def _named(model: Model, report: ImportReport, values: Mapping[str, Any]) -> dict[str, float]:
+    """Values of the file's joints by coordinate of the model; of joints that are none here, they are left out."""
+    found: dict[str, float] = {}
+    for source, value in values.items():
+        if source not in report.coordinates:
+            continue
+        joint, group = report.coordinates[source]
+        groups = model.joints[joint].kind.groups
+        stem = joint if len(groups) == 1 else f"{joint}.{group}"
+        if not isinstance(value, list):
+            found[stem] = value
+            continue
+        if len(value) == 6:
+            found |= {f"{joint}.{axis}": number for axis, number in zip("xyz", value[:3], strict=True)}
+            stem = f"{joint}.rotation"
+        found |= {f"{stem}.{axis}": number for axis, number in zip("xyz", value[-3:], strict=True)}
+    return found
 
 
 def _at(line: int, make: Any) -> None:

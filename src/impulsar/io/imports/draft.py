@@ -140,6 +140,16 @@ class Tie:
 
 
 @dataclass
+class Key:
+    """A key frame: values by joint of the file; of a ball 3, of a free joint 6 of them, rotation vectors last."""
+
+    name: str
+    line: int
+    positions: dict[str, Any]
+    velocities: dict[str, Any]
+
+
+@dataclass
 class Draft:
     """All of a file that a model is made of."""
 
@@ -147,6 +157,7 @@ class Draft:
     links: dict[str, Link] = field(default_factory=dict)
     bonds: dict[str, Bond] = field(default_factory=dict)
     ties: list[Tie] = field(default_factory=list)
+    keys: list[Key] = field(default_factory=list)
     roots: dict[str, Pose] = field(default_factory=dict)  # X_WL of links that hang on nothing, where the file says so
     gravity: np.ndarray = field(default_factory=lambda: np.array([0.0, 0.0, -9.81]))
     ground_shapes: list[Shape] = field(default_factory=list)

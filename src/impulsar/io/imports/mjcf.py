@@ -21,11 +21,11 @@ from ...author.imports import ImportReport
 from ...author.joints import CATALOGUE
 from ...author.model import Model
 from ...author.parts import Motor
-from ...author.rotations import rotation_matrix
+from ...author.rotations import quaternion, rotation_matrix, rotation_vectors
 from ...author.shapes import ConvexHull, Plane, Shape
 from . import mjcf_child
 from .build import Options, finish
-from .draft import GROUND, Bond, Draft, Link, Pose, Tie, along, still, turn
+from .draft import GROUND, Bond, Draft, Key, Link, Pose, Tie, along, still, turn
 from .drawing import few_corners, hex_colour, placed, primitive
 from .mjcf_scan import Scan
 from .scan import Element
@@ -121,10 +121,9 @@ class Reader:
     def _start(self) -> list[float]:
         """qpos at the start: the file's own, or a key frame's."""
         names, key = self.f["names"]["key"], self.options.key
+        for k, name in enumerate(names):
+            self.draft.keys.append(Key(name or f"key {k}", self.line("key", k), *self._key(k)))
         if key is None:
-            for k, name in enumerate(names):
-                told = f"give key={name or k!r} to start there" if name else f"give key={k} to start there"
-                self.report.add("ignored", f"key '{name or k}'", told, self.line("key", k))
             return self.f["qpos0"]
         k = names.index(key) if key in names else key if isinstance(key, int) and not isinstance(key, bool) else -1
         if not 0 <= k < len(names):
@@ -132,6 +131,23 @@ class Reader:
             raise FileError(f"key is {key!r:.60}, expected one of: {known}")
         self.controls = self.f["key_ctrl"][k]
         return self.f["key_qpos"][k]
+
+    def _key(self, k: int) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Coordinates and velocities of a key frame by joint of the file; orientations xyzw, rates along F."""
+        f, q, v = self.f, self.f["key_qpos"][k], self.f["key_qvel"][k]
+        positions: dict[str, Any] = {}
+        velocities: dict[str, Any] = {}
+        for j, name in enumerate(self.joints):
+            at, dof = f["jnt_qposadr"][j], f["jnt_dofadr"][j]
+            kind = f["joints"][str(f["jnt_type"][j])]
+            if kind in ("mjJNT_FREE", "mjJNT_BALL"):
+                skip = 3 if kind == "mjJNT_FREE" else 0
+                R = turned(q[at + skip : at + skip + 4])
+                positions[name] = [*q[at : at + skip], *rotation_vectors(quaternion(R)).tolist()]
+                velocities[name] = [*v[dof : dof + skip], *(R @ v[dof + skip : dof + skip + 3]).tolist()]
+            else:
+                positions[name], velocities[name] = q[at], v[dof]
+        return positions, velocities
 
     def _body(self, k: int, q: list[float]) -> None:
         f, name, line = self.f, self.bodies[k], self.line("body", k)
