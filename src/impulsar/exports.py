@@ -41,9 +41,8 @@ def _program(args: argparse.Namespace, scene: Callable[[], Model]) -> str:
 def _played(args: argparse.Namespace, model: Model) -> str:
     """A run as a page."""
     from .studio.player import RATE, player_html
-    from .world.world import World
 
-    world = World(model)
+    world = _world(args, model)
     duration = args.duration or model.duration or 10.0
     every = world.dt * max(1, round(1 / RATE / world.dt))
     return player_html(world, world.run(duration, every))
@@ -52,12 +51,11 @@ def _played(args: argparse.Namespace, model: Model) -> str:
 def _track(args: argparse.Namespace, model: Model) -> str:
     """The fixes of the model's first GPS receiver in a run, beside the truth."""
     from . import tracks
-    from .world.world import World
 
     name = next((name for name, part in model.sensors.items() if isinstance(part.sensor, Gps)), None)
     if name is None:
         raise ModelError(f"export: '{args.model}' has no GPS receiver, so that it has no track; add im.sensors.Gps")
-    world = World(model)
+    world = _world(args, model)
     duration = args.duration or model.duration or 10.0
     found = tracks.track(world.run(duration), model, name)
     return json.dumps(tracks.geojson(found), indent=1) + "\n" if args.to == "geojson" else tracks.kml(found)
@@ -151,10 +149,7 @@ def _usd(args: argparse.Namespace, model: Model) -> list[str]:
 
     _load("pxr", "USD needs usd-core", "usd")
     world, dataset = _run(args, model)
-    report = to_usd(world.model, dataset, args.out)
-    if args.strict and report.losses:
-        args.out.unlink()
-        raise ModelError(f"export: strict: {report.summary()}; the first: {report.losses[0]}")
+    report = to_usd(world.model, dataset, args.out, args.strict)
     return [f"wrote {args.out}", str(report)]
 
 
@@ -199,8 +194,7 @@ def _robot(args: argparse.Namespace, model: Model) -> list[str]:
         from .io.export.sdf import to_sdf
 
         text, report = to_sdf(model)
-    if args.strict and report.losses:
-        raise ModelError(f"export: strict: {report.summary()}; the first: {report.losses[0]}")
+    report.judge(args.strict)
     return [*_save(args.out, text.encode()), str(report)]
 
 

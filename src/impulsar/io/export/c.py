@@ -166,7 +166,8 @@ def _runs(words: np.ndarray) -> tuple[list[tuple[int, int, int]], np.ndarray]:
     """Stretches of words that are not 0: (where, which of the data, how many), and the data."""
     used = np.flatnonzero(words)
     breaks = np.flatnonzero(np.diff(used) > 4) + 1  # a few words of zeros cost less than a stretch
-    runs, data = [], []
+    runs: list[tuple[int, int, int]] = []
+    data: list[np.ndarray] = []
     for part in np.split(used, breaks):
         runs.append((int(part[0]), sum(len(one) for one in data), int(part[-1] - part[0] + 1)))
         data.append(words[part[0] : part[-1] + 1])

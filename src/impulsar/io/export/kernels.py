@@ -3,6 +3,7 @@
 import hashlib
 import os
 import re
+import sys
 from functools import lru_cache
 from pathlib import Path
 
@@ -59,6 +60,7 @@ def compile_object(text: str, level: str) -> bytes:
     path = folder / f"{key}.o"
     if path.exists():
         return path.read_bytes()
+    print(f"impulsar: compiling the kernels for {level} (10 to 60 s, once)", file=sys.stderr, flush=True)
     folder.mkdir(parents=True, exist_ok=True)
     source, beside = (folder / f"{key}.{os.getpid()}.{end}" for end in ("cpp", "tmp"))
     source.write_text(text + STUBS, encoding="utf-8")

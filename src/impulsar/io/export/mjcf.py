@@ -8,6 +8,7 @@ from ...author.model import Model
 from ...author.parts import Body, Joint
 from ...author.rotations import quaternion, rotation_matrix
 from ...author.shapes import Box, Capsule, Cone, ConvexHull, Cylinder, HeightField, Mesh, Plane, Shape, Sphere
+from ...author.surfaces import Obstacle
 from .robots import (
     BALL,
     FREE,
@@ -80,7 +81,8 @@ class _Writer:
         return text_of(self.root), self.report
 
     def _ground(self) -> None:
-        for owner in (self.model.ground, *self.model.obstacles.values()):
+        owners: list[Body | Obstacle] = [self.model.ground, *self.model.obstacles.values()]
+        for owner in owners:
             for shape in owner.shapes:
                 X = np.asarray(owner.position), rotation_matrix(owner.orientation)
                 self._geom(self.world, shape, STILL, shape.material or getattr(owner, "material", None), *X)

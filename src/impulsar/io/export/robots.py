@@ -47,6 +47,11 @@ class ExportReport(ImportReport):
         told = ", ".join(f"{count} {kind}" for kind, count in self.counts().items())
         return f"{self.format}: {told or 'written whole'}"
 
+    def judge(self, strict: bool) -> None:
+        """Refuse any loss where strict."""
+        if strict and self.losses:
+            raise ModelError(f"export: strict: {self.summary()}; the first: {self.losses[0]}")
+
 
 @dataclass
 class Step:

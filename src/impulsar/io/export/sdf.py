@@ -63,7 +63,7 @@ def _link(holder: Element, body: Body, colour: str, report: ExportReport) -> Non
             continue
         for tag in ("visual", "collision") if shape.material or body.material else ("visual",):
             seen = SubElement(link, tag, name=f"{tag} {k}")
-            _pose(seen, shape.offset, shape.orientation)
+            _pose(seen, np.asarray(shape.offset), np.asarray(shape.orientation))
             SubElement(seen, "geometry").append(form)
             if tag == "visual":
                 SubElement(SubElement(seen, "material"), "diffuse").text = colour_of(colour)

@@ -10,6 +10,7 @@ from ...author.model import Model
 from ...author.parts import Body
 from ...author.rotations import rotation_matrix
 from ...author.shapes import Box, Capsule, Cone, ConvexHull, Cylinder, HeightField, Mesh, Plane, Shape, Sphere
+from ...author.surfaces import Obstacle
 from ...render import body_outlines, field_triangles
 
 if TYPE_CHECKING:
@@ -29,7 +30,8 @@ def surfaces(model: Model) -> Iterator[tuple[str | None, str, list[Surface]]]:
         yield body.name, body.colour or COLOURS[k % len(COLOURS)], body_surfaces(model, body)
     still: dict[str, list[Surface]] = {}
     size = _size(model)
-    for owner in (model.ground, *model.obstacles.values()):
+    owners: list[Body | Obstacle] = [model.ground, *model.obstacles.values()]
+    for owner in owners:
         R, colour = rotation_matrix(owner.orientation), getattr(owner, "colour", None) or STILL
         for shape in owner.shapes:
             vertices, triangles = shape_surface(shape, size)

@@ -65,8 +65,8 @@ def _link(root: Element, bones: Skeleton, limb: Limb, colour: str) -> None:
     for shape in body.shapes:
         _visual(link, bones, limb, shape, colour)
     parent = WORLD if limb.parent == "ground" else limb.parent
-    links, steps = [parent, *limb.inner, limb.body], limb.steps or [None]
-    for k, step in enumerate(steps):
+    links = [parent, *limb.inner, limb.body]
+    for k, step in enumerate(limb.steps or (None,)):
         X = (limb.p_PL, limb.R_PL) if k == 0 else (np.zeros(3), np.eye(3))
         _joint(root, bones, limb, step, links[k : k + 2], *X)
 

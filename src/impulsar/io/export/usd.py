@@ -29,8 +29,8 @@ FREE = {  # of freedoms: the axis of a D6 joint
 AXES = ("transX", "transY", "transZ", "rotX", "rotY", "rotZ")
 
 
-def to_usd(model: Model, dataset: "xr.Dataset | None", path: Path) -> ExportReport:
-    """Write a stage of a model, with a run of it if there is one; what of the model is not in it."""
+def to_usd(model: Model, dataset: "xr.Dataset | None", path: Path, strict: bool = False) -> ExportReport:
+    """Write a stage of a model, with a run of it if there is one; what of the model is not in it, refused if strict."""
     if path.suffix not in SUFFIXES:
         raise ModelError(f"export: '{path}': USD is in files that end in {', '.join(SUFFIXES)}")
     from pxr import Usd
@@ -39,6 +39,7 @@ def to_usd(model: Model, dataset: "xr.Dataset | None", path: Path) -> ExportRepo
     writer = _Stage(stage, model)
     if dataset is not None and len(model.bodies):
         writer.animate(dataset)
+    writer.report.judge(strict)
     stage.GetRootLayer().Export(str(path))
     return writer.report
 
