@@ -1,6 +1,8 @@
 """Suites of `impulsar bench`: what depends on the machine's clock, and nothing of `impulsar validate` that does."""
 
 import ast
+import json
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -8,7 +10,8 @@ import numpy as np
 import pytest
 
 import impulsar.validate
-from impulsar.bench import SUITES, cost, run_suite, tables
+from impulsar.author.errors import ModelError
+from impulsar.bench import SUITES, cost, gradient, record, run_suite, run_suites, show_history, tables
 from impulsar.bench.chain import compare
 from impulsar.engine.methods import METHODS
 from impulsar.validate import table1
@@ -85,6 +88,68 @@ def test_a_report_has_every_row_and_a_picture_of_ratios(tmp_path: Path) -> None:
         "| chain 10 | 1 | 0.5 | 0.4 - 0.6 | 1e-12 | yes |" in page and "| chain 10 | 1 | no error | no error |" in page
     )
     assert "(images/bench-chain.png)" in page and "| import | 0.3 |" in page
+
+
+def test_a_gradient_is_measured_beside_differences() -> None:
+    """Within 1e-9 of differences of order 4, by both modes; a case that is not timed has no ratio to hold."""
+    row = gradient.errors(replace(gradient.CASES[0], timed=False))
+    assert row["holds"] and 0.0 < row["error"] <= 1e-9 and row["reverse apart from forward"] <= 1e-12
+    assert "ratio" not in row
+
+
+def suite_of(monkeypatch: pytest.MonkeyPatch, *rows: object) -> None:
+    """Have suite `chain` yield rows, and raise what is no row."""
+
+    def run():
+        for row in rows:
+            if isinstance(row, dict):
+                yield row
+            else:
+                raise row  # type: ignore[misc]
+
+    monkeypatch.setattr("impulsar.bench.chain.run", run)
+
+
+def row_of(ratio: float) -> dict:
+    return {"links": 10, "ratio": ratio, "spread": f"{0.9 * ratio:.3g} - {1.1 * ratio:.3g}", "tips apart [m]": 1e-15}
+
+
+def test_ctrl_c_ends_with_the_rows_that_are_there(monkeypatch, capsys, tmp_path) -> None:
+    """They are printed and reported; a run that was stopped is not kept."""
+    suite_of(monkeypatch, row_of(0.5), KeyboardInterrupt())
+    assert run_suites(["chain", "host"], json=True, report=tmp_path, keep=tmp_path / "kept.jsonl") == 130
+    told = capsys.readouterr()
+    assert json.loads(told.out) == {"chain": [row_of(0.5)]}
+    assert "programs wanted to run" in told.err and "stopped in suite 'chain' after 1 rows" in told.err
+    assert (tmp_path / "benchmarks.md").exists() and not (tmp_path / "kept.jsonl").exists()
+
+
+def test_figures_are_kept_by_commit(monkeypatch, capsys, tmp_path) -> None:
+    """A line for each run; the history has ratios by commit, and a picture of them."""
+    path = tmp_path / "kept.jsonl"
+    for ratio in (0.5, 0.25):
+        suite_of(monkeypatch, row_of(ratio), row_of(ratio) | {"links": 50, "tips apart [m]": float("nan")})
+        assert run_suites(["chain"], keep=path) == 0
+    runs = record.read(path)
+    assert [run["commit"] for run in runs] == [record.commit()] * 2
+    assert [ratio for _, ratio, _ in record.ratios(runs)["chain: links 10"]] == [0.5, 0.25]
+    assert "chain: links 50" not in record.ratios(runs)  # which has no error
+    capsys.readouterr()
+    assert show_history(path) == 0
+    assert "| chain: links 10 | " in (table := capsys.readouterr().out) and table.strip().endswith("| 0.5 |")
+    assert path.with_suffix(".png").stat().st_size > 0
+
+
+def test_a_file_that_is_no_history_is_refused(monkeypatch, tmp_path) -> None:
+    path = tmp_path / "kept.jsonl"
+    for text, told in (("", "has no run"), ('{"a": 1}\n', "line 1 is no run"), ("7\n", "line 1 is no run")):
+        path.write_text(text, encoding="utf-8")
+        with pytest.raises(ModelError, match=told):
+            show_history(path)
+    suite_of(monkeypatch, row_of(0.5))
+    with pytest.raises(ModelError, match="line 1 is no run"):
+        run_suites(["chain"], keep=path)
+    assert path.read_text(encoding="utf-8") == "7\n"  # nothing is written behind it
 
 
 @pytest.mark.timed

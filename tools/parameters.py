@@ -5,6 +5,7 @@ python tools/parameters.py
 
 from pathlib import Path
 
+from impulsar.author.joints import ANGLE, SLIDE
 from impulsar.author.parts import PARTS
 from impulsar.edits.parameters import GRAVITY
 
@@ -18,8 +19,7 @@ def table() -> str:
     lines.append(f"| model | `gravity` | {GRAVITY.unit} | {GRAVITY.rule.expected} (3 of them) |")
     for kind, entry in PARTS.items():
         for parameter in entry.parameters:
-            units = ({"unit": "m", "force": "N", "inertia": "kg"}, {"unit": "rad", "force": "N m", "inertia": "kg m²"})
-            slide, angle = (parameter.unit.format(**own) for own in units)
+            slide, angle = (parameter.unit.format(**group.units) for group in (SLIDE, ANGLE))
             unit = slide if slide == angle else f"{slide}, {angle}"
             value = parameter.rule.expected + (" or inf" if parameter.rule.may_be_infinite else "")
             value += f", at least `{parameter.at_least}`" if parameter.at_least else ""

@@ -9,11 +9,15 @@ export type Sample = Real | [Real, Real, Real];
 /** What the outside imposes: a number, a profile, 3 of these, or an array of one row per world. */
 export type Value = Real | Profile | [Real | Profile, Real | Profile, Real | Profile] | { array: number[][] };
 
-/** {"motor": "speed", "value": ..., "max_torque": ...}: exactly one of speed, position and torque. */
+/** {"motor": "speed", "value": ..., "max_torque": ..., "kp": ..., "kv": ..., "gear": ...}: exactly one of speed,
+position and torque. */
 export interface Motor {
   motor: "speed" | "position" | "torque";
   value: Value;
   max_torque?: Real;
+  kp?: Real;
+  kv?: Real;
+  gear?: Real;
 }
 
 /** Anything that a keyword argument may be. */
@@ -528,6 +532,18 @@ export interface Bind {
 }
 
 /**
+ * Set parameters of the model, a text being an expression of others, and have paths follow expressions, all at
+ * once: one system is built. Those that the model does not have yet are declared, in metres. at_start: the bodies then
+ * stand at the new model's own pose, at rest; else they stay where they are as far as joints allow.
+ */
+export interface SetParameters {
+  edit: "SetParameters";
+  values: Record<string, Free>;
+  expressions?: Record<string, string>;
+  at_start?: boolean;
+}
+
+/**
  * Give a body or an obstacle, or one of its shapes, another material; None: its body's, or none.
  */
 export interface SetMaterial {
@@ -622,6 +638,20 @@ export interface Close {
 export interface SetState {
   edit: "SetState";
   bodies: Record<string, Partial<Record<"position" | "orientation" | "velocity" | "angular_velocity", number[]>>>;
+}
+
+/**
+ * Put worlds of a batch (by number; None: all) at joint coordinates, moving at joint velocities.
+ *
+ * q, v: numbers by the names of coordinates, each one or one for each of the worlds; or arrays of all coordinates
+ * [coordinate] or [world, coordinate]. What q does not name is at the start; without q all is, moving as it did; with
+ * q what v does not name is at rest. Loops are closed from there, and what that changes is told.
+ */
+export interface PutWorlds {
+  edit: "PutWorlds";
+  worlds?: Free;
+  q?: Free;
+  v?: Free;
 }
 
 /**
@@ -831,6 +861,7 @@ export type Edit =
   | RemoveLoad
   | SetParameter
   | Bind
+  | SetParameters
   | SetMaterial
   | SetStep
   | Drive
@@ -841,6 +872,7 @@ export type Edit =
   | Cut
   | Close
   | SetState
+  | PutWorlds
   | SetStart
   | DragTo
   | Reset

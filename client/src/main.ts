@@ -98,7 +98,10 @@ const trace: Presser = {
 };
 new Gestures(
   stage,
-  { press: (press) => points.press(press) ?? loads.press(press) ?? motions.press(press) ?? effects.press(press) },
+  {
+    press: (press) =>
+      points.press(press) ?? analyse.press(press) ?? loads.press(press) ?? motions.press(press) ?? effects.press(press),
+  },
   {
     grab,
     force: { press: (press) => loads.place("force", press) },
@@ -213,11 +216,16 @@ function openSheet(sheet: string): void {
   document.body.dataset.sheet = sheet;
   for (const entry of tabs) entry.tab.setAttribute("aria-pressed", String(entry.sheet === sheet));
 }
-const analyse = new Analyse(stage, (isOpen) => {
-  analyseButton.setAttribute("aria-pressed", String(isOpen));
-  if (isOpen) openSheet("inspect");
-});
-const analyseButton = button("analyse", "analyse", "Analyse: freedoms, rest, modes, motors, sweeps (A)", () =>
+const analyse = new Analyse(
+  stage,
+  traces,
+  (isOpen) => {
+    analyseButton.setAttribute("aria-pressed", String(isOpen));
+    if (isOpen) openSheet("inspect");
+  },
+  (atPicture) => openSheet(atPicture ? "" : "inspect"),
+);
+const analyseButton = button("analyse", "analyse", "Analyse: freedoms, rest, modes, motors, sweeps, curves (A)", () =>
   analyse.toggle(),
 );
 for (const { sheet, tab } of tabs) tab.setAttribute("aria-pressed", String(sheet === ""));

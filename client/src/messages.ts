@@ -226,37 +226,6 @@ export interface Patch {
   type: "patch";
 }
 
-export interface Hand {
-  name: string;
-  body: string;
-  at: number[];
-  stiffness: number;
-  damping: number;
-  angular_stiffness: number;
-  angular_damping: number;
-}
-
-/**
- * A load that acts; `force` and `torque` as given: 3 numbers, or a profile as in scene files, or null.
- */
-export interface Load {
-  name: string;
-  body: string;
-  at: number[];
-  frame: "world" | "body";
-  force: Value | null;
-  torque: Value | null;
-}
-
-export interface Motor {
-  joint: string;
-  group: string;
-  quantity: "speed" | "position" | "torque";
-  value: Value | null;
-  unit: string;
-  max_torque: number | null;
-}
-
 export interface Live {
   revision: number;
   hands: Hand[];
@@ -487,6 +456,46 @@ export interface About {
 }
 
 /**
+ * A hand that holds a body at a point of its frame.
+ */
+export interface Hand {
+  name: string;
+  body: string;
+  at: number[];
+  stiffness: number;
+  damping: number;
+  angular_stiffness: number;
+  angular_damping: number;
+}
+
+/**
+ * A load that acts; `force` and `torque` as given: 3 numbers, or a profile as in scene files, or null.
+ */
+export interface Load {
+  name: string;
+  body: string;
+  at: number[];
+  frame: "world" | "body";
+  force: Value | null;
+  torque: Value | null;
+}
+
+/**
+ * A motor, its gains and gear those of its own side.
+ */
+export interface Motor {
+  joint: string;
+  group: string;
+  quantity: "speed" | "position" | "torque";
+  value: Value | null;
+  unit: string;
+  max_torque: number | null;
+  kp: number | null;
+  kv: number | null;
+  gear: number;
+}
+
+/**
  * One number that a sensor gives; the signal is sensor.SENSOR.NAME.value, without a name sensor.SENSOR.value.
  */
 export interface SensorChannel {
@@ -615,6 +624,30 @@ export interface SweepPoint {
   value: number;
   result: number | null;
   unit: string;
+  text: string;
+}
+
+/**
+ * Dimensions of a planar linkage for which a point of it draws a curve, while one hinge turns.
+ */
+export interface CurveRequest {
+  drive: string;
+  body: string;
+  at: number[];
+  points: number[][];
+  ground: boolean;
+  whole: boolean;
+}
+
+/**
+ * A line of the answer to a CurveRequest, whenever a better linkage is found; a client that leaves ends it.
+ */
+export interface CurveDesign {
+  error: number | null;
+  evaluations: number;
+  curve: number[];
+  edit: Edit | null;
+  done: boolean;
   text: string;
 }
 

@@ -19,6 +19,7 @@ import { tell } from "./toasts";
 
 export type MotorKind = Motor["quantity"];
 const NEAR = 16; // pixels
+const PLAIN = { max_torque: null, kp: null, kv: null, gear: 1 }; // of a new motor
 const FINGER = 26;
 const RADIUS = 0.14; // of the track, in sizes of the mechanism
 const SPEED_PER_TURN = 4; // [1/s]: handle at 1 rad is 4 rad/s, at 0.1 m is 0.4 m/s
@@ -93,7 +94,7 @@ export class Motions implements Presser {
     let value: Value = group.kind === "ball" ? [0, 0, 0] : this.usual(group, kind);
     if (kind === "position" && group.kind !== "ball") value = await this.now(group, "position");
     if (kind === "speed" && group.kind !== "ball") value = await this.speed(group);
-    await this.set({ joint: joint.name, group: group.name, quantity: kind, value, unit: "", max_torque: null });
+    await this.set({ joint: joint.name, group: group.name, quantity: kind, value, unit: "", ...PLAIN });
   }
 
   /** A value that is worth having: a turn in two seconds; a torque that carries a part of the weight. */
@@ -126,6 +127,9 @@ export class Motions implements Presser {
   static edit(motor: Motor, most: Real | null = motor.max_torque): SetMotor {
     const data: MotorData = { motor: motor.quantity, value: motor.value as Value }; // null: a callable, which is refused
     if (most !== null) data.max_torque = most;
+    if (motor.quantity !== "torque" && motor.kv !== null) data.kv = motor.kv;
+    if (motor.quantity === "position" && motor.kp !== null) data.kp = motor.kp;
+    if (motor.gear !== 1) data.gear = motor.gear;
     return { edit: "SetMotor", joint: motor.joint, motor: data, group: motor.group };
   }
 
@@ -255,8 +259,10 @@ export class Motions implements Presser {
     const entry = this.stage.store.joint(joint)?.groups.find((other) => other.name === group);
     if (!entry || !motor) return null;
     const quantity = motor.motor;
-    const max_torque = typeof motor.max_torque === "number" ? motor.max_torque : null;
-    return { joint, group: entry.name, quantity, value: motor.value, unit: motorUnit(entry, quantity), max_torque };
+    const real = (value: Real | undefined) => (typeof value === "number" ? value : null);
+    const { max_torque, kp, kv, gear } = motor;
+    const own = { max_torque: real(max_torque), kp: real(kp), kv: real(kv), gear: real(gear) ?? 1 };
+    return { joint, group: entry.name, quantity, value: motor.value, unit: motorUnit(entry, quantity), ...own };
   }
 
   /** Show at the joint what a motor that prescribes a motion gives for it now. */

@@ -54,7 +54,7 @@ export class Traces {
     const { store } = stage;
     this.material = ribbonMaterial(WIDTH);
     byId("stage").append(this.legend);
-    store.on("topology", (scene) => {
+    store.on("scene", (scene) => {
       const probes = new Map(scene.probes.map((probe) => [`probe ${probe.name}`, probe]));
       for (const [key, trace] of this.traces) {
         const isOld = key.startsWith("probe ")

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { evenly, knobs } from "../src/analyse/knobs";
+import { evenlyAlong, isClosed } from "../src/analyse/outline";
 import type { Live, Scene } from "../src/messages";
 
 test("values of a sweep have both ends, to the bit", () => {
@@ -33,4 +34,28 @@ test("numbers that can be set are knobs, and motors that hold one", () => {
       ["arm.mass", 2, "parameter", "arm.mass"],
     ],
   );
+});
+
+test("a drawn line becomes points evenly along it, once round where its ends meet", () => {
+  const open: [number, number, number][] = [
+    [0, 0, 0],
+    [1, 0, 0],
+    [1, 2, 0],
+  ];
+  assert.equal(isClosed(open), false);
+  assert.deepEqual(evenlyAlong(open, 4), [
+    [0, 0, 0],
+    [1, 0, 0],
+    [1, 1, 0],
+    [1, 2, 0],
+  ]);
+  const square: [number, number, number][] = [...open.slice(0, 2), [1, 1, 0], [0, 1, 0], [0, 0.1, 0]];
+  assert.equal(isClosed(square), true);
+  assert.deepEqual(evenlyAlong(square, 4), [
+    [0, 0, 0],
+    [1, 0, 0],
+    [1, 1, 0],
+    [0, 1, 0],
+  ]);
+  assert.deepEqual(evenlyAlong([[1, 1, 1]], 4), []);
 });

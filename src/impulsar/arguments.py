@@ -78,6 +78,10 @@ def of_export(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--cpu", metavar="LEVEL", choices=CPUS, default="x86-64-v3", help=f"c, fmu: of {', '.join(CPUS)}; default -v3"
     )
+    parser.add_argument("--strict", action="store_true", help="urdf, sdf, mjcf: refuse what cannot be written whole")
+    parser.add_argument(
+        "--fmi", metavar="V", choices=("2.0", "3.0"), default="3.0", help="fmu: 2.0 or 3.0, the default"
+    )
     parser.add_argument(
         "--ways", metavar="N", type=int, default=256, help="c99: through the step, at most; default 256"
     )

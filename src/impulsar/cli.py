@@ -123,6 +123,8 @@ def build_parser() -> Parser:
     bench_.add_argument("suites", metavar="SUITE", nargs="*", help="names of suites; default: all")
     bench_.add_argument("--json", action="store_true", help="print the figures as JSON")
     bench_.add_argument("--report", metavar="DIR", type=Path, help="write benchmarks.md with tables and pictures here")
+    bench_.add_argument("--keep", metavar="FILE", type=Path, help="put the figures, by commit, behind those in a file")
+    bench_.add_argument("--history", metavar="FILE", type=Path, help="measure nothing: ratios over the commits in it")
     studio_ = command("studio", studio, "take hold of a scene in the browser")
     studio_command.add_arguments(studio_, arguments.seconds)
     ar_command.add_arguments(
@@ -491,7 +493,11 @@ def bench(args: argparse.Namespace) -> int:
     from . import bench as suites
 
     _check_names("bench", "suite", args.suites, list(suites.suite_names()))
-    return suites.run_suites(args.suites or None, args.json, args.report)
+    if args.history is not None:
+        if args.suites or args.json or args.report or args.keep:
+            raise ModelError("bench: --history measures nothing; give it alone")
+        return suites.show_history(args.history)
+    return suites.run_suites(args.suites or None, args.json, args.report, args.keep)
 
 
 def _check_names(command: str, kind: str, names: list[str], known: list[str]) -> None:
@@ -510,8 +516,10 @@ def is_compiled(kernel: "wp.Kernel", device: str) -> bool:
     """Whether Warp's cache holds a kernel's module for a device."""
     import warp as wp
 
+    from .engine.shared import shared
+
     is_cpu = wp.get_device(device).is_cpu
-    identifier = kernel.module.get_module_identifier(block_dim=1 if is_cpu else None)
+    identifier = shared(kernel).module.get_module_identifier(block_dim=1 if is_cpu else None)
     endings = (".o",) if is_cpu else (".ptx", ".cubin")
     folder = Path(wp.config.kernel_cache_dir) / identifier
     return folder.is_dir() and any(entry.suffix in endings for entry in folder.iterdir())

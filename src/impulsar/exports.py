@@ -1,6 +1,7 @@
 """`impulsar export`: a scene, a session or a run in another form: the door to `io/export` and its neighbours."""
 
 import argparse
+import importlib
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -11,6 +12,8 @@ from .author.model import Model
 from .author.sensors import Gps
 
 if TYPE_CHECKING:
+    import xarray as xr
+
     from .io.export.frozen import Frozen
     from .world.world import World
 
@@ -104,6 +107,112 @@ def _cpp(args: argparse.Namespace, model: Model) -> list[str]:
     return [*_put(args.out, portable_files(frozen)), *frozen.notes]
 
 
+def _fmu(args: argparse.Namespace, model: Model) -> list[str]:
+    """The engine's own kernel as an FMU."""
+    from .io.export.fmu import to_fmu
+
+    frozen = _frozen(args, model)
+    return [
+        *_save(args.out, to_fmu(frozen, args.fmi, args.cpu, args.duration or model.duration or 10.0)),
+        *frozen.notes,
+    ]
+
+
+def _run(args: argparse.Namespace, model: Model) -> "tuple[World, xr.Dataset]":
+    """A world and a run of it, at most RATE samples a second."""
+    from .studio.player import RATE
+
+    world = _world(args, model)
+    every = world.dt * max(1, round(1 / RATE / world.dt))
+    return world, world.run(args.duration or model.duration or 10.0, every)
+
+
+def _turning(dataset: "xr.Dataset") -> list[str]:
+    """A line where bodies turn too far between samples for others to tell which way."""
+    from .io.export.surface import FARTHEST, largest_turn
+
+    turn = largest_turn(dataset["orientation"].values)
+    return [f"bodies turn by up to {turn:.2g} rad between samples: what plays them may go the other way"] * (
+        turn > FARTHEST
+    )
+
+
+def _glb(args: argparse.Namespace, model: Model) -> list[str]:
+    """A run as a binary glTF."""
+    from .io.export.gltf import to_glb
+
+    world, dataset = _run(args, model)
+    return [*_save(args.out, to_glb(world.model, dataset)), *_turning(dataset)]
+
+
+def _usd(args: argparse.Namespace, model: Model) -> list[str]:
+    """The model and a run of it as a USD stage."""
+    from .io.export.usd import to_usd
+
+    _load("pxr", "USD needs usd-core", "usd")
+    world, dataset = _run(args, model)
+    report = to_usd(world.model, dataset, args.out)
+    if args.strict and report.losses:
+        args.out.unlink()
+        raise ModelError(f"export: strict: {report.summary()}; the first: {report.losses[0]}")
+    return [f"wrote {args.out}", str(report)]
+
+
+def _rrd(args: argparse.Namespace, model: Model) -> list[str]:
+    """A run as a recording of Rerun."""
+    from .io.export.logs import to_rrd
+
+    _load("rerun", "Rerun's logs need rerun-sdk", "rerun")
+    world, dataset = _run(args, model)
+    to_rrd(world.model, dataset, args.out)
+    return [f"wrote {args.out}"]
+
+
+def _mcap(args: argparse.Namespace, model: Model) -> list[str]:
+    """A run as MCAP."""
+    from .io.export.logs import to_mcap
+
+    _load("mcap", "MCAP needs mcap", "mcap")
+    world, dataset = _run(args, model)
+    return _save(args.out, to_mcap(world.model, dataset))
+
+
+def _load(package: str, needs: str, extra: str) -> None:
+    """Refuse a format whose package is not there, before anything is computed for it."""
+    try:
+        importlib.import_module(package)
+    except ImportError as error:
+        raise ModelError(f"export: {needs}; install it by `pip install impulsar[{extra}]`") from error
+
+
+def _robot(args: argparse.Namespace, model: Model) -> list[str]:
+    """The model in a robot's format; lines on what is not in it."""
+    if args.to == "mjcf":
+        from .io.export.mjcf import to_mjcf
+
+        text, report = to_mjcf(model, args.dt or model.dt or 0.001)
+    elif args.to == "urdf":
+        from .io.export.urdf import to_urdf
+
+        text, report = to_urdf(model)
+    else:
+        from .io.export.sdf import to_sdf
+
+        text, report = to_sdf(model)
+    if args.strict and report.losses:
+        raise ModelError(f"export: strict: {report.summary()}; the first: {report.losses[0]}")
+    return [*_save(args.out, text.encode()), str(report)]
+
+
+def _save(path: Path, data: bytes) -> list[str]:
+    """Write a file; the line that says so."""
+    try:
+        path.write_bytes(data)
+    except OSError as error:
+        raise ModelError(f"export: cannot write '{path}': {error.strerror}; choose another place") from error
+    return [f"wrote {path}"]
+
+
 def _put(folder: Path, files: dict[str, bytes]) -> list[str]:
     """Write files into a folder; the line that says so."""
     try:
@@ -116,8 +225,18 @@ def _put(folder: Path, files: dict[str, bytes]) -> list[str]:
 
 
 # what is several files, into the folder --out; and what is one, into the file; each gives the lines that are told
-FOLDERS: dict[str, Callable[[argparse.Namespace, Model], list[str]]] = {"c99": _c99, "c": _c, "cpp": _cpp}
-FILES: dict[str, Callable[[argparse.Namespace, Model], list[str]]] = {}
+Writer = Callable[[argparse.Namespace, Model], list[str]]
+FOLDERS: dict[str, Writer] = {"c99": _c99, "c": _c, "cpp": _cpp}
+FILES: dict[str, Writer] = {
+    "fmu": _fmu,
+    "glb": _glb,
+    "urdf": _robot,
+    "sdf": _robot,
+    "mjcf": _robot,
+    "usd": _usd,
+    "rrd": _rrd,
+    "mcap": _mcap,
+}
 
 
 def write(args: argparse.Namespace, model: Model) -> list[str]:

@@ -363,7 +363,7 @@ def body_outlines(model: Model, body: Body) -> list[Outline]:
 
 def _ball_radius(body: Body) -> float:
     """Radius of the ball with the body's mass and mean inertia, 2/5 m r² = I."""
-    return math.sqrt(2.5 * float(np.trace(body.inertia)) / 3 / body.mass)
+    return math.sqrt(2.5 * float(np.trace(body.inertia)) / 3 / (body.mass or 1.0))
 
 
 def _shape_points(shape: Shape) -> tuple[np.ndarray, float, np.ndarray | None]:

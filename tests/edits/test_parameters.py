@@ -30,7 +30,8 @@ def everything() -> im.Model:
         limit_restitution={"slide": 0.1, "angle": 0.2}, stiffness=both, damping=both, viscous=both, armature=both,
         motor={"slide": im.Motor(speed=0.1, max_torque=50.0), "angle": im.Motor(torque=0.2, max_torque=3.0)},
     )  # fmt: skip
-    model.joint("pivot", "revolute", "crate", "arm", at=(0, 0, 0), axis=(0, 1, 0), stiffness=1.0, rest=0.1)
+    servo = im.Motor(position=0.1, kp=2.0, kv=0.3, max_torque=5.0)
+    model.joint("pivot", "revolute", "crate", "arm", at=(0, 0, 0), axis=(0, 1, 0), stiffness=1.0, rest=0.1, motor=servo)
     model.joint("socket", "spherical", model.ground, "ball", at=(0, 0, 0), limits={"swing": 1.0, "twist": (-1, 1)})
     model.spring("coil", "arm", model.ground, at_a=(0.5, 0, 0), at_b=(1, 0, 0), stiffness=5.0, damping=0.1)
     model.load("push", "arm", force=(1, 0, 0), torque=(0, 0.1, 0), at=(0.5, 0, 0))

@@ -69,6 +69,7 @@ SHOWN = {
     "Cut": edits.Cut("hinge2"),
     "Close": edits.Close("hinge2"),
     "SetState": edits.SetState({"link1": {"velocity": (1.0, 0.0, 0.0)}}),
+    "PutWorlds": edits.PutWorlds((0, 2), {"hinge1": 0.3}, {"hinge1": (1.0, 2.0)}),
     "SetStart": edits.SetStart(velocities=False),
     "DragTo": edits.DragTo("link3", (0.1, 0.2, 0.3)),
     "Detach": edits.Detach("balance"),

@@ -36,13 +36,15 @@ def against_mujoco(path: Path, seed: int, **options: Any) -> float:
     m = mujoco.MjModel.from_xml_path(str(path))
     m.dof_frictionloss[:] = 0.0
     off = mujoco.mjtDisableBit
-    m.opt.disableflags |= int(off.mjDSBL_CONTACT | off.mjDSBL_LIMIT | off.mjDSBL_ACTUATION)
+    m.opt.disableflags |= int(off.mjDSBL_CONTACT | off.mjDSBL_LIMIT)
     m.opt.density = m.opt.viscosity = 0.0
     rng = np.random.default_rng(seed)
     d = mujoco.MjData(m)
     d.qpos[:] = m.qpos0
     mujoco.mj_integratePos(m, d.qpos, 0.3 * rng.normal(size=m.nv), 1.0)
     d.qvel[:] = rng.normal(size=m.nv)
+    if "key" in options:
+        d.ctrl[:] = m.key(options["key"]).ctrl
     mujoco.mj_forward(m, d)
     pose = {}
     for j in range(m.njnt):
@@ -52,6 +54,8 @@ def against_mujoco(path: Path, seed: int, **options: Any) -> float:
     model = im.load(path, pose=pose, meshes=False, **options)
     v, a = {}, {}
     for name, body in model.bodies.items():
+        if body.is_carrier:
+            continue
         i = mujoco.mj_name2id(m, mujoco.mjtObj.mjOBJ_BODY, name)
         i = i if i >= 0 else int(name.split()[1])
         J, W, Jd, Wd = (np.zeros((3, m.nv)) for _ in range(4))

@@ -482,6 +482,7 @@ GOOD_EDITS: dict[str, dict[str, Any]] = {
     "Add": {"kind": "probe", "name": "p", "options": {"body": "arm", "at": (0, 0, 0)}},
     "Remove": {"kind": "probe", "name": "tip"},
     "SetState": {"bodies": {"arm": {"velocity": (0, 0, 0)}}},
+    "PutWorlds": {"worlds": (0,), "q": {"hinge": 0.1}, "v": {"hinge": 0.1}},
     "SetStart": {"velocities": True},
     "DragTo": {"body": "rod", "target": (1, 0, -1), "at": (0, 0, 0)},
     "Reset": {},

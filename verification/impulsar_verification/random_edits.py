@@ -134,6 +134,10 @@ def new_motor(rng: np.random.Generator, ball: bool) -> Motor:
         return Motor(speed=float(rng.normal()), max_torque=2.0)
     if choice == 1:
         return Motor(torque=Harmonic(float(rng.uniform(0.1, 0.5)), 5.0))
+    if choice == 2:
+        return Motor(
+            position=float(0.2 * rng.normal()), kp=float(rng.uniform(0.5, 5)), kv=0.05, max_torque=2.0, gear=2.0
+        )
     return Motor(torque=float(0.2 * rng.normal()))
 
 
@@ -419,6 +423,12 @@ class Source:
         """A jolt: other velocities for one body, which its joints take as they can."""
         body = str(self.pick(self.world.model.bodies))
         return edits.SetState({body: {"velocity": tuple(self.rng.normal(size=3))}})
+
+    def put_worlds(self) -> edits.Edit:
+        """Where it is, with other velocities of the joints, which loops take as they can."""
+        world = self.world
+        q = dict(zip(world.coordinate_names, np.atleast_2d(world.joint_positions())[0].tolist(), strict=True))
+        return edits.PutWorlds(None, q, {name: float(self.rng.normal()) for name in q})
 
     def drag(self) -> edits.Edit:
         body = str(self.pick(self.world.model.bodies))

@@ -215,6 +215,8 @@ class Spoiler:
     def state(self) -> edits.Edit:
         return self.one(
             (
+                lambda: edits.PutWorlds(self.one(((), 3, [7], [0.5], "all")), None),
+                lambda: edits.PutWorlds(None, self.one(({"nobody": 1.0}, 3, "x", [[1.0]]))),
                 lambda: edits.SetState(self.one(({}, None, 3, [], {"nobody": {}}, {self.body: 3}, {3: {}}))),
                 lambda: edits.SetState({self.body: {"velocity": self.one(NOT_VECTORS)}}),
                 lambda: edits.SetState({self.body: {"position": self.one(NOT_VECTORS)}}),

@@ -1,6 +1,6 @@
 /** Asking the studio for analyses. */
 
-import type { AnalysisReply, AnalysisRequest, SweepPoint, SweepRequest } from "../messages";
+import type { AnalysisReply, AnalysisRequest, CurveDesign, CurveRequest, SweepPoint, SweepRequest } from "../messages";
 
 async function post(path: string, body: unknown, signal?: AbortSignal): Promise<Response> {
   const answer = await fetch(path, { method: "POST", body: JSON.stringify(body), ...(signal ? { signal } : {}) });
@@ -15,15 +15,24 @@ export async function analyse(
 }
 
 /** Points of a sweep as they are found; aborting the signal ends it in the studio, too. */
-export async function* sweep(request: SweepRequest, signal: AbortSignal): AsyncGenerator<SweepPoint> {
-  const answer = await post("api/sweep", request, signal);
+export function sweep(request: SweepRequest, signal: AbortSignal): AsyncGenerator<SweepPoint> {
+  return lines<SweepPoint>("api/sweep", request, signal);
+}
+
+/** Better and better linkages for a curve; likewise. */
+export function fitCurve(request: CurveRequest, signal: AbortSignal): AsyncGenerator<CurveDesign> {
+  return lines<CurveDesign>("api/curve", request, signal);
+}
+
+async function* lines<Line>(path: string, request: unknown, signal: AbortSignal): AsyncGenerator<Line> {
+  const answer = await post(path, request, signal);
   const reader = answer.body?.pipeThrough(new TextDecoderStream()).getReader();
   let rest = "";
   while (reader) {
     const { value, done } = await reader.read();
     if (done) return;
-    const lines = (rest + value).split("\n");
-    rest = lines.pop() ?? "";
-    for (const line of lines) yield JSON.parse(line) as SweepPoint;
+    const found = (rest + value).split("\n");
+    rest = found.pop() ?? "";
+    for (const line of found) yield JSON.parse(line) as Line;
   }
 }

@@ -1,40 +1,47 @@
-/** Analyses of the mechanism as it is now, beside the picture: freedoms, rest, modes, what motors must give, sweeps. */
+/** Analyses of the mechanism as it is now, beside the picture: freedoms, rest, modes, motors, sweeps, curves. */
 
 import "./analyse.css";
 import { byId, download, h, setText } from "../dom";
+import type { Drag, Press, Presser } from "../gestures";
 import type { AnalysisReply, AnalysisRow, AnalysisTable, Mode } from "../messages";
 import { parseNumber, show } from "../numbers";
 import type { Stage } from "../stage";
 import type { PartKind } from "../store";
+import type { Traces } from "../traces";
 import { analyse } from "./ask";
 import { Chart, tableOf } from "./chart";
+import { Curves } from "./curves";
 import { Swinging } from "./modes";
 import { Sweeps } from "./sweeps";
 
-type Kind = "mobility" | "statics" | "modes" | "inverse" | "sweep";
+type Kind = "mobility" | "statics" | "modes" | "inverse" | "sweep" | "curve";
 const KINDS: [Kind, string][] = [
   ["mobility", "Freedoms"],
   ["statics", "Find rest"],
   ["modes", "Modes"],
   ["inverse", "Motor torques"],
   ["sweep", "Sweep"],
+  ["curve", "Fit a curve"],
 ];
 const UNDAMPED = 1e-9; // damping ratio that is rounding
 
-export class Analyse {
+export class Analyse implements Presser {
   private readonly panel = h("section", { id: "analysis", "aria-label": "Analyse", hidden: true });
   private readonly found = h("div", { class: "found" });
   private readonly said = h("p", { role: "status" });
   private readonly buttons = new Map<Kind, HTMLButtonElement>();
   private readonly swinging: Swinging;
   private sweeps: Sweeps | null = null;
+  private curves: Curves | null = null;
   private kind: Kind | null = null;
   private reply: AnalysisReply | null = null;
   private asked = 0; // counts what was asked for: only the last of it is shown
 
   constructor(
     private readonly stage: Stage,
+    private readonly traces: Traces,
     private readonly opened: (isOpen: boolean) => void,
+    private readonly look: (atPicture: boolean) => void,
   ) {
     this.swinging = new Swinging(stage);
     const close = h(
@@ -65,10 +72,16 @@ export class Analyse {
     this.opened(!this.panel.hidden);
   }
 
+  /** A curve is drawn where one was asked for. */
+  press(press: Press): Drag | null {
+    return this.curves?.press(press) ?? null;
+  }
+
   /** What is shown, for tests. */
-  state(): { kind: Kind | null; reply: AnalysisReply | null; said: string; swing: Swinging["state"]; sweep: unknown } {
-    const { kind, reply, swinging, sweeps } = this;
-    return { kind, reply, said: this.said.textContent ?? "", swing: swinging.state, sweep: sweeps?.state ?? null };
+  state() {
+    const { kind, reply, swinging, sweeps, curves } = this;
+    const said = this.said.textContent ?? "";
+    return { kind, reply, said, swing: swinging.state, sweep: sweeps?.state ?? null, curve: curves?.state ?? null };
   }
 
   private clear(): void {
@@ -76,6 +89,8 @@ export class Analyse {
     this.swinging.stop();
     this.sweeps?.cancel();
     this.sweeps = null;
+    this.curves?.end();
+    this.curves = null;
     this.kind = this.reply = null;
     this.found.replaceChildren();
     this.say("");
@@ -95,6 +110,10 @@ export class Analyse {
       this.say("Copies of the model run from their start, one for each value; the world here goes on as it is.");
       this.sweeps = new Sweeps(this.stage);
       this.found.append(this.sweeps.element);
+    } else if (kind === "curve") {
+      this.say("Dimensions for which a point of a planar linkage draws your curve; the world here goes on as it is.");
+      this.curves = new Curves(this.stage, this.traces, this.look);
+      this.found.append(this.curves.element);
     } else if (kind === "inverse") {
       this.found.append(this.drives());
       this.say("What motors must give so that these joints move as they did, or at a speed.");

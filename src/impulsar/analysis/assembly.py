@@ -218,7 +218,11 @@ def close(
     while count < ITERATIONS and stalled < 5 and np.abs(error).max(initial=0.0) > ROUNDING:
         count += 1
         before = mechanism.snapshot()
-        back = np.linalg.inv(np.linalg.cholesky(balance.M)).T if by_mass else np.diag(mechanism.C)
+        back = (
+            np.linalg.inv(np.linalg.cholesky(balance.M)).T
+            if by_mass and not mechanism.has_carriers
+            else np.diag(mechanism.C)
+        )
         after = merit
         A = R[:, None] * balance.J[rows]
         rank = geometric_rank(A * mechanism.C, mechanism.redundancy)

@@ -32,6 +32,7 @@ from ..engine.coordinates.retract import move_coordinates
 from ..engine.coordinates.tree import kinematics
 from ..engine.device import check_device
 from ..engine.forces.total import total
+from ..engine.launch import launch
 from ..engine.spatial import ONE, ZERO, f64, spatial, vec6, zero3
 from ..engine.start.redundancy import row_key, spare_rows
 from ..engine.state import State, StateArrays, WorkArrays, allocate_work
@@ -195,6 +196,11 @@ class Mechanism:
         self.C = np.tile([1.0, 1.0, 1.0, *[1.0 / self.length] * 3], len(self.bodies))
         self._world = source if isinstance(source, World) else None
 
+    @property
+    def has_carriers(self) -> bool:
+        """Whether bodies without mass make M singular."""
+        return any(body.is_carrier for body in self.model.bodies.values())
+
     @cached_property
     def spare(self) -> frozenset[int]:
         """Rows that are redundant by construction, as the world has it or from the present pose on.
@@ -271,7 +277,7 @@ class Mechanism:
     def move(self, change: np.ndarray) -> None:
         """Displace every body by [translation, rotation vector], world axes [m, rad]."""
         given = wp.array(np.asarray(change, float)[:, None], dtype=f64, device=self.system.device)
-        wp.launch(move_kernel, 1, inputs=[self.system.arrays, self.state.arrays, given], device=self.system.device)
+        launch(move_kernel, 1, [self.system.arrays, self.state.arrays, given], self.system.device)
 
     def balance(self, v: np.ndarray | None = None) -> Balance:
         """Forces and rows at the present pose and time, at velocities v (default: at rest)."""
@@ -282,7 +288,7 @@ class Mechanism:
         self._t.fill_(self.time)
         self.state.write("time", np.full((1, 1), self.time))
         inputs = [system.arrays, self._slots, self._t, self.state.arrays, self.work, self._rest, *self._out]
-        wp.launch(balance_kernel, 1, inputs=inputs, device=system.device)
+        launch(balance_kernel, 1, inputs, system.device)
         M, bias, error, measured, rate, change, drift = (array.numpy()[:, 0].copy() for array in self._out)
         J = system.dense_rows(self.work.J.numpy())[[row.slot for row in self.rows]]
         for i in self.pick(*LIMITS):  # which way such a row points is the limit's matter: here along the freedom
@@ -302,7 +308,7 @@ class Mechanism:
             impulse[self.rows[i].slot] = sign * value
         self.state.write("impulse", impulse)
         inputs = [self.system.arrays, self.state.arrays, self.work]
-        wp.launch(reactions_kernel, 1, inputs=inputs, device=self.system.device)
+        launch(reactions_kernel, 1, inputs, self.system.device)
         wrench = self.work.reaction.numpy()[:, 0].copy()
         if acceleration is not None:
             self.rotors.add_reactions(wrench, acceleration)

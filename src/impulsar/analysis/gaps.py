@@ -22,6 +22,7 @@ from ..engine.collide.arrays import CollideScratch, ShapeArrays
 from ..engine.collide.detect import pair_distance, place_shape
 from ..engine.collide.shapes import collide_scratch, shape_arrays
 from ..engine.device import check_device
+from ..engine.launch import launch
 from ..engine.spatial import ZERO, f64, quat, vec3
 
 LANES = {
@@ -117,7 +118,7 @@ class Gaps:
             inputs += [wp.array(np.ascontiguousarray(ends[:, k]), dtype=wp.int32, device=device) for k in range(2)]
             inputs += [wp.array(np.ascontiguousarray(p_WB[part]), dtype=vec3, device=device)]
             inputs += [wp.array(np.ascontiguousarray(q_WB[part]), dtype=quat, device=device)]
-            wp.launch(gap_kernel, self._lanes, inputs=[*inputs, self._lanes, gap, point], device=device)
+            launch(gap_kernel, self._lanes, [*inputs, self._lanes, gap, point], device)
             gaps[part], points[part] = gap.numpy(), point.numpy()
         return gaps, points
 

@@ -116,7 +116,7 @@ def _drive_model(model: Model, motions: Mapping[str, Any] | None) -> dict[str, D
 def _check_motor(name: str, joint: Joint, group: Group) -> None:
     """Refuse motors of the model from which a motion cannot be read."""
     motor = joint.features[group.name].motor
-    if motor is None or motor.torque is not None:
+    if motor is None or motor.torque is not None or motor.is_servo:
         return
     if motor.speed is not None:
         raise ModelError(f"joint '{name}': its motor gives a speed, not a motion; give motions={{'{name}': ...}}")

@@ -48,7 +48,10 @@ def solve_motion(mechanism: Mechanism, balance: Balance, rows: Sequence[int]) ->
     held = [k for k, i in enumerate(rows) if i not in mechanism.spare]
     rank = geometric_rank(RJ[held] * C, NEAR)
     geometry = Decomposition.of(RJ * C, rank)
-    L = np.linalg.cholesky(balance.M)
+    M = balance.M
+    if mechanism.has_carriers:  # rows that hold add nothing to what moves: bodies without mass have some in L
+        M = M + RJ[held].T @ RJ[held] * (np.trace(M) / np.sum(RJ[held] ** 2))
+    L = np.linalg.cholesky(M)
     A = Decomposition.of(np.linalg.solve(L, RJ[held].T).T, rank)
     N = A.null
     y = N @ (N.T @ np.linalg.solve(L, balance.force)) - A.solve((R * balance.drift[rows])[held])

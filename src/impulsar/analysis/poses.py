@@ -28,6 +28,7 @@ from ..engine.constrain.topology import list_rows
 from ..engine.coordinates.retract import move_coordinates
 from ..engine.coordinates.tree import articulate, kinematics
 from ..engine.freedoms import is_slide
+from ..engine.launch import launch
 from ..engine.solve.direct import apply_multipliers, factor_bilateral, solve_bilateral
 from ..engine.spatial import INFINITY, ONE, ZERO, f64, vec6
 from ..engine.state import StateArrays, WorkArrays
@@ -226,12 +227,12 @@ def drive_all(model: Model, goals: Mapping[str, np.ndarray], device: str = "cpu"
         own = features[group].motor
         if name in goals:
             own = Motor(position=0.0)
-        elif (joint, group) in held and (own is None or own.torque is not None):
+        elif (joint, group) in held and (own is None or own.torque is not None or own.is_servo):
             own = Motor(speed=0.0)
         features[group] = replace(features[group], motor=own, friction=0.0, static_friction=0.0)
     count = len(next(iter(goals.values())))
     worlds = min(count, AT_ONCE[wp.get_device(device).is_cpu])
-    world = World(driven, worlds=worlds, device=device)
+    world = World(driven, worlds=worlds, device=device, compile="off")
     system, state, work = world.system, world.runner.bench.state, world.runner.bench.work
     slots = {
         name: next(
@@ -256,7 +257,7 @@ def drive_all(model: Model, goals: Mapping[str, np.ndarray], device: str = "cpu"
         system.channels.put(system.arrays, [system.slots[slots[name]].channel for name in goals], targets)
         state.array.assign(before)
         inputs = [system.arrays, f64(system.length), given, state.arrays, work, start, error, beyond]
-        wp.launch(drive_kernel, worlds, inputs=inputs, device=device)
+        launch(drive_kernel, worlds, inputs, device)
         kept = min(worlds, count - first)
         p, q = (array.numpy()[order][:, :kept].swapaxes(0, 1) for array in (work.p_WB, work.q_WB))
         for list_, value in zip(found, (p, q, error.numpy()[:kept], beyond.numpy()[:kept]), strict=True):

@@ -27,7 +27,7 @@ from ..engine.constrain.frames import follow_loops
 from ..engine.constrain.topology import list_rows
 from ..engine.coordinates.tree import articulate, kinematics
 from ..engine.integrate.contacts import surface_of
-from ..engine.launch import record_launch
+from ..engine.launch import launch, record_launch
 from ..engine.methods.base import apart
 from ..engine.solve.coulomb import Bounded, solve_bounded
 from ..engine.solve.islands import ContactArrays
@@ -268,7 +268,7 @@ class Resting:
             array = getattr(problem, name)
             array.assign(np.asarray(values, np.int32 if array.dtype is wp.int32 else float)[:, None])
         error = wp.zeros(1, dtype=f64, device=device)
-        wp.launch(apart(solve_rows), 1, inputs=[problem, error], device=device)
+        launch(apart(solve_rows), 1, [problem, error], device)
         return problem.p.numpy()[:, 0].copy()
 
     def push_out(self, Z_of: Callable[[], np.ndarray], close: Callable[[], bool]) -> bool:

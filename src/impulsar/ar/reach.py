@@ -269,7 +269,7 @@ class Reach:
         quaternions = {name: np.asarray(world.body(name).orientation) for name in world.model.bodies}
         name, at, distance = self._surfaces[1].nearest(tip_W, pose, quaternions)
         body = world.model.bodies[name]
-        return Found(name, at, distance, quaternions[name], float(np.trace(body.inertia) / (2 * body.mass)))
+        return Found(name, at, distance, quaternions[name], float(np.trace(body.inertia) / (2 * (body.mass or 1.0))))
 
     def _let_go(self) -> None:
         self.holds, self.pushes = None, False

@@ -71,8 +71,10 @@ def positive(owner: str, what: str, value: object, unit: str) -> float:
     return number(owner, what, value, f"a finite number > 0 [{unit}]", lambda x: 0 < x < math.inf)
 
 
-def weight(owner: str, value: object) -> float:
-    """`value` as a mass [kg] whose inverse can be computed with."""
+def weight(owner: str, value: object, carries: bool = False) -> float:
+    """`value` as a mass [kg] whose inverse can be computed with; or 0 of what only carries."""
+    if carries and not isinstance(value, bool) and isinstance(value, int | float) and value == 0:
+        return 0.0
     mass = positive(owner, "mass", value, "kg")
     if mass < TINY:
         raise ModelError(f"{owner}: mass is {show(value)}, expected at least {TINY:g} kg; check its unit")

@@ -80,6 +80,11 @@ class Group:
         """Unit of the generalized inertia."""
         return "kg" if self.is_slide else "kg m²"
 
+    @property
+    def units(self) -> dict[str, str]:
+        """What stands in the units of its parameters."""
+        return {"unit": self.unit, "force": self.force_unit, "inertia": self.inertia_unit}
+
 
 @dataclass(frozen=True)
 class JointType:

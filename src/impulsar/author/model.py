@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from impulsar.author.checks import Vector, flag, not_negative, show, vector, weight
+from impulsar.author.checks import Vector, flag, is_number, not_negative, show, vector, weight
 from impulsar.author.checks import colour as colour_of
 from impulsar.author.errors import ModelError
 from impulsar.author.expressions import read_expression
@@ -188,7 +188,8 @@ class Model(Measures, Groups, Surfaces, Fluids, Tyres, Sensing, Imported):
     ) -> Body:
         """Add a rigid body: mass [kg] and inertia [kg m²], or shape and density [kg/m³], or shape and mass.
 
-        `inertia` is three principal values or a 3x3 tensor about the centre of mass, body axes.
+        With mass 0 and no inertia it only carries others, between joints of a tree. `inertia` is three principal
+        values or a 3x3 tensor about the centre of mass, body axes.
         `position` [m] is that of the centre of mass: where the shapes give the inertia, their offsets
         are taken anew from their centroid. Velocities [m/s, rad/s] are in world axes. Shapes touch that
         have a material, their own or this `material`. `colour` is "#rrggbb".
@@ -196,7 +197,10 @@ class Model(Measures, Groups, Surfaces, Fluids, Tyres, Sensing, Imported):
         owner = self.claim("body", name)
         shapes = shape_list(owner, shape)
         self.check_materials(owner, shapes)
-        if inertia is None:
+        carries = density is None and is_number(mass) and mass == 0 and (inertia is None or not np.any(inertia))
+        if carries:
+            tensor = inertia_tensor(owner, np.zeros(3) if inertia is None else inertia, True)
+        elif inertia is None:
             mass, tensor, shapes = uniform_solid(owner, mass, shapes, density)
         elif density is not None:
             raise ModelError(f"{owner}: density is {show(density)}, but inertia is given too; give one of them")
@@ -204,7 +208,7 @@ class Model(Measures, Groups, Surfaces, Fluids, Tyres, Sensing, Imported):
             tensor = inertia_tensor(owner, inertia)
         body = Body(
             name,
-            weight(owner, mass),
+            weight(owner, mass, carries),
             tensor,
             self.point(owner, "position", position),
             unit_quaternion(owner, "orientation", orientation),

@@ -41,7 +41,7 @@ class Body:
     """A rigid body. Its frame B has the origin at the centre of mass."""
 
     name: str
-    mass: float  # [kg]; ground has 0 and is never integrated
+    mass: float  # [kg]; ground has 0 and is never integrated; 0 of what only carries others, without inertia
     inertia: np.ndarray  # (3, 3) about the centre of mass, body axes [kg m²]
     position: np.ndarray = field(default_factory=lambda: np.zeros(3))  # p_WB [m]
     orientation: np.ndarray = field(default_factory=lambda: np.array([0.0, 0.0, 0.0, 1.0]))  # q_WB, unit, xyzw
@@ -55,8 +55,8 @@ class Body:
     def check(self) -> None:
         """Raise `ModelError` at the first wrong field; make arrays of sequences."""
         owner = f"body '{check_name('body', self.name)}'"
-        self.mass = weight(owner, self.mass)
-        self.inertia = inertia_tensor(owner, self.inertia)
+        self.mass = weight(owner, self.mass, not np.any(self.inertia))
+        self.inertia = inertia_tensor(owner, self.inertia, self.is_carrier)
         self.position = vector(owner, "position", self.position, "m")
         self.orientation = unit_quaternion(owner, "orientation", self.orientation)
         self.velocity = vector(owner, "velocity", self.velocity, "m/s")
@@ -66,6 +66,11 @@ class Body:
         check_solids(owner, self.shapes, self.material)
         self.density = None if self.density is None else positive(owner, "density", self.density, "kg/m³")
         self.colour = colour(owner, self.colour)
+
+    @property
+    def is_carrier(self) -> bool:
+        """Whether it weighs nothing, and is there between joints only."""
+        return self.mass == 0.0
 
     def point(self, p_WQ: np.ndarray) -> np.ndarray:
         """p_BQ [m] of a world point at the authored pose."""
@@ -79,12 +84,20 @@ class Body:
 @dataclass(eq=False)
 class Motor:
     """Drives one group of a joint by exactly one of speed [rad/s, m/s], position [rad, m] or torque
-    [N m, N], never with more than `max_torque`. On a ball, speed and torque are 3-vectors along F."""
+    [N m, N], never with more than `max_torque`. On a ball, speed and torque are 3-vectors along F.
+
+    Without gains a speed or position is held rigidly, as far as the torque goes. With `kp` and `kv` the motor is a
+    servo, a force: kp (position - q) + kv (its rate - q̇); of a speed, which has `kv` alone, kv (speed - q̇). Behind a
+    `gear` all of these are the motor's own: it moves by gear times the joint, which has gear times its torque.
+    """
 
     speed: Value | None = None
     position: Value | None = None
     torque: Value | None = None
     max_torque: float = math.inf
+    kp: float | None = None  # of a position [N m/rad, N/m]
+    kv: float | None = None  # of a position or speed [N m s/rad, N s/m]
+    gear: float = 1.0  # motion of the motor over that of the joint
 
     def __post_init__(self) -> None:
         self.check("motor", None)
@@ -94,6 +107,27 @@ class Motor:
         """What it drives: "speed", "position" or "torque"."""
         return next(name for name in ("speed", "position", "torque") if getattr(self, name) is not None)
 
+    @property
+    def is_servo(self) -> bool:
+        """Whether it is a force of coordinate and rate."""
+        return self.kp is not None or self.kv is not None
+
+    def check_gains(self, owner: str) -> None:
+        """Raise `ModelError` at gains or a gear that no motor has."""
+        for what, unit, known in (
+            ("kp", "N m/rad, N/m", ("position",)),
+            ("kv", "N m s/rad, N s/m", ("position", "speed")),
+        ):
+            gain = getattr(self, what)
+            if gain is None:
+                continue
+            setattr(self, what, not_negative(owner, what, gain, unit))
+            if self.what not in known:
+                told = f"but the motor is of a {self.what}; {what} is of a {' or a '.join(known)}: leave it out"
+                raise ModelError(f"{owner}: {what} is {show(gain)}, {told}")
+        expected = "a finite number other than 0"
+        self.gear = number(owner, "gear", self.gear, expected, lambda x: abs(x) >= TINY and math.isfinite(x))
+
     def check(self, owner: str, group: Group | None) -> None:
         """Raise `ModelError` if this motor cannot drive `group` (None: not yet in a joint)."""
         given = {k: v for k in ("speed", "position", "torque") if (v := getattr(self, k)) is not None}
@@ -102,9 +136,12 @@ class Motor:
             raise ModelError(f"{owner}: got {got}; give a motor exactly one of speed, position and torque")
         expected = "a number >= 0 [N m or N], or inf"
         self.max_torque = number(owner, "max_torque", self.max_torque, expected, lambda x: x >= 0)
+        self.check_gains(owner)
         if group is None:
             return
         ((what, value),) = given.items()
+        if group.is_ball and (self.is_servo or self.gear != 1.0):
+            raise ModelError(f"{owner}: the motor has gains or a gear, but '{group.name}' is a ball; leave them out")
         if group.is_ball and what == "position":
             raise ModelError(
                 f"{owner}: motor position is {show(value)}, but the ball '{group.name}' has no such motor; "
@@ -138,7 +175,7 @@ class Features:
         if what in ("lower", "upper"):
             low, high = self.limits or (-math.inf, math.inf)
             return replace(self, limits=(value, high) if what == "lower" else (low, value))
-        if what in ("max_torque", "drive"):
+        if what in ("max_torque", "kp", "kv", "drive"):
             assert self.motor is not None
             what = self.motor.what if what == "drive" else what
             return replace(self, motor=replace(self.motor, **{what: value}))
@@ -527,7 +564,9 @@ PARTS: dict[str, PartKind] = {
             Parameter("restitution", "1", "slot_b", ("lower limit", "upper limit", "swing limit"), FRACTION),
             Parameter("friction", "{force}", "slot_a", ("friction",), NOT_NEGATIVE),
             Parameter("static_friction", "{force}", "slot_b", ("friction",), NOT_NEGATIVE),
-            Parameter("max_torque", "{force}", "slot_a", ("motor",), BOUND),
+            Parameter("max_torque", "{force}", "slot_a", ("motor", "servo"), BOUND),
+            Parameter("kp", "{force}/{unit}", "slot_b", ("servo",), NOT_NEGATIVE),
+            Parameter("kv", "{force} s/{unit}", "slot_c", ("servo",), NOT_NEGATIVE),
             *SOFTNESS,
             Parameter("armature", "{inertia}", "armature", rule=NOT_NEGATIVE, by_freedom=True),
         ),
@@ -616,7 +655,9 @@ def value_of(part: Any, what: str, groups: tuple[str, ...] = ()) -> Any:
     own = part.features[groups[0]]
     if what in ("lower", "upper"):
         return own.limits and own.limits[what == "upper"]
-    return own.motor and own.motor.max_torque if what == "max_torque" else getattr(own, what)
+    if what in ("max_torque", "kp", "kv"):
+        return own.motor and getattr(own.motor, what)
+    return getattr(own, what)
 
 
 def changed(part: Any, what: str, value: Any, groups: tuple[str, ...] = ()) -> Any:

@@ -399,8 +399,9 @@ def uniform_solid(
     return mass, (inertia + inertia.T) / 2, shapes  # as it is read back from a file
 
 
-def inertia_tensor(owner: str, value: object) -> np.ndarray:
-    """A 3x3 inertia [kg m²] from a tensor or three principal values, checked to be of a real body."""
+def inertia_tensor(owner: str, value: object, carries: bool = False) -> np.ndarray:
+    """A 3x3 inertia [kg m²] from a tensor or three principal values, checked to be of a real body, or of what only
+    carries: none."""
     array = value if type(value) is np.ndarray and value.dtype == float else as_objects(value)
     inertia: np.ndarray
     if array.dtype == float and array.shape == (3, 3) and (np.abs(array) <= LARGEST).all():
@@ -412,6 +413,8 @@ def inertia_tensor(owner: str, value: object) -> np.ndarray:
     else:
         raise ModelError(f"{owner}: inertia is {show(value)}, expected 3 numbers or 3x3 numbers [kg m²]")
     (xx, xy, xz), (yx, yy, yz), (zx, zy, zz) = inertia.tolist()  # of nine, NumPy is slower
+    if carries and not inertia.any():
+        return inertia
     if max(abs(xy - yx), abs(xz - zx), abs(yz - zy)) > 1e-9 * float(np.abs(inertia).max()):
         raise ModelError(f"{owner}: inertia {show(inertia)} is not symmetric; give Ixy = Iyx and so on")
     inertia = (inertia + inertia.T) / 2

@@ -143,7 +143,7 @@ PARTS["tyre"] = PartKind(
     {"wheel": "body"},
     tuple(Parameter(name, unit, f"tyre_{name}", rule=rule) for name, (unit, rule) in LIVE.items()),
     (Point("p_BQ", "at", "wheel", "tyre_middle"), Point("p_BA", "axle_end", "wheel", "tyre_axle_end")),
-    slot=13,
+    slot=14,
 )
 
 

@@ -283,17 +283,31 @@ def evaluated(model: Model) -> Evaluated:
         if values[name] != own.value:
             new.parameters[name] = replace(own, value=values[name])
         new.parameters[name].check()
-    fields = [(find_field(new, path), text) for path, text in model.expressions.items()]
-    sized = new
-    for field, text in sorted(fields, key=lambda entry: entry[0].rank):
-        owner = f"expression of '{field.path}'"
+    found: list[tuple[Field, float]] = []
+    for path, text in model.expressions.items():
+        owner = f"expression of '{path}'"
         known_names(model, owner, text)
-        value = read_expression(owner, text).value(owner, values)
-        if not has_value(new, field, value):
+        found.append((find_field(new, path), read_expression(owner, text).value(owner, values)))
+    sized = new
+    for field, value in sorted(found, key=lambda entry: entry[0].rank):
+        if field.what == "orientation":
+            new = _turned(new, field, found)
+        elif not has_value(new, field, value):
             new = write_field(new, field, value)
         if field.rank < 2:
             sized = new
     return Evaluated(new, sized)
+
+
+def _turned(model: Model, field: Field, found: list[tuple[Field, float]]) -> Model:
+    """A model in which a part has all that is said of its orientation: one number after the other would be no turn."""
+    of = [(own, value) for own, value in found if (own.name, own.what) == (field.name, "orientation")]
+    if all(has_value(model, own, value) for own, value in of):
+        return model
+    whole = np.array(read_field(model, replace(field, axis=None)), float)
+    for own, value in of:
+        whole[own.axis] = value
+    return _write(model, field, whole)
 
 
 def has_value(model: Model, field: Field, value: float) -> bool:

@@ -49,6 +49,15 @@ def build(model: Model, dt: float) -> tuple[Any, Any]:
     return peer, mujoco.MjData(peer)
 
 
+def state_of(peer: Any, data: Any) -> np.ndarray:
+    """MuJoCo's whole state."""
+    import mujoco
+
+    state = np.empty(mujoco.mj_stateSize(peer, mujoco.mjtState.mjSTATE_FULLPHYSICS))
+    mujoco.mj_getState(peer, data, state, mujoco.mjtState.mjSTATE_FULLPHYSICS)
+    return state
+
+
 def gap(model: Model, peer: Any, data: Any) -> float:
     """Largest distance between the two ends of a cut hinge in MuJoCo [m]."""
     import mujoco

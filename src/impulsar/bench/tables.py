@@ -11,8 +11,9 @@ from typing import Any
 
 SPEED = re.compile(r"/step\b|/s$|^ratio$|^spread$")  # columns that tell how fast something was
 ERROR = re.compile(r"\b(apart|gap|overlap|moved|error|imbalance)\b")  # and how far it was off
-PEERS = ("mujoco", "pybullet", "exudyn", "pin", "mujoco-warp", "newton-physics")  # distributions
+PEERS = ("mujoco", "pybullet", "exudyn", "pin", "mujoco-warp", "newton")  # distributions
 LEFT_OUT = "no error"
+REFERENCES = {"gradient": "a step's or the peer's"}  # what times of a suite are over, if not the peer's
 
 
 def honest(rows: Sequence[dict]) -> list[dict]:
@@ -42,7 +43,7 @@ def markdown(rows: Sequence[dict]) -> str:
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
-def machine() -> str:
+def machine(with_load: bool = True) -> str:
     """What it was measured on, in words."""
     peers = []
     for name in PEERS:
@@ -51,7 +52,8 @@ def machine() -> str:
         except metadata.PackageNotFoundError:
             continue
     beside = f" Beside {', '.join(peers)}." if peers else ""
-    busy = f", on which {os.getloadavg()[1]:.0f} programs wanted to run" if hasattr(os, "getloadavg") else ""
+    told = with_load and hasattr(os, "getloadavg")
+    busy = f", on which {os.getloadavg()[1]:.0f} programs wanted to run" if told else ""
     cores = f"{os.cpu_count()} cores{busy}"
     return f"{platform.machine()}, {platform.system()}, Python {platform.python_version()}, {cores}.{beside}"
 
@@ -78,7 +80,7 @@ def write_report(results: dict[str, list[dict]], told: dict[str, str], folder: P
     return [path, *written]
 
 
-def _label(row: dict) -> str:
+def label_of(row: dict) -> str:
     """What a row is of: its words and counts, up to its first figure."""
     words: list[str] = []
     for name, value in row.items():
@@ -92,15 +94,18 @@ def _draw(name: str, rows: Sequence[dict], path: Path) -> Path:
     """Ratios with their spread on one side, errors on the other, both logarithmic."""
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(9.0, 1.2 + 0.45 * len(rows)), layout="constrained")
+    places, labels = list(range(len(rows)))[::-1], [label_of(row) for row in rows]
+    width = 6.0 + 0.08 * max(map(len, labels))
+    figure = Figure(figsize=(max(9.0, width), 1.2 + 0.45 * len(rows)), layout="constrained")
     left, right = figure.subplots(1, 2, sharey=True)
-    places, labels = list(range(len(rows)))[::-1], [_label(row) for row in rows]
     left.barh(places, [row["ratio"] for row in rows], color="#3b6ea5")
     for place, row in zip(places, rows, strict=True):
-        low, high = _spread(row)
+        low, high = spread_of(row)
         left.plot([low, high], [place, place], color="black", linewidth=1.2)
     left.axvline(1.0, color="black", linewidth=0.8)
-    left.set(xscale="log", xlabel="time over the peer's", yticks=places, yticklabels=labels, title=name)
+    over = REFERENCES.get(name, "the peer's")
+    left.set(xscale="log", xlabel=f"time over {over}", yticks=places, yticklabels=labels, title=name)
+    plain_ticks(left.xaxis)
     errors: dict[str, list[tuple[float, int]]] = {}
     for place, row in zip(places, rows, strict=True):
         for title, value in row.items():
@@ -115,6 +120,15 @@ def _draw(name: str, rows: Sequence[dict], path: Path) -> Path:
     return path
 
 
-def _spread(row: dict[str, Any]) -> tuple[float, float]:
+def plain_ticks(axis: Any) -> None:
+    """Numbers at 1, 2 and 5 of each decade of a logarithmic axis, as one writes them."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+    axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axis.set_minor_formatter(NullFormatter())
+
+
+def spread_of(row: dict[str, Any]) -> tuple[float, float]:
     low, _, high = str(row.get("spread", "")).partition(" - ")
     return (float(low), float(high)) if high else (row["ratio"], row["ratio"])

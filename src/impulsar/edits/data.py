@@ -117,6 +117,17 @@ class Bind(Edit):
 
 
 @dataclass(frozen=True)
+class SetParameters(Edit):
+    """Set parameters of the model, a text being an expression of others, and have paths follow expressions, all at
+    once: one system is built. Those that the model does not have yet are declared, in metres. at_start: the bodies then
+    stand at the new model's own pose, at rest; else they stay where they are as far as joints allow."""
+
+    values: Mapping[str, Any]  # numbers or texts
+    expressions: Mapping[str, str] = field(default_factory=dict)
+    at_start: bool = False
+
+
+@dataclass(frozen=True)
 class SetMaterial(Edit):
     """Give a body or an obstacle, or one of its shapes, another material; None: its body's, or none."""
 
@@ -201,6 +212,20 @@ class SetState(Edit):
     """
 
     bodies: Mapping[str, Mapping[str, Any]]
+
+
+@dataclass(frozen=True)
+class PutWorlds(Edit):
+    """Put worlds of a batch (by number; None: all) at joint coordinates, moving at joint velocities.
+
+    q, v: numbers by the names of coordinates, each one or one for each of the worlds; or arrays of all coordinates
+    [coordinate] or [world, coordinate]. What q does not name is at the start; without q all is, moving as it did; with
+    q what v does not name is at rest. Loops are closed from there, and what that changes is told.
+    """
+
+    worlds: Any = None
+    q: Any = None
+    v: Any = None
 
 
 @dataclass(frozen=True)

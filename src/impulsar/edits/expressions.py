@@ -5,9 +5,13 @@ sizes and places became other by, and loops are closed again from there. A value
 expression follows it no longer.
 """
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
+from ..author.checks import show
 from ..author.model import Model
 from ..author.rotations import conjugate, multiply, multiply_all
 from ..author.sizes import moved_by
@@ -22,7 +26,7 @@ from ..author.variables import (
     with_value,
 )
 from .carry import STILL, Places
-from .data import Bind, Edit, SetParameter, Several
+from .data import Bind, Edit, SetParameter, SetParameters, Several
 from .parameters import set_parameter
 from .refusal import EditError, known
 from .registry import Answer, Desk, Plan, carries_out
@@ -63,6 +67,36 @@ def set_variable(edit: SetParameter, desk: Desk, name: str, what: str) -> Answer
     return _plan(found, desk, text, inverse)
 
 
+@carries_out(SetParameters)
+def set_parameters(edit: SetParameters, desk: Desk) -> Plan:
+    """Set several parameters of the model, and declare those that there are not; have paths follow expressions."""
+    model = desk.model
+    for what, given in (("values", edit.values), ("expressions", edit.expressions)):
+        if not isinstance(given, Mapping) or (what == "values" and not given):
+            raise EditError(f"set parameters: {what} are {show(given)}, expected them by name")
+    new = model.copy()
+    declared = [name for name in edit.values if name not in model.parameters]
+    for name in declared:  # numbers first, so that texts find them
+        new.parameter(name, 0.0, unit="m")
+    for name, value in edit.values.items():
+        new.parameters[name] = with_value(new, name, value)
+    for path, text in edit.expressions.items():
+        find_field(new, path)
+        known_names(new, f"expression of '{path}'", text)
+        new.expressions[path] = text
+    inverse = None
+    if not declared and not edit.expressions:
+        olds = [model.parameters[name] for name in edit.values]
+        inverse = SetParameters({old.name: old.expression or old.value for old in olds})
+    told = f"{len(edit.values)} parameters are set" + (f", {len(declared)} of them new" if declared else "")
+    plan = _plan(evaluated(new), desk, told, None if edit.at_start else inverse)
+    if edit.at_start:
+        assert plan.places is not None
+        for body in plan.model.bodies.values():
+            plan.places.put(body.name, body.position, body.orientation, np.zeros(6))
+    return plan
+
+
 @carries_out(Bind, subject=lambda edit: (edit.path,))
 def bind(edit: Bind, desk: Desk) -> Plan:
     """Have a value follow an expression, or no longer."""
@@ -85,7 +119,7 @@ def bind(edit: Bind, desk: Desk) -> Plan:
     return _plan(found, desk, f"'{edit.path}' = {edit.expression} = {value:g}", inverse)
 
 
-def _plan(found: Evaluated, desk: Desk, text: str, inverse: Edit) -> Plan:
+def _plan(found: Evaluated, desk: Desk, text: str, inverse: Edit | None) -> Plan:
     """The new model, with bodies moved by what sizes and authored places became other by."""
     old, places = desk.model, Places.of(desk.bench)
     for name, body in found.model.bodies.items():

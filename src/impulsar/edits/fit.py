@@ -25,6 +25,7 @@ from ..engine.coordinates.inertia import momentum
 from ..engine.coordinates.retract import move_coordinates
 from ..engine.coordinates.tree import accelerate, articulate, kinematics, row_velocity
 from ..engine.freedoms import is_slide
+from ..engine.launch import launch
 from ..engine.solve.direct import apply_multipliers, factor_bilateral, solve_bilateral
 from ..engine.spatial import ONE, ZERO, f64, quat, rotation_vector, spatial, vec3, vec6
 from ..engine.state import State, StateArrays, WorkArrays
@@ -173,5 +174,5 @@ def fit(
     outcome = wp.zeros((2, worlds), dtype=f64, device=device)
     limit = wp.array([enough], dtype=f64, device=device)
     inputs = [system.bare_arrays, *given, limit, state.arrays, work, outcome]
-    wp.launch(fit_kernel, worlds, inputs=inputs, device=device)
+    launch(fit_kernel, worlds, inputs, device)
     return outcome.numpy()[ERROR]

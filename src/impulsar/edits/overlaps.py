@@ -7,6 +7,7 @@ import numpy as np
 import warp as wp
 
 from ..author.touching import Touching, touching_shapes
+from ..engine.launch import launch
 from ..engine.methods.base import apart
 from ..engine.solve.islands import ContactArrays
 from ..engine.start.consistent import refresh
@@ -67,7 +68,7 @@ class Contents:
         asked = wp.array([ask], dtype=wp.int32, device=system.device)
         report = work.report.numpy().copy()
         inputs = [system.arrays, state.arrays, work, self.contacts, asked]
-        wp.launch(apart(settle_overlaps), system.counts.worlds, inputs=inputs, device=system.device)
+        launch(apart(settle_overlaps), system.counts.worlds, inputs, system.device)
         work.report.assign(report)  # a step's, not this one's
         found = self.contacts.found
         counts, gaps = found.count.numpy()[0], found.gap.numpy()

@@ -141,6 +141,8 @@ def of_part(system: System, name: str) -> dict[str, Target]:
             parts = [model.name, *(part for where in KINDS.values() for part in getattr(model, where))]
             known("parameter", "part", name, dict.fromkeys(parts))
         return found
+    if kind == "body" and model.bodies[name].is_carrier:
+        return found  # it has neither mass nor inertia to be set
     for parameter in PARTS[kind].parameters:
         target = _target(system, kind, name, parameter, groups)
         if target is not None:

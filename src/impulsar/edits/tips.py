@@ -56,7 +56,8 @@ def push(edit: Push, desk: Desk) -> Plan:
     ]
     if not touched:
         raise EditError(f"{owner}: nothing here has a shape with a material, so a tip touches nothing; SetMaterial")
-    mass = positive(owner, "mass", edit.mass, "kg") if edit.mass is not None else SHARE * min(b.mass for b in touched)
+    usual = SHARE * min((body.mass for body in touched if body.mass), default=1.0)
+    mass = usual if edit.mass is None else positive(owner, "mass", edit.mass, "kg")
     new = model.copy()
     new.material(f"{edit.hand} skin", friction=0.0)
     new.body(

@@ -13,6 +13,7 @@ import warp as wp
 
 from ..author.checks import show
 from ..author.errors import ModelError
+from .shared import SUFFIX, shared
 
 wp.config.log_level = wp.LOG_WARNING
 wp.config.enable_backward = False
@@ -50,7 +51,7 @@ def load_kernels(kernels: Sequence[wp.Kernel], device: str) -> None:
         mend_cache(kernel, device)
     if (os.cpu_count() or 1) < 2:
         return
-    modules = list(dict.fromkeys(kernel.module for kernel in kernels))
+    modules = list(dict.fromkeys(shared(kernel).module for kernel in kernels))
     missing = [module for module in modules if not _folder(module, device).exists()]
     if missing:
         wp.force_load(device, modules=missing, block_dim=_block(device), max_workers=2)
@@ -61,7 +62,7 @@ def load_kernels(kernels: Sequence[wp.Kernel], device: str) -> None:
 def announce_compilation(kernel: wp.Kernel, device: str) -> None:
     """Say so if the kernel's module is not in the cache: compiling takes seconds."""
     mend_cache(kernel, device)
-    if not _folder(kernel.module, device).exists():
+    if not _folder(shared(kernel).module, device).exists():
         wait = "10 to 60 s" if wp.get_device(device).is_cpu else "1 to 4 minutes"
         _tell(f"compiling the {_short_name(kernel)} kernel for {device} ({wait}, once)")
 
@@ -78,6 +79,7 @@ def mend_cache(kernel: wp.Kernel, device: str) -> None:
 
     A spoiled object is refused at every start, or worse, runs. Where no crcs are kept yet it has to load.
     """
+    kernel = shared(kernel)
     module = kernel.module
     if (id(module), device) in _mended:
         return
@@ -136,7 +138,7 @@ def _block(device: str) -> int:
 
 
 def _short_name(kernel: wp.Kernel) -> str:
-    return kernel.module.name.rpartition(".")[2]
+    return kernel.module.name.removesuffix(SUFFIX).rpartition(".")[2]
 
 
 def _tell(line: str) -> None:

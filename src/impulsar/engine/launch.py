@@ -1,99 +1,112 @@
-"""Recorded launches: a kernel with its arguments packed once, to be called again and again."""
+"""Launches of kernels: once, or recorded, with the arguments packed once, to be called again and again.
+
+What is launched for a kernel is its twin that shares structures: see shared.py. Arrays that are replaced in a structure
+are followed.
+"""
 
 import ctypes
 from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Any
 
-import numpy as np
 import warp as wp
 
 from .device import announce_compilation
+from .shared import FIRST, Descriptor, is_structure, shared
+from .threads import ranges, run_in_threads
+
+
+def launch(kernel: wp.Kernel, worlds: int | Sequence[int], inputs: Sequence[object], device: Any) -> None:
+    """Launch a kernel once."""
+    twin, given, _ = _prepared(kernel, inputs, str(device))
+    wp.launch(twin, worlds, inputs=given, device=device)
 
 
 def record_launch(
-    kernel: wp.Kernel, worlds: int | Sequence[int], inputs: Sequence[object], device: str
+    kernel: wp.Kernel, worlds: int | Sequence[int], inputs: Sequence[object], device: str, threads: int = 1
 ) -> Callable[[], None]:
-    """A function that launches the kernel on these arguments; record again when an array is replaced.
+    """A function that launches the kernel on these arguments; record again when one of them is another.
 
-    On the CPU, Warp's recorded launch packs its arguments into one structure at every call, 1.7 us for
-    ours. The structure stays the same, so it is built once here and given to the compiled function.
+    threads: of the CPU, among which the worlds are shared out.
     """
     announce_compilation(kernel, device)
-    command = wp.launch(kernel, worlds, inputs=list(inputs), device=device, record_cmd=True)
+    twin, given, descriptors = _prepared(kernel, inputs, device)
     if not wp.get_device(device).is_cpu:
-        return command.launch
-    packed, forward, references = _packed(kernel, command)
+        command = wp.launch(twin, worlds, inputs=given, device=device, record_cmd=True)
 
-    def launch() -> None:
-        forward(*references)
+        def launch_there() -> None:
+            for descriptor in descriptors:
+                descriptor.follow()
+            command.launch()
 
-    launch.keep = command, inputs, packed  # type: ignore[attr-defined]  # the module and the arrays stay alive
-    function = ctypes.cast(forward, ctypes.c_void_p).value
-    launch.call = function, ctypes.addressof(command.params[0]), ctypes.addressof(packed)  # type: ignore[attr-defined]
-    return launch
+        return launch_there
+    whole = _recorded(twin, given, worlds, inputs)
+    if threads == 1 or not isinstance(worlds, int) or FIRST not in twin.adj.arg_types:
+        return whole
+    parts = [_recorded(twin, [*given[:-1], _number(first)], n, inputs) for first, n in ranges(worlds, threads)]
+
+    def launch_in_threads() -> None:
+        run_in_threads(parts, threads)
+
+    launch_in_threads.call = whole.call  # type: ignore[attr-defined]
+    launch_in_threads.keep = whole  # type: ignore[attr-defined]
+    return launch_in_threads
 
 
-def record_reading(
-    kernel: wp.Kernel, worlds: int | Sequence[int], inputs: Sequence[object], device: str
-) -> Callable[[], None]:
-    """The same for readings: it follows arrays that are replaced in the structures among the arguments.
+def one_world(kernel: wp.Kernel, inputs: Sequence[object]) -> Callable[[int], None]:
+    """A function that launches the kernel for one of many worlds, on the CPU; record again as above."""
+    twin, given, _ = _prepared(kernel, inputs, "cpu")
+    given[-1] = _number(0)
+    first, launch_it = given[-1].numpy(), _recorded(twin, given, 1, inputs)
 
-    On the CPU these are copied anew at every call, 0.2 us each; elsewhere the kernel is launched in the plain way.
+    def launch_one(world: int) -> None:
+        first[0] = world
+        launch_it()
+
+    return launch_one
+
+
+def _recorded(twin: wp.Kernel, given: Sequence[object], worlds: int | Sequence[int], inputs: Sequence[object]) -> Any:
+    """A recorded launch on the CPU, with the addresses of function, bounds and arguments as its `call`.
+
+    Warp's own packs its arguments into one structure at every call, 1.7 us for ours. The structure stays the same, so
+    it is built once here and given to the compiled function.
     """
-    announce_compilation(kernel, device)
-    if not wp.get_device(device).is_cpu:
-        return lambda: wp.launch(kernel, worlds, inputs=list(inputs), device=device)
-    command = wp.launch(kernel, worlds, inputs=list(inputs), device=device, record_cmd=True)
-    packed, forward, references = _packed(kernel, command)
-    start, layout = ctypes.addressof(packed), type(packed)
-    copies = [
-        (start + getattr(layout, name).offset, ctypes.addressof(given.__ctype__()), ctypes.sizeof(kind))
-        for (name, kind), given in zip(layout._fields_, inputs, strict=True)
-        if hasattr(given, "__ctype__") and not isinstance(given, wp.array)
-    ]
-
-    def launch() -> None:
-        for place, given, size in copies:
-            ctypes.memmove(place, given, size)
-        forward(*references)
-
-    launch.keep = command, inputs, packed  # type: ignore[attr-defined]
-    return launch
-
-
-def one_world(kernel: wp.Kernel, inputs: Sequence[object], shared: set[str]) -> Callable[[int], None]:
-    """A function that launches the kernel for one of many worlds, on the CPU; record again as above.
-
-    The kernel takes it for the first: arrays of two dimensions begin there, but those that are `shared`, by name.
-    """
-    command = wp.launch(kernel, 1, inputs=list(inputs), device="cpu", record_cmd=True)
-    packed, forward, references = _packed(kernel, command)
-    places, pitches = [], []
-
-    def note(kind: type, given: object, start: int) -> None:
-        for field, inner in kind._fields_:  # type: ignore[attr-defined]
-            value, at = getattr(given, field), start + getattr(kind, field).offset
-            if not isinstance(value, wp.array):
-                note(inner, value, at)
-            elif value.ndim == 2 and field not in shared:
-                places.append(at // 8)  # its pointer comes first
-                pitches.append(value.strides[1])
-
-    for (name, kind), given in zip(type(packed)._fields_, inputs, strict=True):
-        note(kind, given, getattr(type(packed), name).offset)
-    words = np.frombuffer(packed, np.uint64, ctypes.sizeof(packed) // 8)
-    first, pitch = words[places].copy(), np.array(pitches, np.uint64)
-
-    def launch(world: int) -> None:
-        words[places] = first + np.uint64(world) * pitch
-        forward(*references)
-
-    launch.keep = command, inputs, packed  # type: ignore[attr-defined]
-    return launch
-
-
-def _packed(kernel: wp.Kernel, command: wp.Launch) -> tuple:
-    """Arguments of a recorded launch in one structure, the compiled function, and what it is called with."""
+    command = wp.launch(twin, worlds, inputs=list(given), device="cpu", record_cmd=True)
     bounds, *values = command.params
-    fields = [(argument.label, type(value)) for argument, value in zip(kernel.adj.args, values, strict=True)]
+    fields = [(argument.label, type(value)) for argument, value in zip(twin.adj.args, values, strict=True)]
     packed = type("Arguments", (ctypes.Structure,), {"_fields_": fields})(*values)
-    return packed, command.hooks.forward, (ctypes.byref(bounds), ctypes.byref(packed))
+    forward, references = command.hooks.forward, (ctypes.byref(bounds), ctypes.byref(packed))
+
+    def launch_here() -> None:
+        forward(*references)
+
+    launch_here.keep = command, inputs, given, packed  # type: ignore[attr-defined]  # module and arrays stay alive
+    function = ctypes.cast(forward, ctypes.c_void_p).value
+    launch_here.call = function, ctypes.addressof(bounds), ctypes.addressof(packed)  # type: ignore[attr-defined]
+    return launch_here
+
+
+def _prepared(kernel: wp.Kernel, inputs: Sequence[object], device: str) -> tuple:
+    """What is launched for a kernel, its arguments, and those of them that are to follow."""
+    twin = shared(kernel)
+    descriptors: list[Descriptor] = []
+    given = []
+    for argument, value in zip(kernel.adj.args, inputs, strict=True):
+        if twin is not kernel and is_structure(argument.type):
+            descriptors.append(Descriptor(value, device))
+            value = descriptors[-1].array
+        given.append(value)
+    if FIRST in twin.adj.arg_types:
+        given.append(_zero(device))
+    return twin, given, descriptors
+
+
+def _number(value: int) -> wp.array:
+    return wp.full(1, value, dtype=wp.int32, device="cpu")
+
+
+@cache
+def _zero(device: str) -> wp.array:
+    """The first of all worlds; never written to."""
+    return wp.zeros(1, dtype=wp.int32, device=device)

@@ -39,7 +39,8 @@ NOT_OPTIONS = (
     "substeps",
     "redundancy",
     "budget",
-)  # of World: in the method, or off
+    "threads",
+)  # of World: in the method, off, or without a trace in the bits
 OPTIONS: dict[str, Kind] = {  # of World, as a header has them
     "coordinates": Optional(TEXT),
     "dt": Optional(NUMBER),

@@ -4,10 +4,11 @@ The fields of a file are the fields of the parts (`model`, `shapes`, `inputs`) a
 (`edits.data`), with their names, units and frames; a part added there is written and read here.
 """
 
+import math
 import types
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
-from typing import Any, Union, get_args, get_origin, get_type_hints
+from typing import Any, ClassVar, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 
@@ -115,9 +116,11 @@ class SampleKind(Kind):
 
 
 class MotorKind(Kind):
-    """{"motor": "speed", "value": ..., "max_torque": ...}: exactly one of speed, position and torque."""
+    """{"motor": "speed", "value": ..., "max_torque": ..., "kp": ..., "kv": ..., "gear": ...}: exactly one of speed,
+    position and torque."""
 
     WHATS = ("speed", "position", "torque")
+    NUMBERS: ClassVar[dict[str, Any]] = {"max_torque": math.inf, "kp": None, "kv": None, "gear": 1.0}  # by default
 
     def write(self, value: Any, place: str, callables: Callables = REFUSED) -> Any:
         if not isinstance(value, Motor):
@@ -126,20 +129,21 @@ class MotorKind(Kind):
         if len(given) != 1:
             raise wrong(place, given, "exactly one of speed, position and torque")
         data = {"motor": given[0], "value": VALUE.write(getattr(value, given[0]), f"{place}.{given[0]}", callables)}
-        torque = NUMBER.write(value.max_torque, f"{place}.max_torque")
-        return data if torque == "inf" else data | {"max_torque": torque}
+        given = [what for what, usual in self.NUMBERS.items() if getattr(value, what) != usual]
+        return data | {what: NUMBER.write(getattr(value, what), f"{place}.{what}") for what in given}
 
     def read(self, data: Any, place: str, callables: Callables = REFUSED) -> Any:
         if not isinstance(data, dict) or data.get("motor") not in self.WHATS:
             raise wrong(place, data, 'an object with "motor": "speed", "position" or "torque"')
         for key in data:
-            if key not in ("motor", "value", "max_torque"):
-                raise FileError(f"{place}: no field {tell(key)}; fields are: motor, value, max_torque")
+            if key not in ("motor", "value", *self.NUMBERS):
+                raise FileError(f"{place}: no field {tell(key)}; fields are: motor, value, {', '.join(self.NUMBERS)}")
         if "value" not in data:
             raise FileError(f"{place}: value is missing; give it")
         given = {data["motor"]: VALUE.read(data["value"], f"{place}.value", callables)}
+        given |= {what: NUMBER.read(data[what], f"{place}.{what}") for what in self.NUMBERS if what in data}
         try:
-            return Motor(**given, max_torque=NUMBER.read(data.get("max_torque", "inf"), f"{place}.max_torque"))
+            return Motor(**given)
         except ValueError as error:
             raise FileError(f"{place}: {error}") from error
 
@@ -151,7 +155,7 @@ class MotorKind(Kind):
                 "properties": {
                     "motor": {"enum": list(self.WHATS)},
                     "value": VALUE.schema(shared),
-                    "max_torque": NUMBER.schema(shared),
+                    **{what: NUMBER.schema(shared) for what in self.NUMBERS},
                 },
                 "required": ["motor", "value"],
                 "additionalProperties": False,

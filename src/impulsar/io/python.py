@@ -49,8 +49,9 @@ def literal(value: Any) -> str:
     if isinstance(value, dict):
         return "{" + ", ".join(f"{literal(key)}: {literal(item)}" for key, item in value.items()) + "}"
     if isinstance(value, Motor):
-        given = {value.what: getattr(value, value.what), "max_torque": value.max_torque}
-        return call("im.Motor", given, {"max_torque": float("inf")})
+        usual = {"max_torque": float("inf"), "kp": None, "kv": None, "gear": 1.0}
+        given = {what: getattr(value, what) for what in (value.what, *usual)}
+        return call("im.Motor", given, usual)
     if isinstance(value, edits.Edit | edits.End):
         return construct(value, "edits.")
     if isinstance(value, Shape | Ramp | Smooth | Harmonic | Table | Formula):

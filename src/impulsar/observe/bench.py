@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..engine.owed import owed
-from ..engine.state import State, WorkArrays
+from ..engine.state import State, WorkArrays, allocate_work
 from ..engine.system import System
 from ..engine.system.slots import CLOSURE, COUPLING, IDLE
 from .forces import Forces
@@ -64,6 +64,11 @@ class Bench:
     @cached_property
     def _step(self) -> np.ndarray | None:
         return self.system.arrays.h.numpy() if self.state.array.device.is_cpu else None
+
+    @cached_property
+    def room(self) -> tuple[State, WorkArrays]:
+        """A state and work arrays of its own, to try something in."""
+        return State(self.system.counts, self.system.device), allocate_work(self.system.counts, self.system.device)
 
     @cached_property
     def forces(self) -> Forces:

@@ -14,6 +14,7 @@ import warp as wp
 
 from ..author.rotations import multiply_all, rotate_all
 from ..author.shapes import Box, Capsule, Cone, ConvexHull, Cylinder, HeightField, Mesh, Plane, Shape, Sphere
+from ..engine.launch import launch
 from ..engine.spatial import ONE, ZERO, f64, quat, vec3
 from ..engine.state import WorkArrays
 from .reading import Reading
@@ -406,7 +407,7 @@ class Rays:
         device = self._device
         rays = [wp.array(np.ascontiguousarray(x, float), dtype=vec3, device=device) for x in (p, d)]
         out = [wp.zeros(shape, dtype=f64, device=device), wp.zeros(shape, dtype=vec3, device=device)]
-        wp.launch(cast_kernel, shape, inputs=[self.now(), own, *rays], outputs=out, device=device)
+        launch(cast_kernel, shape, [self.now(), own, *rays, *out], device)
         distance = out[0].numpy().copy()
         distance[distance >= FAR] = np.inf
         return distance, out[1].numpy().copy()

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import warp as wp
 
-from ..engine.launch import record_launch, record_reading
+from ..engine.launch import record_launch
 from ..engine.owed import settling
 
 
@@ -22,8 +22,7 @@ class Reading:
 
     @cached_property
     def _launch(self) -> Callable[[], None]:
-        launch = record_reading(self._kernel, self._worlds, [*self._inputs, *self.out], str(self._device))
-        return settling(launch, self._inputs)
+        return settling(self.recorded(), self._inputs)
 
     @cached_property
     def _views(self) -> list[np.ndarray] | None:
@@ -34,7 +33,7 @@ class Reading:
         self._launch()
 
     def recorded(self) -> Callable[[], None]:
-        """Its launch for a relay; it is of use until an array is replaced."""
+        """Its launch for a relay."""
         return record_launch(self._kernel, self._worlds, [*self._inputs, *self.out], str(self._device))
 
     def read(self) -> list[np.ndarray]:

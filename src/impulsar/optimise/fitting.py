@@ -5,9 +5,10 @@
 of a coupler curve (a probe's places, the drive's positions given or free), a function (a joint's coordinate over the
 drive's) or poses (places of several probes of a body). Positions that cannot be assembled pull back by what their
 joints miss, and Grashof's condition by what it is broken by. `starts` designs are tried at first, in one batch.
+`watch` sees every design that is better than those before; what ends a fit early, it or Ctrl-C, keeps the best so far.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -28,6 +29,25 @@ GRASHOF = 10.0  # weight of a length by which it is broken
 MARGIN = 1e-3  # of the size, by which it is to hold
 SIGNS = np.array([[1, 1, -1, -1], [1, -1, 1, -1], [1, -1, -1, 1]])  # of crank, coupler, rocker, ground
 MISSED = 3.0  # weight of what joints miss
+LEAP = 0.8  # [rad, m] from one position of a turn to the next: no leap
+
+
+@dataclass(frozen=True)
+class Design:
+    """The best linkage so far."""
+
+    values: dict[str, float]  # of its parameters
+    rms: float  # as of `Fit`
+    error: float
+    evaluations: int
+    curve: np.ndarray = field(repr=False)  # outcomes over a whole turn, or at the positions given [position, of]
+
+
+Watch = Callable[[Design], bool | None]
+
+
+class _Enough(Exception):
+    """The best so far will do."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +88,7 @@ class Fit:
 
 
 def fit_curve(
-    model: Model, probe: str, points: Any, drive: str, at: Any = None, axes: str = "xy", **options: Any
+    model: Model | Linkage, probe: str, points: Any, drive: str, at: Any = None, axes: str = "xy", **options: Any
 ) -> Fit:
     """Parameters for which a probe goes through points [point, axis] [m]; at: where the drive is there, None: anywhere.
 
@@ -92,7 +112,7 @@ def fit_poses(
 
 
 def fit(
-    model: Model,
+    model: Model | Linkage,
     drive: str,
     of: Sequence[str],
     targets: Any,
@@ -100,33 +120,36 @@ def fit(
     *,
     to: Sequence[str] | None = None,
     grashof: Sequence[str] | None = None,
-    starts: int = 0,
+    starts: Any = 0,
     seed: int = 0,
     rounds: int = 60,
+    watch: Watch | None = None,
 ) -> Fit:
     """Parameters of a model for which outcomes have targets [position, of] as its drive moves.
 
+    model: or a Linkage of these outcomes, which is taken as it is.
     at: the driven coordinate at each [rad, m], None: anywhere on a turn; to: the parameters, by default all; their
     ranges are kept. grashof: four hinges O, A, B, C, of which O-A is to be a crank that turns. starts: so many designs
-    are tried at first, within the ranges, from numbers of a seed; rounds: evaluations at most of each that is improved.
+    are tried at first, within the ranges, from numbers of a seed, or designs themselves [design, parameter]; rounds:
+    evaluations at most of each that is improved.
+    watch: is called with each `Design` that is better than those before; where it returns true, the fit ends.
     """
-    linkage = Linkage(model, drive, of, to)
+    linkage = model if isinstance(model, Linkage) else Linkage(model, drive, of, to)
     wanted = np.asarray(targets, float)
     if wanted.ndim != 2 or wanted.shape[1] != len(linkage.labels) or not np.isfinite(wanted).all():
         raise ModelError(f"fit: targets are {show(targets)}, expected numbers [position, {len(linkage.labels)}]")
     drives = None if at is None else np.asarray(at, float)
     if drives is not None and drives.shape != wanted.shape[:1]:
         raise ModelError(f"fit: at is {show(at)}, expected a number for each of {len(wanted)} targets")
-    task = _Task(linkage, wanted, drives, grashof)
+    task = _Task(linkage, wanted, drives, grashof, watch)
     before = task.look(linkage.values)
-    best, found = None, None
-    for values in task.first(starts, np.random.default_rng(seed)):
-        one = task.improve(values, rounds)
-        if best is None or one[0] < best:
-            best, found = one
-    assert best is not None and found is not None
-    now = task.look(found)
-    q, rms = now
+    try:
+        for values in task.first(starts, np.random.default_rng(seed)):
+            task.improve(values, rounds)
+    except (_Enough, KeyboardInterrupt):
+        pass
+    found = task.best
+    q, rms = task.look(found)
     closed = bool(task.closed_at(found, q))
     return Fit(
         linkage.with_values(found),
@@ -145,10 +168,19 @@ def fit(
 class _Task:
     """Residuals of a linkage against targets, and their derivatives."""
 
-    def __init__(self, linkage: Linkage, wanted: np.ndarray, at: np.ndarray | None, grashof: Sequence[str] | None):
-        self.linkage, self.wanted, self.at = linkage, wanted, at
+    def __init__(
+        self,
+        linkage: Linkage,
+        wanted: np.ndarray,
+        at: np.ndarray | None,
+        grashof: Sequence[str] | None,
+        watch: Watch | None = None,
+    ):
+        self.linkage, self.wanted, self.at, self.watch = linkage, wanted, at, watch
+        self.best, self.least = linkage.values, np.inf  # the best so far, and its sum of squares
         self.size = float(np.linalg.norm(np.ptp(wanted, axis=0))) or 1.0
         self.evaluations = 0
+        self._drawn: np.ndarray | None = None  # coordinates of the last curve
         self.links = None if grashof is None else tuple(grashof)
         if self.links is not None and (len(self.links) != 4 or set(self.links) - set(linkage.model.joints)):
             raise ModelError(f"fit: grashof is {show(grashof)}, expected four joints O, A, B, C")
@@ -156,15 +188,19 @@ class _Task:
 
     # where to begin -------------------------------------------------------------------------------
 
-    def first(self, starts: int, rng: np.random.Generator) -> list[np.ndarray]:
-        """The model's own values, and the best of so many others."""
-        own = self.linkage.values
-        if starts < 1:
+    def first(self, starts: Any, rng: np.random.Generator) -> list[np.ndarray]:
+        """The best of the model's own values and others: given, or so many."""
+        own, (low, high) = self.linkage.values, self.bounds()
+        given = np.asarray(starts, float)
+        if given.ndim == 0 and given < 1:
             return [own]
-        low, high = self.bounds()
-        far = SPREAD * np.maximum(np.abs(own), 0.1 * self.linkage.size)
-        low, high = (np.where(np.isfinite(end), end, own + sign * far) for end, sign in ((low, -1.0), (high, 1.0)))
-        tried = np.vstack([own, low + (high - low) * rng.random((starts, len(own)))])
+        if given.ndim == 0:
+            far = SPREAD * np.maximum(np.abs(own), 0.1 * self.linkage.size)
+            ends = [np.where(np.isfinite(end), end, own + sign * far) for end, sign in ((low, -1.0), (high, 1.0))]
+            given = ends[0] + (ends[1] - ends[0]) * rng.random((int(given), len(own)))
+        if given.ndim != 2 or given.shape[1] != len(own) or not np.isfinite(given).all():
+            raise ModelError(f"fit: starts are {show(starts)}, expected a number of them or [design, {len(own)}]")
+        tried = np.vstack([own, np.clip(given, low, high)])
         e = np.array([self.linkage.elements_at(values) for values in tried]).T
         drives = self._turn() if self.at is None else self.at
         q = self.linkage.follow(drives, e)
@@ -226,13 +262,28 @@ class _Task:
         return bool((found[1] <= 1e-8).all())
 
     def curve(self, values: np.ndarray) -> np.ndarray:
-        """Outcomes over a turn, or at the positions given."""
+        """Outcomes over a turn, or at the positions given; NaN where it cannot be assembled."""
         e = self.linkage.elements_at(values)
         turn = self._turn()
         drives = np.append(turn, turn[0] + 2.0 * np.pi) if self.at is None else self.at
-        q = self.linkage.follow(drives, e[:, None])[:, :, 0]
+        q = self._way(drives, e)
         lanes = np.broadcast_to(e[:, None], (len(e), q.shape[1]))
-        return self.linkage._evaluate(q, lanes, False)[0][self.linkage.locks :].T
+        found = self.linkage._evaluate(q, lanes, False)[0]
+        gap = np.abs(found[: self.linkage.locks]).max(axis=0, initial=0.0) / self.linkage.size
+        return np.where(gap <= 1e-8, found[self.linkage.locks :], np.nan).T
+
+    def _way(self, drives: np.ndarray, e: np.ndarray) -> np.ndarray:
+        """Coordinates [coordinate, position] as the drive goes; from those of the design before, all at once, where
+        they begin at the model's own pose and nothing leaps: so it is the same way of assembly."""
+        if self._drawn is not None and drives[0] == self.linkage.start[self.linkage.driven]:
+            q, gap = self.linkage.close(self._drawn, drives, e)
+            begins = np.abs(q[:, 0] - self.linkage.start).max() < 1e-6
+            if begins and (gap <= 1e-8).all() and np.abs(np.diff(q, axis=1)).max() < LEAP:
+                self._drawn = q
+                return q
+        q = self.linkage.follow(drives, e[:, None])[:, :, 0]
+        self._drawn = q
+        return q
 
     # residuals ------------------------------------------------------------------------------------
 
@@ -243,12 +294,25 @@ class _Task:
         high = np.array([np.inf if one.maximum is None else one.maximum for one in variables])
         return low, high
 
-    def improve(self, values: np.ndarray, rounds: int) -> tuple[float, np.ndarray]:
-        """rms and values, from a start; with a free drive from two: at the nearest places, and at places in order."""
-        ways = [self._improve(values, self._begin(values), rounds)]
+    def improve(self, values: np.ndarray, rounds: int) -> None:
+        """From a start; with a free drive from two: at the nearest places, and at places in order."""
+        self._improve(values, self._begin(values), rounds)
         if self.at is None:
-            ways.append(self._improve(values, self._in_order(values), rounds))
-        return min(ways, key=lambda way: way[0])
+            self._improve(values, self._in_order(values), rounds)
+
+    def _note(self, values: np.ndarray, residuals: np.ndarray) -> None:
+        """Keep what is better than all before, and show it."""
+        cost = float((residuals**2).sum())
+        if not cost < self.least:
+            return
+        self.best, self.least = values.copy(), cost
+        if self.watch is None:
+            return
+        off = residuals[: self.wanted.size]
+        rms = float(np.sqrt((off**2).sum() / len(self.wanted)))
+        named = dict(zip(self.linkage.names, map(float, values), strict=True))
+        if self.watch(Design(named, rms, rms / self.size, self.evaluations, self.curve(values))):
+            raise _Enough
 
     def _in_order(self, values: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
         """Targets taken for one turn of the drive, one after the other, from where and the way round that fits best.
@@ -265,9 +329,7 @@ class _Task:
         best = ways[int(np.argmin(scores))]
         return q[:, best], drives[best], float(np.sqrt(min(scores) / len(self.wanted)))
 
-    def _improve(
-        self, values: np.ndarray, begin: tuple[np.ndarray, np.ndarray, float], rounds: int
-    ) -> tuple[float, np.ndarray]:
+    def _improve(self, values: np.ndarray, begin: tuple[np.ndarray, np.ndarray, float], rounds: int) -> None:
         guess = [begin[0], begin[1]]  # coordinates, drive
         kept: dict[bytes, tuple[np.ndarray, np.ndarray]] = {}
         least = [np.inf]
@@ -286,11 +348,12 @@ class _Task:
                 if cost < least[0]:  # a step that is taken; from one that is not, nothing is to be followed
                     least[0] = cost
                     guess[:] = found.q, drives
+                self._note(p, kept[key][0])
             return kept[key]
 
         low, high = self.bounds()
         start = np.clip(values, low + 1e-12, high - 1e-12)
-        told = least_squares(
+        least_squares(
             lambda p: both(p)[0],
             start,
             lambda p: both(p)[1],
@@ -300,8 +363,6 @@ class _Task:
             xtol=1e-12,
             ftol=1e-12,
         )
-        off = told.fun[: self.wanted.size]
-        return float(np.sqrt((off**2).sum() / len(self.wanted))), told.x
 
     def _residuals(self, values: np.ndarray, found: Positions) -> tuple[np.ndarray, np.ndarray]:
         """What targets are missed by, joints and Grashof's condition; and derivatives by parameters.
@@ -327,7 +388,7 @@ class _Task:
 
     def _pivots(self, values: np.ndarray) -> np.ndarray:
         """Places of the hinges of Grashof's condition, one after the other."""
-        model = self.linkage.with_values(values)
+        model = self.linkage.without_ranges(values)
         links = self.links or ()
         return np.array([read_field(model, find_field(model, f"{name}.at.{axis}")) for name in links for axis in "xyz"])
 

@@ -10,7 +10,7 @@ e' is by differences of order 4 of models that are built.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -18,7 +18,6 @@ from ..author.errors import ModelError
 from ..author.model import Model
 from ..engine.compile.graph import refer
 from ..engine.compile.step import PARAMETER, STATE, stage
-from ..engine.compile.tangent import jacobians
 from ..engine.compile.tracing import naming, traced
 from ..engine.constrain.frames import follow_loops
 from ..engine.constrain.locks import closure_angle, lock
@@ -27,10 +26,12 @@ from ..engine.system import System
 from ..world.causes import GEOMETRY, PROBE, freedom_of
 from ..world.outcomes import Outcome, find_outcomes
 from ..world.world import World
+from .program import Program
 
 ROUNDS = 30  # of Newton's iteration
 CLOSED = 1e-11  # of the size: joints meet
 LONGEST = 0.3  # [rad, lengths] of a Newton step
+STEADY = 0.05  # [rad, lengths] off what was foreseen: what is ahead is foreseen again
 STEP = 1e-3  # between values at which models are built, of the value or the size
 SAME = 1e-13  # of numbers that are linear in the parameters: rounding
 RANK = 1e-9  # of the largest singular value: a smaller one says nothing
@@ -93,6 +94,9 @@ class Linkage:
 
     def __init__(self, model: Model, drive: str, of: str | Sequence[str], to: Sequence[str] | None = None):
         self.model, self.world = model, World(model)
+        self._free = model.copy()  # differences go beyond the ends of ranges
+        for name, own in model.parameters.items():
+            self._free.parameters[name] = replace(own, minimum=None, maximum=None)
         known = [name for name, variable in model.parameters.items() if variable.expression is None]
         self.names = known if to is None else list(to)
         if not self.names or set(self.names) - set(known):
@@ -113,6 +117,17 @@ class Linkage:
         self.elements = self._followed()
         self.slopes = Slopes(self.elements_at, self.steps)
         self._trace(find_outcomes(self.world, of))
+        self._refuse_freedoms()
+
+    def _refuse_freedoms(self) -> None:
+        """Refuse what does not follow its drive."""
+        _, slopes = self._evaluate(self.start[:, None], self.elements_at(self.values)[:, None], False)
+        rank = int(np.linalg.matrix_rank(slopes[: self.locks, self.free, 0], rtol=RANK)) if self.locks else 0
+        if (more := len(self.free) - rank) > 0:
+            raise ModelError(
+                f"linkage: '{self.model.name}' has {more} freedom{'s' if more > 1 else ''} besides its drive; it must "
+                "have none, or start elsewhere than stretched out"
+            )
 
     # elements that parameters change --------------------------------------------------------------
 
@@ -120,9 +135,13 @@ class Linkage:
         """The model with other values of its parameters."""
         return self.model.with_parameters(**dict(zip(self.names, map(float, values), strict=True)))
 
+    def without_ranges(self, values: np.ndarray) -> Model:
+        """The same, also beyond the ranges of parameters."""
+        return self._free.with_parameters(**dict(zip(self.names, map(float, values), strict=True)))
+
     def _numbers(self, values: np.ndarray) -> dict[tuple, float]:
         """Elements of the geometry at values of the parameters."""
-        model = self.with_values(values)
+        model = self.without_ranges(values)
         system = System(model, 1, "cpu", self.world.coordinates, check_meeting=False)
         found: dict[tuple, float] = {}
         for name in GEOMETRY:
@@ -174,32 +193,27 @@ class Linkage:
         self.graph, self.locks = tables.graph, len(locks)
         self.labels = tuple(outcome.path for outcome in outcomes)
         state = self.world.state
-        self._q, self._constants = state.rows["q"].start, state.numpy()[:, 0]
+        self._q = state.rows["q"].start
+        by_q = [(STATE, self._q + k) for k in range(len(self.start))]
+        self._programs = [Program(self.graph, self.roots, by) for by in (by_q, [*by_q, *self.elements])]
+        self._constant = {name: self._number(name, state.numpy()[:, 0]) for name in self.graph.inputs}
+
+    def _number(self, name: tuple, state: np.ndarray) -> float:
+        """An input of the graph as the model has it."""
+        if name[0] == STATE:
+            return float(state[name[1]])
+        if name[0] == PROBE:
+            return float(self.model.probes[name[1]].p_BQ[name[2]])
+        _, array, part, k = name
+        return float(np.ravel(getattr(self.world.system.arrays, array).numpy()[part, 0])[k])
 
     def _evaluate(self, q: np.ndarray, e: np.ndarray, along_elements: bool) -> tuple[np.ndarray, np.ndarray]:
         """Locks and outcomes [root, lane], and derivatives by coordinates and, if asked, elements."""
-        lanes = q.shape[1]
-        at = {name: k for k, name in enumerate(self.elements)}
-        given: dict = {}
-        for name in self.graph.inputs:
-            if name[0] == STATE:
-                row = name[1] - self._q
-                given[name] = q[row] if 0 <= row < len(q) else self._constants[name[1]]
-            elif name in at:
-                given[name] = e[at[name]]
-            elif name[0] == PROBE:
-                given[name] = self.model.probes[name[1]].p_BQ[name[2]]
-            else:
-                _, array, part, k = name
-                given[name] = np.ravel(getattr(self.world.system.arrays, array).numpy()[part, 0])[k]
-        seeds: dict = {(STATE, self._q + k): {k: 1.0} for k in range(len(q))}
-        if along_elements:
-            seeds |= {name: {len(q) + k: 1.0} for k, name in enumerate(self.elements)}
-        values, slopes = jacobians(self.graph, self.roots, given, seeds, lanes)
-        wanted = len(q) + (len(self.elements) if along_elements else 0)
-        full = np.zeros((len(self.roots), wanted, lanes))
-        full[:, : slopes.shape[1]] = slopes
-        return values, full
+        program = self._programs[along_elements]
+        given = dict(self._constant)
+        given |= {(STATE, self._q + k): row for k, row in enumerate(q)}
+        given |= dict(zip(self.elements, e, strict=True))
+        return program.run(given, q.shape[1])
 
     # positions ------------------------------------------------------------------------------------
 
@@ -234,11 +248,16 @@ class Linkage:
         designs = e.shape[1]
         q = np.repeat((self.start if start is None else start)[:, None], designs, axis=1)
         out = np.zeros((len(q), len(drive), designs))
-        at = q[self.driven, 0]
+        at, before, slope = q[self.driven, 0], q, np.zeros_like(q)
         for k, goal in enumerate(drive):
             for part in np.linspace(at, goal, 2 + int(abs(goal - at) / LONGEST))[1:]:
-                q, _ = self.close(q, np.full(designs, part), e)
-            at, out[:, k] = goal, q
+                way = part - at
+                q, _ = self.close(before + way * slope, np.full(designs, part), e)
+                if way != 0.0:
+                    steady = np.abs(q - before - way * slope).max(axis=0) < STEADY
+                    slope, at = np.where(steady, (q - before) / way, 0.0), part
+                before = q
+            out[:, k] = q
         return out
 
     def outcomes(self, drive: np.ndarray) -> np.ndarray:

@@ -112,8 +112,10 @@ def _unpacked(data: bytes) -> Plan:
 @lru_cache(maxsize=1)
 def _one_thread() -> None:
     from ..engine.blas import take_one_thread
+    from ..engine.threads import take_one
 
     take_one_thread()
+    take_one()
 
 
 def run_batch(data: bytes, values: np.ndarray) -> list[Row]:

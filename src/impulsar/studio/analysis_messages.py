@@ -95,6 +95,30 @@ class SweepPoint:
 
 
 @dataclass(frozen=True, kw_only=True)
+class CurveRequest:
+    """Dimensions of a planar linkage for which a point of it draws a curve, while one hinge turns."""
+
+    drive: str  # the hinge
+    body: str  # whose point it is
+    at: Vector  # in its frame [m]
+    points: list[Vector]  # of the curve, in the world [m]
+    ground: bool = True  # pins on the ground may move too
+    whole: bool = True  # of a four-bar: the driven link turns right round
+
+
+@dataclass(frozen=True, kw_only=True)
+class CurveDesign:
+    """A line of the answer to a CurveRequest, whenever a better linkage is found; a client that leaves ends it."""
+
+    error: float | None  # rms distance over the size of the curve; null: none yet, or why not is in `text`
+    evaluations: int
+    curve: Vector = field(default_factory=list)  # of the point in a whole turn: x, y and z one behind the other [m]
+    edit: AnyEdit | None = None  # makes the linkage of the session this one
+    done: bool = False
+    text: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
 class TurnRequest:
     """Where points go in a whole turn of the mechanism from where it is now."""
 

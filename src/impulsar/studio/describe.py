@@ -367,7 +367,7 @@ def _shown(value: Any, parameter: model_parts.Parameter) -> Any:
 
 def _parameter(owner: str, parameter: model_parts.Parameter, value: Any, group: Group | None = None) -> ms.Parameter:
     """A parameter with its value now, in a batch of the first world."""
-    units = {} if group is None else {"unit": group.unit, "force": group.force_unit}
+    units = {} if group is None else group.units
     return ms.Parameter(
         name=parameter.name,
         value=None if value is None else float(value) if np.ndim(value) == 0 else np.asarray(value).tolist(),
@@ -475,6 +475,9 @@ def _motor(joint: ModelJoint, group: Group, items: list[Any], bound: float) -> m
         value=_values(items) if group.is_ball else _value(items[0]),
         unit=unit,
         max_torque=bound if bound < UNLIMITED else None,
+        kp=motor.kp,
+        kv=motor.kv,
+        gear=motor.gear,
     )
 
 

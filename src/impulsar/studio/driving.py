@@ -81,7 +81,9 @@ def _driven(world: World) -> list[str]:
         coordinate_name(joint, group, group.freedoms[0])
         for joint in world.model.joints.values()
         for group in joint.kind.groups
-        if not group.is_ball and (motor := joint.features[group.name].motor) is not None and motor.torque is None
+        if not group.is_ball
+        and (motor := joint.features[group.name].motor) is not None
+        and not (motor.torque is not None or motor.is_servo)
     ]
 
 

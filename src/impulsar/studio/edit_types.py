@@ -70,6 +70,9 @@ export interface Motor {{
   motor: {either(MOTOR.WHATS)};
   value: Value;
   max_torque?: Real;
+  kp?: Real;
+  kv?: Real;
+  gear?: Real;
 }}
 
 /** Anything that a keyword argument may be. */

@@ -59,6 +59,8 @@ def held_body(edit: edits.Edit, world: World) -> Body | None:
 def carried(grab: Any, body: Body, dt: float) -> tuple[Any, str]:
     """A Grab or Grip as stiff as steps of dt [s] carry it on a body, and what is to be said of that."""
     told = []
+    if body.is_carrier:  # what it carries has to be moved, and that is not known here
+        return grab, ""
     for what, inertia, unit in (
         ("stiffness", body.mass, "N/m"),
         ("angular_stiffness", float(np.linalg.eigvalsh(body.inertia)[0]), "N m/rad"),

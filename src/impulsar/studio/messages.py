@@ -69,17 +69,18 @@ HTTP: GET / and the page's files; POST /api/series (a SeriesRequest; answers flo
 signals, x, y, z of points, at every step of the recording); GET /api/frames?since=S&until=S&gap=S (frames of the
 recording, see `shooting.py`); GET /api/scenes (SceneEntry[]); POST /api/scene-file (a scene file's JSON as the body;
 becomes the world; answers Reply with id 0); POST /api/mesh?name=NAME.stl or .obj (the file as the body; answers
-MeshReply, whose `shape` may stand in an Add edit); GET /api/journal;
-GET /api/results.nc; GET /api/frame.png; GET /api/scene.json (the model with its bodies where they are
-now; ?pose=start: where they started); POST /api/alone (an AloneRequest; these bodies become the world);
-POST /api/analyse (an AnalysisRequest; answers AnalysisReply); POST /api/sweep (a SweepRequest; answers SweepPoint by
-SweepPoint, each a line of JSON); POST /api/turn (a TurnRequest; answers TurnReply): all in `analysis_messages.py`. A
-refusal is a status >= 400 with a Reply, ok false. Paths are relative to the page, which a notebook has under /t/TOKEN/.
+MeshReply, whose `shape` may stand in an Add edit); GET /api/journal; GET /api/results.nc; GET /api/frame.png; GET
+/api/scene.json (the model with its bodies where they are now; ?pose=start: where they started); POST /api/alone (an
+AloneRequest; these bodies become the world); POST /api/analyse (an AnalysisRequest; answers AnalysisReply); POST
+/api/sweep (a SweepRequest; answers SweepPoint by SweepPoint, each a line of JSON); POST /api/turn (a TurnRequest;
+answers TurnReply); POST /api/curve (a CurveRequest; answers CurveDesigns, likewise): in `analysis_messages.py`. A
+refusal: status >= 400 and a Reply, ok false. Paths are relative to the page, which a notebook has under /t/TOKEN/.
 """
 
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal
 
+from .acting_messages import Hand, Load, Motor, Vector
 from .sensor_messages import SensorChannel, Sensors
 
 MAGIC = 0x31504D49  # "IMP1"
@@ -156,9 +157,7 @@ KINDS = (
     "elements",
 )  # of parts, as a Scene lists them
 
-Vector = list[float]
 # JSON of the engine's own, and beside it the name that its TypeScript has in client/src/edits.ts.
-AnyValue = Annotated[Any, "Value | null"]  # null: a callable, which is no data
 AnyEdit = Annotated[dict[str, Any], "Edit"]
 KeptEdit = Annotated[dict[str, Any], "ApplyLoad | SetMotor"]
 Hull = Annotated[dict[str, Any], "ConvexHull"]
@@ -396,39 +395,6 @@ class Patch:
     elements: list[Element]
     order: dict[str, list[str]]
     type: Literal["patch"] = "patch"
-
-
-@dataclass(frozen=True, kw_only=True)
-class Hand:
-    name: str
-    body: str
-    at: Vector
-    stiffness: float
-    damping: float
-    angular_stiffness: float  # 0, and damping 0: it does not turn
-    angular_damping: float
-
-
-@dataclass(frozen=True, kw_only=True)
-class Load:
-    """A load that acts; `force` and `torque` as given: 3 numbers, or a profile as in scene files, or null."""
-
-    name: str
-    body: str
-    at: Vector
-    frame: Literal["world", "body"]
-    force: AnyValue
-    torque: AnyValue
-
-
-@dataclass(frozen=True, kw_only=True)
-class Motor:
-    joint: str
-    group: str
-    quantity: Literal["speed", "position", "torque"]
-    value: AnyValue  # a number, 3 numbers of a ball, a profile as in scene files, or null for a callable
-    unit: str
-    max_torque: float | None  # null: no bound
 
 
 @dataclass(frozen=True, kw_only=True)

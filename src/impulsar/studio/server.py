@@ -37,7 +37,7 @@ from ..loading import load_upload
 from ..render import pose_now, pose_png
 from ..world.signals import signal
 from ..world.world import World
-from . import alone, analyses, exports, geometry
+from . import alone, analyses, curves, exports, geometry
 from . import messages as ms
 from .describe import scene_entries
 from .mailbox import Mailbox
@@ -96,7 +96,7 @@ class Studio:
         self.address = Address(place.host, port, place.certificate is not None, _own_names(place.host))
         self.app = Starlette(routes=[*more, *self._routes()])
         body_limits = {"/api/scene-file": self.limits.scene_file, "/api/mesh": self.limits.mesh, "/api/logout": 16}
-        asked = ("series", "alone", "analyse", "sweep", "turn")
+        asked = ("series", "alone", "analyse", "sweep", "turn", "curve")
         body_limits |= {f"/api/{name}": self.limits.message for name in asked}
         asks = place.frame_ancestors, self._link, place.lends_camera
         self.gate = Gate(self.app, self.address, self.token, self.limits, body_limits, *asks)
@@ -189,6 +189,7 @@ class Studio:
             *exports.routes(self._ask, self._one_of_few, self.session),
             *alone.routes(self._ask, self._one_of_few, self.session),
             *analyses.routes(self._ask, self._one_of_few, self.session),
+            *curves.routes(self._ask, self._one_of_few, self.session),
             Route("/", self._page),
         ]
         files = sorted(path for path in PAGE.glob("*") if path.is_file()) if PAGE.is_dir() else []

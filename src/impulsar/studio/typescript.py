@@ -7,7 +7,7 @@ import types
 import typing
 from pathlib import Path
 
-from . import analysis_messages, ar_messages, messages, sensor_messages
+from . import acting_messages, analysis_messages, ar_messages, messages, sensor_messages
 from .edit_types import comment, edit_types
 
 FOLDER = Path(__file__).parents[3] / "client" / "src"
@@ -80,7 +80,7 @@ def message_types() -> str:
         'import type { ApplyLoad, ConvexHull, Edit, SetMotor, Value } from "./edits";',
     ]
     found: list[type] = []
-    for module in (messages, sensor_messages, analysis_messages, ar_messages):
+    for module in (messages, acting_messages, sensor_messages, analysis_messages, ar_messages):
         own = [cls for _, cls in inspect.getmembers(module, inspect.isclass) if cls.__module__ == module.__name__]
         found += sorted(filter(dataclasses.is_dataclass, own), key=lambda cls: inspect.getsourcelines(cls)[1])
     parts += [_interface(cls) for cls in found]

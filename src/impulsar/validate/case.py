@@ -51,9 +51,9 @@ class Outcome:
 
 
 def print_table(rows: list[dict]) -> None:
-    """Rows of equal keys as aligned columns."""
-    titles = list(rows[0])
-    cells = [[_text(row[title]) for title in titles] for row in rows]
+    """Rows as aligned columns; what only some have is empty in the others."""
+    titles = list(dict.fromkeys(title for row in rows for title in row))
+    cells = [[_text(row.get(title, "")) for title in titles] for row in rows]
     widths = [max(len(title), *(len(row[k]) for row in cells)) for k, title in enumerate(titles)]
     for line in (titles, *cells):
         print("  ".join(text.rjust(width) for text, width in zip(line, widths, strict=True)))

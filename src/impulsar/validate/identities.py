@@ -26,6 +26,7 @@ from ..engine.constrain.topology import list_rows
 from ..engine.coordinates.inverse import forward_dynamics, joint_forces, mass_matrix, move_bodies
 from ..engine.coordinates.tree import articulate, kinematics, response
 from ..engine.integrate.geometric import geometric_tangent
+from ..engine.launch import launch
 from ..engine.spatial import ONE, ZERO
 from ..engine.state import State, StateArrays, WorkArrays, allocate_work
 from ..engine.system import System, SystemArrays
@@ -354,7 +355,7 @@ class RowRig:
         self.state.write("q", np.column_stack([q, along_freedoms(self.system, q)]))
         poison(self.work)
         inputs = [self.system.arrays, self.state.arrays, self.work]
-        wp.launch(rows_kernel, self.system.counts.worlds, inputs=inputs, device=device)
+        launch(rows_kernel, self.system.counts.worlds, inputs, device)
         self.J = self.system.dense_rows(self.work.J.numpy())
         self.Y = self.system.dense_rows(self.work.Y.numpy())
 

@@ -124,6 +124,9 @@ class Linear:
     rows: list[int]  # of the state, that count
     ways: list[Way]
     views: list[Traced]
+    places: Places
+    adjoints: CompiledAdjoint | None = None
+    _passes = 0  # for which they were chosen
 
     def __init__(
         self,
@@ -148,10 +151,21 @@ class Linear:
         self._kept: tuple[int, dict[int, list[tuple[int, np.ndarray]]]] = (-1, {})
         self._sort_steps(before)
         self._sort_samples(before)
-        self._choose_rows()
+        if before is not None and (len(self.ways), len(self.views)) == (len(before.ways), len(before.views)):
+            self.rows = before.rows  # the same ways
+        else:
+            self.rows = self._choose_rows()
+        start = [cause.start.get(row, 0.0) for row in self.rows for cause in self.causes]
+        self.start = np.array(start).reshape(len(self.rows), len(self.causes))
         if before is not None and before.rows == self.rows:
-            for way, known in zip(self.ways, before.common_ways, strict=False):
-                way.adjoint = known.adjoint
+            self._go_on(before)
+
+    def _go_on(self, before: "Linear") -> None:
+        """With the adjoints of another one."""
+        for way, known in zip(self.ways, before.common_ways, strict=False):
+            way.adjoint = known.adjoint
+        if len(before.common_ways) == len(before.ways) == len(self.ways) and before._passes:
+            self.places, self.adjoints, self._passes = before.places, before.adjoints, before._passes
 
     # ways -----------------------------------------------------------------------------------------
 
@@ -273,7 +287,7 @@ class Linear:
 
     # rows that count ------------------------------------------------------------------------------
 
-    def _choose_rows(self) -> None:
+    def _choose_rows(self) -> list[int]:
         """Rows of the state that outcomes depend on, over any number of steps; sizes to come are held."""
         rows = range(self.path.states.shape[1])
         names: dict[Any, int] = {(STATE, row): row for row in rows}
@@ -299,11 +313,7 @@ class Linear:
             if more == wanted:
                 break
             wanted = more
-        self.rows = [row for row in rows if wanted >> row & 1]
-        self.start = np.zeros((len(self.rows), len(self.causes)))
-        for j, cause in enumerate(self.causes):
-            for i, row in enumerate(self.rows):
-                self.start[i, j] = cause.start.get(row, 0.0)
+        return [row for row in rows if wanted >> row & 1]
 
     def _seeds(self) -> dict[Any, dict[int, float]]:
         """Directions: rows that count, then causes."""
@@ -394,10 +404,11 @@ class Linear:
     # reverse --------------------------------------------------------------------------------------
 
     def compile_adjoints(self, passes: int) -> None:
-        """Compile the adjoints of ways that are gone so often that it is less than passes over arrays."""
-        if hasattr(self, "adjoints"):
+        """Compile the adjoints of ways that are gone so often that it is less than so many passes over arrays."""
+        if passes < 2 * self._passes:
             return
-        parameters = [name for name in self.elements if name[0] != PROBE]
+        self._passes = passes
+        parameters = self._parameters
         n = len(self.rows) + len(self.causes)
         chosen: dict[int, Adjoint] = {}
         for k, way in enumerate(self.ways):
@@ -407,10 +418,24 @@ class Linear:
                 way.adjoint = way.adjoint or Adjoint(way.step, self.rows, parameters)
             if way.adjoint is not None:
                 chosen[k] = way.adjoint
+        if self.adjoints is not None and list(chosen) == self.adjoints.order:
+            return
         read = sorted({row for adjoint in chosen.values() for row in adjoint.read})
         needed = {name for adjoint in chosen.values() for name in adjoint.inputs if name[0] in OF_STEPS}
         self.places = Places(read, sorted(needed | set(parameters), key=str), self.rows)
         self.adjoints = CompiledAdjoint(chosen, self.places, self.worlds) if chosen else None
+
+    def compile_adjoint(self, way: int) -> CompiledAdjoint:
+        """The adjoint of one way alone."""
+        adjoint = Adjoint(self.ways[way].step, self.rows, self._parameters)
+        needed = {name for name in adjoint.inputs if name[0] in OF_STEPS}
+        places = Places(sorted(adjoint.read), sorted(needed | set(self._parameters), key=str), self.rows)
+        return CompiledAdjoint({way: adjoint}, places, self.worlds)
+
+    @property
+    def _parameters(self) -> list[tuple]:
+        """Elements that steps may read."""
+        return [name for name in self.elements if name[0] != PROBE]
 
     def other_jacobians(self, step: int, which: np.ndarray) -> list[tuple[int, np.ndarray]]:
         """World and Jacobian of steps that are not compiled (which < 0), made for many steps at a time."""

@@ -58,6 +58,7 @@ class Rollout:
         self._start = world.state.numpy().copy()
         self._linear: Linear | None = None
         self._last: tuple[bytes, Linear] | None = None
+        self._pulls = 0
 
     @property
     def of(self) -> tuple[str, ...]:
@@ -90,8 +91,14 @@ class Rollout:
         return self._at(values).views_at()[0].transpose(2, 0, 1)
 
     def pull(self, values: Any, given: Any) -> np.ndarray:
-        """Gradients [world, to] of Σ given · outcome, given [world, sample, of], at numbers [world, to]."""
-        return self._at(values).pull(np.asarray(given, float).transpose(1, 2, 0)).T
+        """Gradients [world, to] of Σ given · outcome, given [world, sample, of], at numbers [world, to].
+
+        Adjoints are compiled once the calls so far would have been worth it.
+        """
+        linear = self._at(values)
+        self._pulls += 1
+        linear.compile_adjoints(self._pulls)
+        return linear.pull(np.asarray(given, float).transpose(1, 2, 0)).T
 
     def jacobian(self, values: Any) -> tuple[np.ndarray, np.ndarray]:
         """Outcomes [world, sample, of] and their derivatives [world, sample, of, to] at numbers [world, to]."""

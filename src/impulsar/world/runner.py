@@ -30,6 +30,7 @@ from ..engine.system import System, measured
 from ..engine.system.channels import CALLABLE_STEPS, InputError
 from ..engine.system.measured import together
 from ..engine.system.rank import PLAY
+from ..engine.threads import threads_for
 from ..observe.bench import Bench
 from .beats import Beats
 from .clamps import Clamps
@@ -73,7 +74,9 @@ class Runner:
         carry_out: Callable[[Any], object],
         contacts: int | None = None,
         stack: "Stack | None" = None,
+        threads: int | None = None,
     ):
+        self.threads = threads_for(worlds, threads) if device == "cpu" else 1
         self.method, self.coordinates = method, coordinates
         self.worlds, self.device, self.clamps = worlds, device, clamps
         self.script, self.carry_out = script, carry_out
@@ -184,11 +187,11 @@ class Runner:
         if host is not None:
             self.launch = host
         elif self.contacts is None:
-            self.launch = record_launch(self.method.kernel, self.worlds, inputs, self.device)
+            self.launch = record_launch(self.method.kernel, self.worlds, inputs, self.device, self.threads)
         else:
             kernel = touching_kernel(self.method)
-            self.launch = record_launch(kernel, self.worlds, [*inputs, self.contacts], self.device)
-        refresh = record_launch(refresh_kernel, self.worlds, inputs, self.device)
+            self.launch = record_launch(kernel, self.worlds, [*inputs, self.contacts], self.device, self.threads)
+        refresh = record_launch(refresh_kernel, self.worlds, inputs, self.device, self.threads)
         self.refresh = settling(refresh, inputs)
         self._report = self.work.report.numpy()  # on the CPU a view
         if self.recipe is not None and host is None and can_compile(self.method, self.system):

@@ -15,7 +15,6 @@ from dataclasses import fields, is_dataclass
 from typing import Any
 
 import numpy as np
-import warp as wp
 
 from ..author.errors import ModelError
 from ..author.model import Model
@@ -24,6 +23,7 @@ from ..author.touching import touching_shapes
 from ..edits.carry import OPEN, Change, Places, write_coordinates
 from ..edits.fit import fit
 from ..engine.freedoms import code_coordinates
+from ..engine.launch import launch
 from ..engine.start.redundancy import choose_rows, row_key, rows_kernel
 from ..engine.state import State, allocate_work
 from ..engine.system import System
@@ -275,7 +275,7 @@ def rows_hold(system: System, stack: Stack) -> np.ndarray:
     basis = system.parameter("basis")[slots, 0] > 0.0
 
     def look() -> np.ndarray:
-        wp.launch(rows_kernel, worlds, inputs=[tree.arrays, state.arrays, work], device="cpu")
+        launch(rows_kernel, worlds, [tree.arrays, state.arrays, work], "cpu")
         return tree.scaled_rows(tree.dense_rows(work.J.numpy(), range(worlds))[:, rows], rows)
 
     J = look()

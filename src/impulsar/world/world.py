@@ -27,6 +27,7 @@ from ..engine.start.redundancy import rows_kernel
 from ..engine.state import State
 from ..engine.system import System
 from ..engine.system.contacts import check_contacts
+from ..engine.threads import MOST as MOST_THREADS
 from ..observe.books import Books
 from ..observe.contacts import Contact, Contacts
 from ..observe.fluids import added_inertia
@@ -69,9 +70,10 @@ class World:
     that others imply may be [rad, or lengths over the mechanism's size], the play of its bearings; max_speed [m/s]
     of bodies and max_hand_force [N] of hands: clamps, off by default, told in `StepReport.clamped`; contacts: how many
     to have room for at a time, by default as many as there may well be; compile: "now" has the steps of `simgc` and
-    `direct` compiled for this mechanism, on the CPU, "auto" beside the running world, by default "now" for batches of
-    64 worlds and more and "off" for others (docs/compile.md); worlds: how many, or a list of models, one for
-    each world, that have the parts of `model` with other numbers, such as lengths (docs/cluster.md).
+    `direct` compiled for this mechanism, "auto" beside the running world, by default "now" for batches of 64 worlds
+    and more and "off" for others (docs/compile.md); worlds: how many, or a list of models, one for each world, that
+    have the parts of `model` with other numbers, such as lengths (docs/cluster.md); threads: of the CPU, among which
+    the worlds are shared out, to the same bits; by default all cores, as far as they have 32 worlds each.
     """
 
     def __init__(
@@ -92,6 +94,7 @@ class World:
         max_hand_force: float | None = None,
         contacts: int | None = None,
         compile: str | None = None,
+        threads: int | None = None,
     ):
         if not isinstance(model, Model):
             raise ModelError(f"world: model is {show(model)}, expected a Model")
@@ -108,6 +111,7 @@ class World:
             raise ModelError(f"worlds is {show(worlds)}, {told}")
         device, strict, script = check_device(device), flag("world", "strict", strict), script_of(model)
         clamps = Clamps(max_speed, max_hand_force)
+        threads = _check_threads(threads, device)
         self._door = threading.Lock()  # who steps or edits holds it
         self._holder: weakref.ref | None = None  # the history that is the only door to it
         self._through = 0  # thread in which that history is at work
@@ -121,7 +125,8 @@ class World:
             load_kernels(on_host, host_device())
         dt = dt if dt is not None else model.dt or 0.01
         door = self._carry_out
-        self.runner = Runner(model, options, coordinates, dt, worlds, device, clamps, script, door, room, stack)
+        what = (model, options, coordinates, dt, worlds, device)
+        self.runner = Runner(*what, clamps, script, door, room, stack, threads)
         self.runner.strict = strict
         self._editor, self._digest = Editor(self.runner), Digest(self.runner)
         if self.start_change:
@@ -444,6 +449,22 @@ class World:
         """Set "part.parameter" to a value, or one per world: world.set("arm.mass", masses)."""
         return self.apply(edits.SetParameter(path, values))
 
+    def reset(self, mask: Any = None, q: Any = None, v: Any = None) -> edits.Answer:
+        """Put some worlds of a batch, or all, at joint coordinates q [m, rad] and velocities v [m/s, rad/s].
+
+        mask: True for each world that is put; None: all. q, v: arrays [coordinate] or [world put, coordinate] in the
+        order of `coordinate_names`, or numbers by name. Without q the start, with its velocities; with q and without v
+        at rest. Loops are closed from there: the answer tells what that changed. Time and inputs go on.
+        """
+        worlds = None
+        if mask is not None:
+            given = np.asarray(mask)
+            if given.dtype != bool or given.shape != (self.worlds,) or not given.any():
+                told = f"expected True or False for each of {self.worlds} worlds, and True for one at least"
+                raise edits.EditError(f"reset: mask is {show(mask)}, {told}")
+            worlds = np.flatnonzero(given)
+        return self.apply(edits.PutWorlds(worlds, q, v))
+
     def grab(
         self,
         body: str,
@@ -588,6 +609,26 @@ class World:
         """2-norm over all joints of their position-level equations, from body poses [m and rad]."""
         return out(self.readout.constraint_errors()[0], self.worlds)
 
+    @property
+    def coordinate_names(self) -> list[str]:
+        """Of all freedoms of the joints, in the author's order: "hinge", "rail.slide", "ball.rotation.x"."""
+        return list(self.readout.coordinates)
+
+    def joint_positions(self, copy: bool = True) -> Any:
+        """Coordinates of all joints [world, coordinate], of one world [coordinate] [m, rad]; a ball's are a rotation
+        vector. copy=False: a Warp array on the device, which the next reading overwrites, for DLPack."""
+        return self._freedoms(0, copy)
+
+    def joint_velocities(self, copy: bool = True) -> Any:
+        """Their rates [m/s, rad/s], likewise."""
+        return self._freedoms(1, copy)
+
+    def _freedoms(self, which: int, copy: bool) -> Any:
+        if copy:
+            return out(self.readout.freedoms()[which].T, self.worlds)
+        self.readout.freedom_reading.launch()
+        return self.readout.freedom_reading.out[which].transpose()
+
     def motor_torques(self) -> np.ndarray:
         """Torque of each coordinate's motor, mean over the last step [coordinate, world] [N m, N]."""
         return self.runner.bench.forces.motors()
@@ -629,6 +670,15 @@ def _coordinates_of(method: Any, coordinates: object) -> str:
     others = [n for n, other in METHODS.items() if isinstance(coordinates, str) and coordinates in other.coordinates]
     hint = f"; for {coordinates} take method {' or '.join(others)}" if others else ""
     raise ModelError(f"method '{method.name}': no coordinates {show(coordinates)}; it works in: {known}{hint}")
+
+
+def _check_threads(threads: object, device: str) -> int | None:
+    """How many are asked for; None: as many as pay."""
+    if threads is None:
+        return None
+    if device != "cpu":
+        raise ModelError(f"world: threads is {show(threads)}, but they are of the CPU; leave it out on {device}")
+    return whole("world", "threads", threads, 1, MOST_THREADS)
 
 
 def _point(value: Any) -> Any:

@@ -5,6 +5,7 @@ import pytest
 
 import impulsar as im
 from impulsar import edits
+from impulsar.engine.system.measured import BROKEN, RUNAWAY
 from impulsar.observe.quantities import QUANTITIES
 from impulsar.validate.poison import poison
 
@@ -111,3 +112,15 @@ def test_a_broken_state_is_known_at_once() -> None:
     with pytest.raises(im.StepError):
         world.step()
     assert world.paused
+
+
+def test_a_world_that_flew_apart_is_found_when_it_is_kept() -> None:
+    """What only a reading tells is told where the guard reads: the world is at its last good step, and paused."""
+    world = world_of()
+    world.step()
+    world.runner.settle()
+    world.runner.work.report.numpy()[BROKEN] = RUNAWAY  # as if a joint were open by a hundred sizes
+    world.runner.guard.at = world.runner.count
+    with pytest.raises(im.StepError, match="run away"):
+        world.step()
+    assert world.paused and np.isfinite(world.state.numpy()).all()

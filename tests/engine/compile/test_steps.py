@@ -188,3 +188,34 @@ def test_a_step_that_falls_back_is_the_kernels_to_the_bit() -> None:
         generic.step()
         launch._step_one(last, 0, 0, is_last=False)
         assert (state.numpy() == generic.runner.state.numpy()).all()
+
+
+def test_bits_do_not_depend_on_threads(monkeypatch) -> None:
+    """67 worlds in different states, in ranges of whole registers: a world reads what is its own."""
+    monkeypatch.setattr("impulsar.engine.compile.launch.LEAST_WORK", 1)
+    states = []
+    for threads in (1, 2, 5):
+        monkeypatch.setattr("impulsar.engine.compile.launch.threads_for", lambda worlds, threads=threads: threads)
+        world = im.World(im.scene("four-bar"), method=FIXED, dt=1e-3, worlds=67)
+        assert world.compile == "now"
+        speeds = np.random.default_rng(5).normal(scale=0.01, size=67)
+        world.state.write("v", world.state.read("v") + speeds * np.ones((world.state.read("v").shape[0], 1)))
+        world.runner.refresh()
+        for n in (1, 30, 25):
+            report = world.step(n)
+        assert world.runner.launch.threads == threads and world.compilation.fallbacks > 0
+        states.append([world.state.numpy().copy(), report.raw])
+    for other in states[1:]:
+        assert all((one == two).all() for one, two in zip(states[0], other, strict=True))
+
+
+def test_batches_are_compiled_by_default_where_they_can_be() -> None:
+    """From 64 worlds on, and nothing is said where one cannot be, but by `compilation`."""
+    few, many, other = (
+        im.World(im.scene("chain", n=2), method=method, worlds=worlds)
+        for method, worlds in (("simgc", 63), ("simgc", 64), ("simmc", 64))
+    )
+    assert [world.compile for world in (few, many, other)] == ["off", "now", "off"]
+    assert few.compilation is None and not many.compilation.refused
+    assert "simmc is not compiled" in other.compilation.refused
+    other.step(2)

@@ -2,12 +2,15 @@
 
 import ctypes
 from collections.abc import Sequence
+from functools import partial
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
+from ..threads import RANGES, run_in_threads
 from .backend import compile_text
-from .emit_c import CHANGED, WIDTHS, driver
+from .emit_c import CHANGED, WIDTHS, WILD, driver
 
 _pointer, _whole = ctypes.c_void_p, ctypes.c_longlong
 Run = ctypes.CFUNCTYPE(_whole, _pointer)
@@ -38,6 +41,15 @@ def shares(worlds: int) -> list[tuple[int, int, int]]:
             found.append((width, at, end))
         at = end
     return found
+
+
+def in_ranges(share: tuple[int, int, int], threads: int) -> list[tuple[int, int, int]]:
+    """A share of the worlds as ranges for threads, each of whole registers."""
+    width, first, end = share
+    registers = (end - first) // width
+    parts = min(registers, RANGES * threads) if threads > 1 else 1
+    ends = [first + registers * k // parts * width for k in range(parts + 1)]
+    return [(width, *pair) for pair in pairwise(ends)]
 
 
 def address(array: np.ndarray) -> int:
@@ -85,34 +97,45 @@ class Packed:
         self.done = np.zeros(worlds, np.int64)
         self.calls: list[tuple[Any, Call]] = []
         self.steps = 0
+        self.threads, self.least = 1, 1  # and for how many steps they pay
         self._keep: list[Any] = []
 
-    def pack(self, given: Call, parts: Sequence[tuple[Any, np.ndarray, int, int]], keep: Any) -> None:
-        """parts: driver, addresses of the variants, first world and end; the first call compares what is constant."""
-        self.calls, self._keep = [], [keep]
+    def pack(self, given: Call, parts: Sequence[tuple[Any, np.ndarray, int, int]], keep: Any, threads: int) -> None:
+        """parts: driver, addresses of the variants, first world and end. Of many calls the first only compares what is
+        constant, so that nothing is done where something is another."""
+        self.calls, self.threads, self._keep = [], threads, [keep, *(variants for _, variants, _, _ in parts)]
+        if len(parts) > 1:
+            self._add(given, parts[0][0], parts[0][1], 0, 0)
         for run, variants, first, end in parts:
-            call = Call()
-            ctypes.memmove(ctypes.addressof(call), ctypes.addressof(given), ctypes.sizeof(Call))
-            if self.calls:
-                call.arrays, call.h = 0, None
-            call.done, call.used, call.before = address(self.done), address(self.used), address(self.before)
-            call.step, call.variants, call.first, call.end = address(variants), len(variants), first, end
-            call.fresh, call.steps = 1, self.steps
-            self.calls.append((run, call))
-            self._keep.append(variants)
+            self._add(given, run, variants, first, end)
+            if len(parts) > 1:
+                self.calls[-1][1].arrays, self.calls[-1][1].h = 0, None
         self._places = [(run, ctypes.addressof(call)) for run, call in self.calls]
-        self.one = self._places[0] if len(self._places) == 1 else None
+
+    def _add(self, given: Call, run: Any, variants: np.ndarray, first: int, end: int) -> None:
+        call = Call()
+        ctypes.memmove(ctypes.addressof(call), ctypes.addressof(given), ctypes.sizeof(Call))
+        call.done, call.used, call.before = address(self.done), address(self.used), address(self.before)
+        call.step, call.variants, call.first, call.end = address(variants), len(variants), first, end
+        call.fresh, call.steps = 1, self.steps
+        self.calls.append((run, call))
 
     def go(self) -> int:
         """Take the steps as they are set; how many worlds are short of them, or what else `run` says."""
-        if self.one is not None:
-            run, place = self.one
-            return run(place)
-        (run, place), *others = self._places
+        run, place = self._places[0]
         code = run(place)
-        if code == CHANGED:
+        if code == CHANGED or len(self._places) == 1:
             return code
-        return code + sum(run(place) for run, place in others)
+        if self.threads == 1 or self.steps < self.least:
+            codes = [run(place) for run, place in self._places[1:]]
+        else:
+            codes = []
+            run_in_threads((partial(self._note, codes, *one) for one in self._places[1:]), self.threads)
+        return sum(code % WILD for code in codes) + (WILD if any(code >= WILD for code in codes) else 0)
+
+    @staticmethod
+    def _note(codes: list[int], run: Any, place: int) -> None:
+        codes.append(run(place))
 
     def set(self, steps: int, to_end: bool = True, fresh: bool = True) -> None:
         """How many steps; to_end: the state before the last of them is kept; fresh: nothing is counted yet."""

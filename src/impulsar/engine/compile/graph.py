@@ -497,6 +497,15 @@ class Scalar:
         return self._refuse("a dividend of a whole quotient")
 
 
+class Whole(Scalar):
+    """A whole number that the state keeps: which one it is becomes a guard only where that has to be known."""
+
+    __slots__ = ()
+
+    def __index__(self) -> int:
+        return int(self)
+
+
 def is_number(a: Any) -> bool:
     """A symbol or a number."""
     return isinstance(a, Scalar | int | float)

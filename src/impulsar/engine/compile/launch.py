@@ -27,17 +27,18 @@ from ..methods.base import touching_kernel
 from ..owed import owed
 from ..start.consistent import refresh_kernel
 from ..state import State, WorkArrays
-from ..system import System, SystemArrays
+from ..system import System
 from ..system.measured import BROKEN, together
-from .calls import Call, Packed, address, run_of, shares
+from ..threads import threads_for
+from .calls import Call, Packed, address, in_ranges, run_of, shares
 from .emit_c import CHANGED, WILD
 from .graph import Untraceable
 from .recipe import MOST_VARIANTS, Recipe, Sample
 from .reports import count_steps
-from .step import FOLLOWED
 from .ways import Way, way_of
 
 AHEAD = 2  # steps from a start to the first sample: one at rest goes a way that is not gone again
+LEAST_WORK = 10**7  # operations of a launch, some 0.2 ms, for which threads pay
 SPARE = 3  # readings whose memory is used again
 
 
@@ -102,18 +103,18 @@ class CompiledLaunch:
         self.generic, self.refresh, self.size, self.recipe = generic, refresh, size, recipe
         self.contacts = contacts
         self.worlds = system.counts.worlds
+        self.threads = threads_for(self.worlds)
         self.fallbacks = 0  # steps of worlds that the generic kernel took since guards broke
         self._rows, self._report = state.numpy(), work.report.numpy()
         self._after = np.empty_like(self._rows)
         self._steps, self._h = system.arrays.steps.numpy(), system.arrays.h.numpy()
         self._nominal = system.arrays.nominal_h.numpy()
         self._owed = owed(work)
-        shared = set(SystemArrays.vars) - {*system.parameters, *FOLLOWED}  # type: ignore[attr-defined]
         inputs = [system.arrays, state.arrays, work]
         kernel, given = method.kernel, inputs
         if contacts is not None:
             kernel, given = touching_kernel(method), [*inputs, contacts]
-        self._one, self._one_refresh = one_world(kernel, given, shared), one_world(refresh_kernel, inputs, shared)
+        self._one, self._one_refresh = one_world(kernel, given), one_world(refresh_kernel, inputs)
         self._forget()
 
     def _forget(self) -> None:
@@ -148,7 +149,7 @@ class CompiledLaunch:
         if not self._built:
             self.build()
         steps, recipe = self._steps.item(0), self.recipe
-        if self._blocked or not self.ways or (recipe.learns and recipe.count + steps >= recipe.due):
+        if self._blocked or not self.ways or (recipe.learns and recipe.count + steps >= recipe.due and self._may_learn):
             return self._take(steps)
         last = self._fresh()
         if last.steps != steps:
@@ -156,16 +157,22 @@ class CompiledLaunch:
         code = last.go()
         if code:
             return self._take(steps, last, code)
-        recipe.count += steps
+        recipe.advance(steps)
         self._last = last
         self._owed.settle = self.settle
         return last
+
+    @property
+    def _may_learn(self) -> bool:
+        """Whether a launch is to stop where variants are made: one world that stops where guards break need not."""
+        return self.worlds > 1 or self.recipe.broke is not None
 
     def _take(self, steps: int, last: Last | None = None, code: int = 0) -> Last | None:
         """So many steps, where not all of it is one call; last: of one call that ended with a code."""
         if code == CHANGED or last is None:
             if self._h[0] != self.size() or self._blocked or not self._holds():
-                return self._take_generic()
+                self._take_generic()
+                return None
             last, code = self._fresh(), -1
         try:
             code = self._advance(last, steps, code)
@@ -222,6 +229,10 @@ class CompiledLaunch:
         code: of a call that has taken them as far as guards held; -1: none has.
         """
         wrong, fresh, recipe = 0, True, self.recipe
+        if code > 0 and self.worlds == 1:  # it may have gone on past steps at which variants are made
+            wrong, fresh, taken = code & WILD, False, last.done.item(0)
+            recipe.advance(taken)
+            steps, code = steps - taken, -1
         while steps:
             part = min(steps, recipe.due - recipe.count) if recipe.learns else steps
             wrong |= self._advance_part(last, part, part == steps, fresh, code)
@@ -369,15 +380,12 @@ class CompiledLaunch:
     def _functions(self) -> list[tuple[Any, np.ndarray, int, int]]:
         """Drivers, variants and worlds of the calls that take all."""
         rows, parameters = self._rows.shape[0], len(self._places)
-        return [
-            (
-                run_of(rows, parameters, width),
-                np.array([way.function(width) for way in self.ways], np.uint64),
-                first,
-                end,
-            )
-            for width, first, end in shares(self.worlds)
-        ]
+        found = []
+        for share in shares(self.worlds):
+            run = run_of(rows, parameters, share[0])
+            variants = np.array([way.function(share[0]) for way in self.ways], np.uint64)
+            found += [(run, variants, first, end) for _, first, end in in_ranges(share, self.threads)]
+        return found
 
     def _pack(self, last: Last) -> None:
         """Give a launch's calls what they need."""
@@ -385,7 +393,9 @@ class CompiledLaunch:
         given = Call(state=self.state.array.ptr, worlds=self.worlds, nominal=self.size())
         given.parameter, given.pitch, given.h = address(starts), address(pitches), self.system.arrays.h.ptr
         kept = self.recipe.constants.fill(given, self.system.arrays)
-        last.pack(given, self._parts, (starts, pitches, kept))
+        last.pack(given, self._parts, (starts, pitches, kept), self.threads)
+        work = self.worlds * max(way.operations for way in self.ways)
+        last.least = LEAST_WORK // work  # threads take 50 us to begin and end
 
     def _parameter_places(self) -> tuple[np.ndarray, np.ndarray]:
         """Where the parameters that worlds have of their own are, and how far it is from one world to the next."""

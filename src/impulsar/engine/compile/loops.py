@@ -19,14 +19,15 @@ it is gone through as a piece of its own, and the others are kept if the sample 
 
 `if a < b: name = value` is a choice between two values there (`pick`), so is `if a < b: return x` before the `return y`
 at the end, and `if a != ZERO: ...` without more, which
-only saves work where nothing is to be done, is always gone through.
+only saves work where nothing is to be done, is always gone through. `int(a)` of a number of the state is not asked
+which number it is before it is an index or a count.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from .graph import PICK, Graph, Guard, Loop, Scalar, Untraceable, refer
+from .graph import PICK, Graph, Guard, Loop, Scalar, Untraceable, Whole, refer
 from .symbols import Array, Record
 
 MOST_PASSES = 4  # over a body, until nothing more changes
@@ -56,6 +57,16 @@ def compare(op: str, a: Any, b: Any) -> bool:
 def saves(a: Any, zero: Any) -> bool:
     """`if a != ZERO`, where all that follows adds multiples of a."""
     return True if _stages and isinstance(a, Scalar) else bool(a != zero)
+
+
+def may(*tests: tuple[str, Any, Any]) -> bool:
+    """False where one of several comparisons that must all hold is known not to; of symbols any may."""
+    return all((_stages and isinstance(a - b, Scalar)) or compare(op, a, b) for op, a, b in tests)
+
+
+def whole(a: Any) -> Any:
+    """int(a): of a symbol a whole number, which need not be known to be compared and kept."""
+    return Whole(a.graph, a.at) if _stages and isinstance(a, Scalar) else int(a)
 
 
 def pick(op: str, a: Any, b: Any, new: Any, old: Any) -> Any:

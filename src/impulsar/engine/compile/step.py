@@ -42,8 +42,9 @@ from .tracing import Arrays, Table, Unset, World, keep_loops_of, naming, traced
 STATE, PARAMETER = "state", "parameter"  # kinds of inputs: (STATE, row), (PARAMETER, array, part, component)
 FOLLOWED = ("channel_a", "channel_b", "channel_c", "channel_d")  # written while a world runs: never constants
 # work arrays that a step leaves as it found them, empty; how motors last went back to their targets, of which a step
-# that begins depends in nothing, since it chooses anew; and the report and a count, which none depends on
-EMPTY = ("tau", "wrench", "listed", "feedback", "push", "report", "factors")
+# that begins depends in nothing, since it chooses anew; the report and a count, which none depends on; and the
+# kinds of rows, of which one beyond the last is looked at
+EMPTY = ("tau", "wrench", "listed", "feedback", "push", "report", "factors", "row_kind")
 keep_loops_of(sweep, push_cone, warm_start, push_rows, solve_equations, strike)
 keep_loops_of(remove_errors, apply_multipliers, solve_envelope, start_with_impulse)
 keep_loops_of(side_of, wished_size, pass_by, take_smooth)

@@ -8,14 +8,18 @@ from collections.abc import Callable
 from typing import Any
 
 from ..collide.broad import bounds_meet, find_pairs, is_excluded, is_surface, may_touch
+from ..collide.cores import sign_of
+from ..constrain.contact import append_contact
 from ..constrain.frames import follow_loops
 from ..coordinates.tree import kinematics
 from ..integrate.clock import advance_clock
-from ..integrate.contacts import recall, remember
+from ..integrate.contacts import append_rows, keep_impulses, recall, remember
+from ..integrate.swept import find_rows
 from ..methods import direct_contact, simgc_contact
 from .graph import Untraceable
 from .tracing import keep_loops_of, stand_in, traced
 
+keep_loops_of(sign_of, recall, append_contact, append_rows, find_rows, keep_impulses)
 keep_loops_of(direct_contact.touching_step, after_first=True)
 
 

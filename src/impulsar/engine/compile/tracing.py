@@ -18,19 +18,26 @@ from typing import Any
 
 import warp as wp
 
-from .graph import Scalar, Untraceable
-from .loops import Rounds, pick, saves
+from .graph import Scalar, Untraceable, Whole
+from .loops import Rounds, may, pick, saves, whole
 from .shim import SHIM, type_of
 from .symbols import copied
 
 COPY, DIVIDE, REMAINDER, QUOTIENT = "__copied__", "__divided__", "__remainder__", "__quotient__"
-ROUNDS, PICKED, SAVES, UNTRACED = "__rounds__", "__pick__", "__saves__", "__untraceable__"  # see `loops`
+ROUNDS, PICKED, SAVES, MAY, UNTRACED = (
+    "__rounds__",
+    "__pick__",
+    "__saves__",
+    "__may__",
+    "__untraceable__",
+)  # see `loops`
 OPERATIONS = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!="}
 ORIGIN = "impulsar traced: "  # before the name of a function's file in tracebacks
 
 
 def divided(a: Any, b: Any) -> Any:
     """a / b: of whole numbers towards zero."""
+    a, b = (int(one) if isinstance(one, Whole) else one for one in (a, b))
     if isinstance(a, int) and isinstance(b, int):
         return quotient(a, b)
     if isinstance(a, float | int) and isinstance(b, float | int):
@@ -144,11 +151,29 @@ while {rounds}.again():
         if len(tests) == 1 and tests[0][0] == "!=" and ast.unparse(tests[0][2]) == "ZERO":
             node.test = _call(SAVES, *tests[0][1:])
             return node
-        (one, *others) = node.body
-        if others or not isinstance(one, ast.Assign) or not isinstance(one.targets[0], ast.Name | ast.Attribute):
-            return node
-        choice = _choice(node.test, one.value, ast.parse(ast.unparse(one.targets[0]), mode="eval").body)
-        return node if choice is None else ast.copy_location(ast.Assign(one.targets, choice), one)
+        made: list[ast.stmt] = []
+        for one in node.body:
+            target = one.targets[0] if isinstance(one, ast.Assign) else None
+            if not isinstance(one, ast.Assign) or not _can_be_chosen(target, bool(tests)):
+                return node
+            text = ast.unparse(one.targets[0])
+            choice = _choice(node.test, one.value, ast.parse(text, mode="eval").body)
+            if choice is None or (len(node.body) > 1 and text in map(ast.unparse, ast.walk(node.test))):
+                return node
+            made.append(ast.copy_location(ast.Assign(one.targets, choice), one))
+            if isinstance(target, ast.Subscript):  # is not touched where it is known not to be meant
+                given = ", ".join(f"({op!r}, {ast.unparse(a)}, {ast.unparse(b)})" for op, a, b in tests)
+                known = ast.parse(f"{MAY}({given})", mode="eval").body
+                made[-1] = ast.copy_location(ast.If(known, [made[-1]], []), node)
+        return made
+
+
+def _can_be_chosen(target: ast.expr | None, by_all: bool) -> bool:
+    """Whether what is assigned may be one of two values: a name, a field, or, where all of several comparisons decide,
+    an element with an index that is known."""
+    if isinstance(target, ast.Subscript):
+        return by_all and not any(isinstance(one, ast.Attribute) for one in ast.walk(target.slice))
+    return isinstance(target, ast.Name | ast.Attribute)
 
 
 def _choice(test: ast.expr, new: ast.expr, old: ast.expr) -> ast.expr | None:
@@ -259,7 +284,9 @@ def translated(original: Callable) -> Callable:
     ast.fix_missing_locations(tree)
     ast.increment_lineno(tree, first - 1)
     space: dict[str, Any] = {COPY: copied, DIVIDE: divided, REMAINDER: remainder, QUOTIENT: quotient}
-    space |= {ROUNDS: Rounds, PICKED: pick, SAVES: saves, UNTRACED: Untraceable}
+    space |= {ROUNDS: Rounds, PICKED: pick, SAVES: saves, MAY: may, UNTRACED: Untraceable}
+    if original in KEPT:
+        space["int"] = whole
     exec(compile(tree, ORIGIN + original.__module__, "exec"), space)
     made = space[definition.name]
     given = {**original.__globals__, **inspect.getclosurevars(original).nonlocals}
@@ -346,6 +373,7 @@ class Table:
 
     def _at(self, at: Any) -> tuple[tuple[int, ...], bool]:
         index = at if isinstance(at, tuple) else (at,)
+        index = tuple(int(k) if isinstance(k, Whole) else k for k in index)
         by_world = isinstance(index[-1], World)
         if by_world:
             index = index[:-1]

@@ -22,7 +22,7 @@ from ..spatial import HALF, ONE, ZERO, f64, vec6
 from ..state import StateArrays, WorkArrays
 from ..system import SystemArrays
 from ..system.slots import ELEMENT, HAS_ELEMENTS, TURNS
-from . import closure, compliant, coupling, friction, hand, hand_turn, limit, motor
+from . import closure, compliant, coupling, friction, hand, hand_turn, limit, motor, servo
 from .accelerations import joint_acceleration
 from .frames import Pair
 from .rows import book_impulse, own_coordinate, own_jacobian, own_pair, pair_jacobian
@@ -131,7 +131,7 @@ def is_felt(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], r: int, w: int) -> b
         return compliant.damping(m, x, r, w) > ZERO
     if hand.is_hand(kind):
         return not hand.is_empty(m, x, r, w)
-    return is_force(x, r, w) or is_element(x, r, w)
+    return is_force(x, r, w) or is_element(x, r, w) or servo.is_servo(kind)
 
 
 @wp.func
@@ -165,6 +165,8 @@ def fill(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays],
         return compliant.fill(m, s, x, r, t, h, w)
     if hand.is_hand(kind):
         return hand.fill(m, s, x, r, t, h, w)
+    if servo.is_servo(kind):
+        return servo.fill(m, s, x, r, t, h, w)
     return 0
 
 
@@ -180,6 +182,8 @@ def midway(
         hand.midway(m, s, x, r, t, h, w)
     elif motor.is_drive(kind):
         motor.midway(m, s, x, r, t, h, beat, w)
+    elif servo.is_servo(kind):
+        servo.midway(m, s, x, r, t, h, w)
     elif limit.is_limit(kind):
         limit.midway(m, s, x, r, h, w)
     elif is_equation(x, r, w):
@@ -298,17 +302,21 @@ def due(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], 
 
 @wp.func
 def stiffness(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], r: int, w: int) -> f64:
-    """Of a compliant row or a hand [N/m, N m/rad]."""
+    """Of a compliant row, a hand or a servo [N/m, N m/rad]."""
     if hand.is_hand(kind_of(x, r, w)):
         return hand.stiffness(m, r, w)
+    if servo.is_servo(kind_of(x, r, w)):
+        return servo.stiffness(m, x, r, w)
     return compliant.stiffness(m, r, w)
 
 
 @wp.func
 def damping(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], r: int, w: int) -> f64:
-    """Of a compliant row or a hand, viscous friction included [N s/m, N m s/rad]."""
+    """Of a compliant row, a hand or a servo, viscous friction included [N s/m, N m s/rad]."""
     if hand.is_hand(kind_of(x, r, w)):
         return hand.damping(m, r, w)
+    if servo.is_servo(kind_of(x, r, w)):
+        return servo.damping(m, x, r, w)
     return compliant.damping(m, x, r, w)
 
 
@@ -378,6 +386,8 @@ def act(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], 
         force, power, loss = hand.act(m, s, x, r, t, w)
     elif friction.is_friction(kind):
         force, power = friction.act(m, s, x, r, w)
+    elif servo.is_servo(kind):
+        force, power = servo.act(m, s, x, r, t, w)
     return force, power, loss, viscous
 
 

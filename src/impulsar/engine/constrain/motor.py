@@ -3,6 +3,7 @@
     row of a step   bias -speed, or -(target - q) / h         |impulse| ≤ h · max torque
     of an instant   u̇ = rate of the channel, or its acceleration
 
+Behind a gear, slot_d where that is not 0, the motor moves by gear times the joint, which has gear times its torque.
 A motor with a given torque is a force and never a row (forces/motor_torques.py); its slot keeps its books.
 """
 
@@ -47,9 +48,27 @@ def is_servo(x: wp.ref[WorkArrays], r: int, w: int) -> bool:
 
 
 @wp.func
+def geared(m: wp.ref[SystemArrays], r: int, value: f64, w: int) -> f64:
+    """A torque of the motor on the joint's side of its gear; 0 stands for none."""
+    if m.slot_d[r, w] == ZERO:
+        return value
+    return m.slot_d[r, w] * value
+
+
+@wp.func
+def ungeared(m: wp.ref[SystemArrays], r: int, value: f64, w: int) -> f64:
+    """A motion of the motor on the joint's side of its gear."""
+    if m.slot_d[r, w] == ZERO:
+        return value
+    return value / m.slot_d[r, w]
+
+
+@wp.func
 def max_torque(m: wp.ref[SystemArrays], r: int, w: int) -> f64:
-    """[N, N m]"""
-    return m.slot_a[r, w]
+    """On the joint's side [N, N m]."""
+    if m.slot_a[r, w] >= UNLIMITED:
+        return m.slot_a[r, w]
+    return wp.abs(geared(m, r, m.slot_a[r, w], w))
 
 
 @wp.func
@@ -59,15 +78,23 @@ def is_bounded(m: wp.ref[SystemArrays], r: int, w: int) -> bool:
 
 @wp.func
 def target(m: wp.ref[SystemArrays], r: int, t: f64, w: int) -> f64:
-    """What a motor's channel says at time t."""
-    return channel(m, m.slot_channel[r], t, w)
+    """What a motor's channel says at time t, of a position or speed on the joint's side."""
+    return ungeared(m, r, channel(m, m.slot_channel[r], t, w), w)
+
+
+@wp.func
+def servo_rate(m: wp.ref[SystemArrays], r: int, of_speed: bool, t: f64, w: int) -> f64:
+    """How fast the target of a servo moves at time t."""
+    if of_speed:
+        return target(m, r, t, w)
+    return ungeared(m, r, channel_rate(m, m.slot_channel[r], t, w), w)
 
 
 @wp.func
 def target_rate(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], r: int, t: f64, w: int) -> f64:
     """What the row's velocity should be at time t."""
     if is_servo(x, r, w):
-        return channel_rate(m, m.slot_channel[r], t, w)
+        return ungeared(m, r, channel_rate(m, m.slot_channel[r], t, w), w)
     return target(m, r, t, w)
 
 
@@ -75,8 +102,8 @@ def target_rate(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], r: int, t: f64, 
 def target_acceleration(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], r: int, t: f64, w: int) -> f64:
     """What the row's acceleration should be at time t."""
     if is_servo(x, r, w):
-        return channel_acceleration(m, m.slot_channel[r], t, w)
-    return channel_rate(m, m.slot_channel[r], t, w)
+        return ungeared(m, r, channel_acceleration(m, m.slot_channel[r], t, w), w)
+    return ungeared(m, r, channel_rate(m, m.slot_channel[r], t, w), w)
 
 
 @wp.func
@@ -102,7 +129,7 @@ def due(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], 
     """Where its coordinate, which is that of time t now, should be at t + h; h may be negative [m, rad]."""
     if is_servo(x, r, w):
         return target(m, r, t + h, w)
-    travel = h * channel_mean(m, m.slot_channel[r], wp.min(t, t + h), wp.abs(h), w)
+    travel = h * ungeared(m, r, channel_mean(m, m.slot_channel[r], wp.min(t, t + h), wp.abs(h), w), w)
     return own_coordinate(m, s, x, r, w) + travel
 
 

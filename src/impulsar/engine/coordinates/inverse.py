@@ -15,6 +15,7 @@ angular momentum instead; `forward_dynamics` here does not, so that it inverts `
 import numpy as np
 import warp as wp
 
+from ..launch import launch
 from ..spatial import ZERO, angular, carry_twist, carry_wrench, cross_matrix, f64, linear, spatial, vec6, zero3
 from ..state import State, StateArrays, WorkArrays
 from ..system import System, SystemArrays
@@ -171,4 +172,4 @@ def move_bodies(system: System, state: State, work: WorkArrays) -> None:
 
 
 def _launch(system: System, kernel: wp.Kernel, *inputs: object) -> None:
-    wp.launch(kernel, system.counts.worlds, inputs=list(inputs), device=system.device)
+    launch(kernel, system.counts.worlds, inputs, system.device)

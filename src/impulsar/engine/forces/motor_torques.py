@@ -17,7 +17,7 @@ from ..system.channels import channel_mean
 @wp.func
 def mean_torque(m: wp.ref[SystemArrays], r: int, t: f64, span: f64, w: int) -> f64:
     """Torque of a motor's slot over t .. t + span, the mean bounded; the vector of a ball's three together."""
-    torque = channel_mean(m, m.slot_channel[r], t, span, w)
+    torque = motor.geared(m, r, channel_mean(m, m.slot_channel[r], t, span, w), w)
     bound = motor.max_torque(m, r, w)
     code = m.slot_code[r]
     if not is_ball(code):

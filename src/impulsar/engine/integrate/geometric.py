@@ -31,6 +31,7 @@ from ..coordinates.inertia import weight
 from ..coordinates.tree import kinematics
 from ..forces.total import turn_elements
 from ..freedoms import turns_with_second
+from ..launch import launch
 from ..spatial import ONE, ZERO, angular, carry_twist, carry_wrench, f64, linear, spatial, vec6, zero3
 from ..state import State, StateArrays, WorkArrays
 from ..system import System, SystemArrays
@@ -181,5 +182,5 @@ def geometric_tangent(system: System, state: State, work: WorkArrays, force: np.
     given = wp.array(np.asarray(force, float), dtype=f64, device=system.device)
     along, change, G = (wp.zeros((size, worlds), dtype=f64, device=system.device) for size in (n, n, n * n))
     inputs = [system.arrays, state.arrays, work, given, along, change, G]
-    wp.launch(geometric_kernel, worlds, inputs=inputs, device=system.device)
+    launch(geometric_kernel, worlds, inputs, system.device)
     return G.numpy().T.reshape(-1, n, n)

@@ -26,6 +26,7 @@ from ..coordinates.added_mass import added_momentum
 from ..coordinates.inertia import body_mass, inertial_wrench
 from ..coordinates.tree import kinematics
 from ..freedoms import turns_with_second
+from ..launch import launch
 from ..spatial import ONE, ZERO, angular, carry_twist, carry_wrench, f64, linear, spatial, vec3, vec6, zero3
 from ..state import State, StateArrays, WorkArrays
 from ..system import System, SystemArrays
@@ -265,5 +266,5 @@ def inertial_tangent(
     given = wp.array(np.asarray(rate, float), dtype=f64, device=system.device)
     along, change, T = (wp.zeros((size, worlds), dtype=f64, device=system.device) for size in (n, n, n * n))
     inputs = [system.arrays, state.arrays, work, given, f64(g_v), f64(g_a), along, change, T]
-    wp.launch(inertial_tangent_kernel, worlds, inputs=inputs, device=system.device)
+    launch(inertial_tangent_kernel, worlds, inputs, system.device)
     return T.numpy().T.reshape(-1, n, n)

@@ -30,7 +30,8 @@ class Method(Protocol):
 
     1. Options are numbers, truth values or texts. `check` raises ValueError, in words, at one that is wrong.
     2. `kernel(m: SystemArrays, s: StateArrays, x: WorkArrays)` takes m.steps[0] nominal steps of m.nominal_h[0], of
-       which m.h[0] is one part where `longest_step` divides them; a thread runs a world. Same arrays, same bits.
+       which m.h[0] is one part where `longest_step` divides them; a thread runs a world, the one of wp.tid(). Threads
+       share the structures: it writes to their arrays, never to their fields. Same arrays, same bits.
     3. What a step leaves for the next, beyond what there is, is said by name in `state_blocks`. A kernel finds row i
        of the method's k-th block at s.method[s.method_at[k] + i, w]; where all sizes are fixed `state.rows_of` names
        the places. Nothing else outlives a launch: work arrays may hold anything at its start.

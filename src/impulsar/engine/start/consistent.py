@@ -9,6 +9,7 @@ from ..constrain.topology import list_rows
 from ..coordinates.inertia import momentum
 from ..coordinates.tree import accelerate, articulate, kinematics, response
 from ..integrate.books import measure_energy
+from ..launch import launch
 from ..spatial import ONE, ZERO, vec6
 from ..state import State, StateArrays, WorkArrays
 from ..system import System, SystemArrays
@@ -50,7 +51,7 @@ def start_kernel(m: SystemArrays, s: StateArrays, x: WorkArrays):
 
 def refresh(system: System, state: State, work: WorkArrays) -> None:
     """Bring poses, twists and energies up to the state."""
-    wp.launch(refresh_kernel, system.counts.worlds, inputs=[system.arrays, state.arrays, work], device=system.device)
+    launch(refresh_kernel, system.counts.worlds, [system.arrays, state.arrays, work], system.device)
 
 
 def project_start(system: System, state: State, work: WorkArrays, twists: np.ndarray | None = None) -> dict[str, float]:
@@ -69,7 +70,7 @@ def project_start(system: System, state: State, work: WorkArrays, twists: np.nda
         return {}
     inputs = [system.bare_arrays, state.arrays, work]
     work.wrench.assign(twists)
-    wp.launch(start_kernel, worlds, inputs=inputs, device=system.device)
+    launch(start_kernel, worlds, inputs, system.device)
     work.wrench.zero_()
     v = state.read("v").copy()
     holds = system.parameter("basis").max(axis=1)  # rows that others imply but for their play say nothing here
@@ -85,4 +86,5 @@ def project_start(system: System, state: State, work: WorkArrays, twists: np.nda
     twist = work.twist.numpy()[:, 0]
     change = {body.name: float(np.linalg.norm((twist - twists[:, 0])[i, 3:])) for i, body in enumerate(bodies)}
     scale = float(np.linalg.norm(twists[:, 0, 3:], axis=1).max()) + 1e-12
-    return {name: size for name, size in change.items() if size > 1e-9 * scale}
+    told = (name for name, size in change.items() if size > 1e-9 * scale)
+    return {name: change[name] for name in told if not system.model.bodies[name].is_carrier}  # which have no momenta

@@ -11,6 +11,7 @@ import warp as wp
 from ...author.checks import is_number
 from ...author.errors import ModelError
 from ...author.profiles import Scalar
+from ..launch import launch
 from ..spatial import f64
 from ..state import State, WorkArrays
 from ..system import System
@@ -86,7 +87,7 @@ def refuse_if_locked(
         return
     slot = system.slots[r]
     at = state.read("q")[slot.q, 0] if slot.q >= 0 else state.read("loop_q")[-1 - slot.q, 0]
-    stays = 0.0 if slot.kind == MOTOR_SPEED else at
+    stays = 0.0 if slot.kind == MOTOR_SPEED else at * (slot.d or 1.0)  # on the motor's side of its gear
     if (is_number(target) or isinstance(target, np.ndarray)) and np.all(np.abs(target - stays) <= AT_ODDS):
         return
     raise error(
@@ -106,7 +107,7 @@ class Rows:
     def read(self) -> np.ndarray:
         """J of every slot at the present pose [slot, freedom]."""
         inputs = [self.system.arrays, self.state.arrays, self.work]
-        wp.launch(rows_kernel, 1, inputs=inputs, device=self.system.device)
+        launch(rows_kernel, 1, inputs, self.system.device)
         return self.system.scaled_rows(self.system.dense_rows(self.work.J.numpy()), range(len(self.system.slots)))
 
     def made_of(self, J: np.ndarray, r: int, rows: list[int]) -> tuple[dict[int, float], bool]:
@@ -150,4 +151,4 @@ class Rows:
         worlds = self.system.counts.worlds
         given = wp.array(np.repeat(change[:, None], worlds, axis=1), dtype=f64, device=self.system.device)
         inputs = [self.system.arrays, self.state.arrays, given]
-        wp.launch(move_kernel, worlds, inputs=inputs, device=self.system.device)
+        launch(move_kernel, worlds, inputs, self.system.device)

@@ -28,6 +28,7 @@ from ..constrain.topology import list_rows
 from ..coordinates.inverse import joint_inertia
 from ..coordinates.retract import move_coordinates
 from ..coordinates.tree import kinematics
+from ..launch import launch
 from ..spatial import ONE, ZERO, f64
 from ..state import State, StateArrays, WorkArrays, allocate_work
 from ..system import System, SystemArrays
@@ -125,13 +126,13 @@ class Loops:
         Motions are those of the tree that are orthonormal by the twists of all bodies, where looked at `anew` last.
         """
         inputs = [self.system.arrays, self.state.arrays, self.work]
-        wp.launch(rows_kernel, POSES, inputs=inputs, device=self.system.device)
+        launch(rows_kernel, POSES, inputs, self.system.device)
         J = self.system.dense_rows(self.work.J.numpy(), range(POSES))[:, self.rows]
         error = self._row[:, None] * self.work.row_error.numpy()[self.rows]
         if anew:
             dofs = self.system.counts.dofs
             inputs = [self.system.bare_arrays, self.work, self._inertia]
-            wp.launch(inertia_kernel, POSES, inputs=inputs, device=self.system.device)
+            launch(inertia_kernel, POSES, inputs, self.system.device)
             metric = self._inertia.numpy().T.reshape(POSES, dofs, dofs)
             self._motions = np.linalg.inv(np.linalg.cholesky(metric)).transpose(0, 2, 1)  # [pose, dof, motion]
         return self._row[:, None] * (J @ self._motions), error - self._offset
@@ -140,7 +141,7 @@ class Loops:
         """Move every pose by [pose, motion], in rad and sizes."""
         along = (self._motions @ change[:, :, None])[:, :, 0].T
         given = wp.array(along.copy(), dtype=f64, device=self.system.device)
-        wp.launch(move_kernel, POSES, inputs=[self.system.arrays, self.state.arrays, given], device=self.system.device)
+        launch(move_kernel, POSES, [self.system.arrays, self.state.arrays, given], self.system.device)
 
     def close(self, kept: list[int]) -> np.ndarray:
         """Bring every pose onto the rows kept; returns whether each got there."""

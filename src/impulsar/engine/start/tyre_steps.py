@@ -14,10 +14,10 @@ hangs lower or is turned answers a little more.
 import math
 
 import numpy as np
-import warp as wp
 
 from ..coordinates.inverse import mass_matrix
 from ..forces.tyre_law import steady
+from ..launch import launch
 from ..state import State, allocate_work
 from ..system import System
 from ..system.rank import null_space
@@ -54,7 +54,7 @@ def contact_answers(system: System) -> list[tuple[float, float]]:
     tree = System(model, 1, system.device, "generalized", checked=True)
     state, work = State(tree.counts, system.device), allocate_work(tree.counts, system.device)
     state.write("q", tree.start_coordinates()[:, None])
-    wp.launch(rows_kernel, 1, inputs=[tree.arrays, state.arrays, work], device=system.device)
+    launch(rows_kernel, 1, [tree.arrays, state.arrays, work], system.device)
     M = mass_matrix(tree, state, work)[0]
     held = [r for r, slot in enumerate(tree.slots) if slot.kind in (CLOSURE, COUPLING)]
     scale = np.sqrt(tree.arrays.dof_weight.numpy())

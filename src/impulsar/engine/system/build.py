@@ -78,7 +78,8 @@ class System:
         self.locked_motors: dict[int, str] = {}  # by slot, what holds its joint: see engine/start/locked.py
         self._couplings = list(model.couplings.values())
         self.pieces = pieces_of(model, self.tree.bodies)
-        self.no_momenta = {*self.pieces.moved, *self.tree.armatured}  # bodies whose inertia is not theirs alone
+        carriers = [name for name, body in model.bodies.items() if body.is_carrier]
+        self.no_momenta = {*self.pieces.moved, *self.tree.armatured, *carriers}  # whose inertia is not theirs alone
 
         self.length = characteristic_length(model)
         self.size = extent(model) + self.length

@@ -38,7 +38,7 @@ def characteristic_length(model: Model) -> float:
         if body != GROUND
     ]
     if not any(arms):
-        arms = [np.trace(body.inertia) / 2 / body.mass for body in model.bodies.values()]
+        arms = [np.trace(body.inertia) / 2 / body.mass for body in model.bodies.values() if body.mass]
     return math.sqrt(sum(arms) / len(arms)) if any(arms) else 1.0
 
 

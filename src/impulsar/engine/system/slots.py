@@ -26,18 +26,20 @@ HAND = 9
 TURNS = 3  # codes of a hand: 0 to 2 pull along the axes of the world, and from here on turn about them
 COUPLING = PARTS["coupling"].slot
 IDLE = 11  # a lock that the tree satisfies by itself: out of the plane of a planar mechanism
-ELEMENT = 12  # and above: force elements of the table of parts, never rows; their slots keep their books
+SERVO, SPEED_SERVO = 12, 13  # motors that are a force of coordinate and rate, and a row of an impulsive step
+ELEMENT = 14  # and above: force elements of the table of parts, never rows; their slots keep their books
 HAS_ELEMENTS = int(any(entry.slot >= ELEMENT for entry in PARTS.values()))
 # What a direct solve may take: equations, motors while they are strong enough, friction while it sticks.
 BILATERAL = (CLOSURE, MOTOR_SPEED, MOTOR_POSITION, COUPLING, FRICTION)
 MODAL = (FRICTION, LIMIT_LOW, LIMIT_HIGH)  # what has modes
-SOFT = (COMPLIANCE, SPRING, HAND)  # what the linearly implicit pair takes with them
-MOTORS = (MOTOR_SPEED, MOTOR_POSITION, MOTOR_TORQUE)
+SOFT = (COMPLIANCE, SPRING, HAND, SERVO, SPEED_SERVO)  # what the linearly implicit pair takes with them
+SERVOS = (SERVO, SPEED_SERVO)
+MOTORS = (MOTOR_SPEED, MOTOR_POSITION, MOTOR_TORQUE, *SERVOS)
 ROLES = {  # what the table of parts calls them
     LIMIT_LOW: "lower limit",
     LIMIT_HIGH: "upper limit",
     FRICTION: "friction",
-    **dict.fromkeys(MOTORS, "motor"),
+    **(dict.fromkeys(MOTORS, "motor") | dict.fromkeys(SERVOS, "servo")),
     COMPLIANCE: "compliance",
     **{entry.slot: kind for kind, entry in PARTS.items() if entry.slot >= 0},
 }
@@ -47,6 +49,8 @@ KIND_NAMES = ROLES | {  # as files call them; an idle lock is a closure there
     MOTOR_SPEED: "speed motor",
     MOTOR_POSITION: "position motor",
     MOTOR_TORQUE: "torque motor",
+    SERVO: "servo",
+    SPEED_SERVO: "speed servo",
     HAND: "hand",
     IDLE: "closure",
 }
@@ -172,11 +176,15 @@ class SlotBuilder:
             )
             if value is not None
         )
+        if motor.is_servo:
+            kind = SERVO if motor.position is not None else SPEED_SERVO
+        gear = 0.0 if motor.gear == 1.0 else motor.gear  # 0: none
+        gains = {"b": motor.kp or 0.0, "c": motor.kv or 0.0, "d": gear}
         for k, item in enumerate(scalar_profiles(value, len(group.freedoms))):
             self.channels.append(item)
             size = cone_size(k, len(group.freedoms)) if kind == MOTOR_SPEED else 1
             where = self._at(joint, group.freedoms[k])
-            yield Slot(**where, kind=kind, group=size, channel=len(self.channels) - 1, a=motor.max_torque)
+            yield Slot(**where, kind=kind, group=size, channel=len(self.channels) - 1, a=motor.max_torque, **gains)
 
     def _compliance(self, joint: Joint, group: Group, features: Features) -> Iterator[Slot]:
         if features.stiffness or features.damping or features.viscous:

@@ -2,7 +2,8 @@
 
 Generalized coordinates take a spanning tree. Maximal coordinates take the forest of single bodies: a
 free body is a tree of one, so both are the same arrays and the same verbs. Armature moves with the coordinate of a
-joint, a v² / 2 of it, so that a joint that has some is of the tree in both: what it carries is not free.
+joint, a v² / 2 of it, so that a joint that has some is of the tree in both: what it carries is not free. So are the
+joints of bodies without mass, which only carry others.
 """
 
 from dataclasses import dataclass
@@ -77,6 +78,25 @@ def armature_of(joint: AnyJoint, code: int) -> float:
     return 0.0 if isinstance(joint, FreeJoint) else joint.features[joint.group_of(code).name].armature
 
 
+def stays(model: Model, joint: AnyJoint) -> bool:
+    """Whether a joint is of the tree in maximal coordinates, too: it has armature, or a body without mass."""
+    ends = (model.bodies.get(name) for name in (joint.first, joint.second))
+    return has_armature(joint) or any(body is not None and body.is_carrier for body in ends)
+
+
+def check_carriers(model: Model, tree: Tree) -> None:
+    """Raise `ModelError` at a body without mass that nothing moves: one that hangs on nothing, or carries nothing."""
+    carried = [0.0] * len(tree.bodies)
+    for i in reversed(range(len(tree.bodies))):
+        body = model.bodies[tree.bodies[i]]
+        carried[i] += body.mass
+        if body.is_carrier and (carried[i] == 0.0 or isinstance(tree.carriers[i], FreeJoint)):
+            why = "carries nothing that weighs" if carried[i] == 0.0 else "hangs on nothing"
+            raise ModelError(f"body '{body.name}': weighs nothing and {why}; give it mass and inertia")
+        if tree.parents[i] >= 0:
+            carried[tree.parents[i]] += carried[i]
+
+
 def span(model: Model) -> Tree:
     """Choose the tree: joints with armature first, then with few freedoms, then in the author's order.
 
@@ -95,7 +115,7 @@ def span(model: Model) -> Tree:
     loops: set[str] = set()
     # stable sort: the author's order within the same number of freedoms
     for joint in sorted(
-        model.joints.values(), key=lambda joint: (not has_armature(joint), len(CATALOGUE[joint.type].freedoms))
+        model.joints.values(), key=lambda joint: (not stays(model, joint), len(CATALOGUE[joint.type].freedoms))
     ):
         a, b = root(joint.first), root(joint.second)
         if a == b or joint.loop or not CATALOGUE[joint.type].tree:
@@ -123,22 +143,23 @@ def span(model: Model) -> Tree:
         tree.carriers.append(FreeJoint(name))
         _grow(tree, name, start, chosen, order)
         hung.update(tree.bodies[start:])
+    check_carriers(model, tree)
     return tree
 
 
 def scatter(model: Model, apart: bool = False) -> Tree:
-    """Maximal coordinates: every body on a free joint of its own, every joint a set of rows; but for those with
-    armature, unless all is to be `apart`."""
-    if not apart and any(map(has_armature, model.joints.values())):
+    """Maximal coordinates: every body on a free joint of its own, every joint a set of rows; but for those that stay,
+    unless all is to be `apart`."""
+    if not apart and any(stays(model, joint) for joint in model.joints.values()):
         return _cut(span(model), model)
     bodies = list(model.bodies)
     return Tree(bodies, [-1] * len(bodies), [FreeJoint(name) for name in bodies], list(model.joints.values()))
 
 
 def _cut(tree: Tree, model: Model) -> Tree:
-    """A tree cut at all joints that have no armature."""
+    """A tree cut at all joints but those that stay."""
     own = list(zip(tree.bodies, tree.carriers, strict=True))
-    kept = [joint if has_armature(joint) else FreeJoint(body) for body, joint in own]
+    kept = [joint if stays(model, joint) else FreeJoint(body) for body, joint in own]
     parents = [-1 if isinstance(joint, FreeJoint) else parent for joint, parent in zip(kept, tree.parents, strict=True)]
     roots: list[int] = []
     for i, parent in enumerate(parents):

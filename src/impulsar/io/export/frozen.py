@@ -194,6 +194,8 @@ def _parameters(world: World, image: Image) -> Iterator[Port]:
     for kind in TUNED:
         for name in getattr(model, PARTS[kind].plural):
             for what, target in of_part(system, name).items():
+                if target.kind != kind:  # of a model with a part of its own name
+                    continue
                 path = f"{name}.{what}"
                 if (found := _parameter(system, image, path, target)) is not None:
                     yield replace(found, name=identifier(path, taken))

@@ -12,6 +12,7 @@ from ...author.imports import ImportReport
 from ...author.joints import CATALOGUE
 from ...author.model import Model
 from ...author.rotations import quaternion
+from ...engine.system.tree import span
 from .draft import GROUND, Bond, Draft, Link, Pose, still
 from .inertias import check_inertias
 from .merging import about, join_chains, merge_fixed, moved_shape
@@ -69,7 +70,13 @@ def finish(draft: Draft, report: ImportReport, options: Options, base: str) -> M
     if options.snap is not None:
         snap_axes(draft, places, options.snap, report)
     _check_moving(draft, places, points)
-    return _write(draft, places, report)
+    model = _write(draft, places, report)
+    if any(body.is_carrier for body in model.bodies.values()):
+        try:
+            span(model)
+        except ModelError as error:
+            raise FileError(str(error)) from error
+    return model
 
 
 def _set_base(draft: Draft, asked: str | None, usual: str, report: ImportReport) -> None:

@@ -16,6 +16,8 @@ def check_inertias(draft: Draft, report: ImportReport, mend: bool) -> set[str]:
     """See that every link has the inertia of a body; returns those that are points."""
     points = set()
     for link in draft.links.values():
+        if link.is_weightless:  # it is between joints
+            continue
         if not link.mass > 0.0:
             raise FileError(
                 f"line {link.line}: link '{link.name}': moves, but weighs {link.mass:g} kg; give it mass and inertia, "

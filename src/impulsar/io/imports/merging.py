@@ -1,8 +1,7 @@
 """Links that move as one, and joints that are one: what is rigid is lumped, weightless links between joints go.
 
 Both are exact. A chain of joints with nothing but weightless links between them is a joint of the catalogue where its
-axes fit one; its coordinates are those of the chain. What fits none is refused by name: a link of some small mass in
-its place would be other mechanics.
+axes fit one; its coordinates are those of the chain. Where they fit none, the links between stay bodies without mass.
 """
 
 from collections import deque
@@ -116,12 +115,7 @@ def join_chains(draft: Draft, report: ImportReport) -> None:
         chain = _chain_through(draft, ends, name)
         joint = fit(chain)
         if joint is None:
-            told = ", ".join(f"'{source}'" for bond in chain for source in bond.sources.values())
-            raise FileError(
-                f"line {link.line}: {link.owner}: nothing that weighs is between the joints {told}, which together are "
-                "no joint of the catalogue (universal, cylindrical, pin-slot, planar); give a link of mass and inertia "
-                "between them, or make one of them fixed"
-            )
+            continue  # it stays, as a body without mass
         if joint.name in draft.bonds:
             raise FileError(f"line {link.line}: {link.owner}: joints around it would be called '{joint.name}', which "
                             "is taken; rename that")  # fmt: skip
@@ -142,34 +136,32 @@ def join_chains(draft: Draft, report: ImportReport) -> None:
 
 
 def _chain_through(draft: Draft, ends: dict[str, list[Bond]], name: str) -> list[Bond]:
-    """Bonds from one link with mass to the next through a weightless one, in their order."""
-    link = draft.links[name]
+    """Bonds from one link with mass to the next through a weightless one, in their order; none where it branches."""
 
-    def only(at: str, incoming: bool) -> Bond:
-        those = [bond for bond in ends.get(at, []) if (bond.second == at) == incoming]
-        if len(those) != 1:
-            where = "hangs on nothing" if incoming and not those else f"has {len(those)} joints behind it"
-            raise FileError(
-                f"line {draft.links[at].line}: {draft.links[at].owner}: weighs nothing and {where}, so that what it "
-                "does is not determined; give it mass and inertia, or make its joint fixed"
-            )
-        return those[0]
+    def at(link: str, incoming: bool) -> list[Bond]:
+        those = [bond for bond in ends.get(link, []) if (bond.second == link) == incoming]
+        if not those:
+            where = "hangs on nothing" if incoming else "has 0 joints behind it"
+            told = f"weighs nothing and {where}, so that what it does is not determined"
+            cure = "give it mass and inertia, or make its joint fixed"
+            raise FileError(f"line {draft.links[link].line}: {draft.links[link].owner}: {told}; {cure}")
+        return those
 
-    chain = [only(name, True)]
-    while chain[0].first in draft.links and draft.links[chain[0].first].is_weightless and len(chain) < 7:
-        chain.insert(0, only(chain[0].first, True))
-    chain.append(only(name, False))
-    while draft.links[chain[-1].second].is_weightless and len(chain) < 7:
-        chain.append(only(chain[-1].second, False))
-    if any(bond.loop for bond in chain):
-        raise FileError(f"line {link.line}: {link.owner}: weighs nothing and is in a loop; give it mass and inertia")
-    return chain
+    chain = [at(name, True), at(name, False)]
+    while len(chain) < 7 and (first := chain[0][0].first) in draft.links and draft.links[first].is_weightless:
+        chain.insert(0, at(first, True))
+    while len(chain) < 7 and draft.links[last := chain[-1][0].second].is_weightless:
+        chain.append(at(last, False))
+    single = all(len(those) == 1 and not those[0].loop for those in chain)
+    return [those[0] for those in chain] if single else []
 
 
 def fit(chain: list[Bond]) -> Bond | None:
     """The joint of the catalogue that a chain of hinges and slides is, or None."""
     kinds, frames = [], []
     X = still()
+    if not chain:
+        return None
     for bond in chain:
         if bond.type not in ("revolute", "prismatic"):
             return None

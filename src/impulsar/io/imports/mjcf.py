@@ -86,6 +86,7 @@ class Reader:
         self.bodies[0] = GROUND
         self.joints = self._names("joint")
         self.bonds: dict[int, Bond] = {}  # by number of joint
+        self.controls: list[float] = []  # of a key frame, by actuator
 
     def _names(self, kind: str) -> list[str]:
         """Names, made up where there are none."""
@@ -129,6 +130,7 @@ class Reader:
         if not 0 <= k < len(names):
             known = ", ".join(repr(name or number) for number, name in enumerate(names)) or "none"
             raise FileError(f"key is {key!r:.60}, expected one of: {known}")
+        self.controls = self.f["key_ctrl"][k]
         return self.f["key_qpos"][k]
 
     def _body(self, k: int, q: list[float]) -> None:
@@ -271,27 +273,61 @@ class Reader:
     # what drives, and what is drawn ----------------------------------------------------------------
 
     def _actuator(self, k: int) -> None:
-        """A plain motor of a joint becomes one that gives no torque yet; others are listed."""
+        """Motors and servos of a joint become motors at the file's control signals; others are listed."""
         f, line = self.f, self.line("actuator", k)
         name = f["names"]["actuator"][k] or f"actuator {k}"
         owner = f"actuator '{name}'"
-        bond = self.bonds.get(f["actuator_trnid"][k][0]) if f["actuator_trntype"][k] == f["is_joint"] else None
-        is_plain = not (f["actuator_dyntype"][k] or f["actuator_gaintype"][k] or f["actuator_biastype"][k])
+        joint = f["actuator_trnid"][k][0]
+        bond = self.bonds.get(joint) if f["actuator_trntype"][k] == f["is_joint"] else None
+        law = self._law(k)
         group = next(iter(bond.sources)) if bond is not None and len(bond.sources) == 1 else "rotation"
-        if bond is None or group == "rotation" or not is_plain or bond.features[group].get("motor") is not None:
-            why = "is no plain motor of a joint" if not is_plain or bond is None else "is a second one, or on a ball"
+        if bond is None or group == "rotation" or law is None or bond.features[group].get("motor") is not None:
+            why = "is no motor or servo of a joint" if law is None or bond is None else "is a second one, or on a ball"
             self.report.add("ignored", owner, f"{why}; drive the joint by a controller", line)
             return
-        scale = f["actuator_gear"][k][0] * f["actuator_gainprm"][k][0]
+        what, gains, gain = law
+        gear, signal = f["actuator_gear"][k][0], self.controls[k] if self.controls else 0.0
         most = math.inf
         if f["actuator_ctrllimited"][k]:
-            most = abs(scale) * max(map(abs, f["actuator_ctrlrange"][k]))
-        if f["actuator_forcelimited"][k]:
-            most = min(most, abs(f["actuator_gear"][k][0]) * max(map(abs, f["actuator_forcerange"][k])))
-        bond.features[group]["motor"] = Motor(torque=0.0, max_torque=most)
-        if scale != 1.0:
-            told = f"its torque is {scale:g} times the control signal; here a motor takes the torque itself"
+            low, high = f["actuator_ctrlrange"][k]
+            signal = min(max(signal, low), high)
+            if what == "torque":
+                most = abs(gain) * max(abs(low), abs(high))
+            else:
+                self.report.add("ignored", owner, f"ctrlrange {low:g} to {high:g} of its {what}", line)
+        bounds = [f["actuator_forcerange"][k]] if f["actuator_forcelimited"][k] else []
+        if f["jnt_actfrclimited"][joint]:
+            bounds.append([bound / abs(gear) for bound in f["jnt_actfrcrange"][joint]])
+        for low, high in bounds:
+            most = min(most, max(abs(low), abs(high)))
+            if low != -high:
+                told = f"forces from {low:g} to {high:g} of the motor: here as much to both sides"
+                self.report.add("changed", owner, told, line)
+        bond.features[group]["motor"] = Motor(**{what: gain * signal if what == "torque" else signal}, **gains,
+                                              max_torque=most, gear=gear)  # fmt: skip
+        if what == "torque" and gain != 1.0:
+            told = f"its torque is {gain:g} times the control signal; here a motor takes the torque itself"
             self.report.add("changed", owner, told, line)
+
+    def _law(self, k: int) -> tuple[str, dict[str, float], float] | None:
+        """What an actuator without states drives, its gains, and the gain of its signal; None of another law.
+
+        force = gain · signal + b₀ + b₁ · gear · q + b₂ · gear · q̇
+        """
+        f = self.f
+        if f["actuator_dyntype"][k] or f["actuator_gaintype"][k] or f["actuator_biastype"][k] not in (0, 1):
+            return None
+        gain = f["actuator_gainprm"][k][0]
+        b0, b1, b2 = f["actuator_biasprm"][k][:3] if f["actuator_biastype"][k] else (0.0, 0.0, 0.0)
+        if not f["actuator_gear"][k][0]:
+            return None
+        if not (b0 or b1 or b2):
+            return "torque", {}, gain
+        if b0 == 0.0 and b1 == -gain and gain > 0.0 and b2 <= 0.0:
+            return "position", {"kp": gain, "kv": -b2}, gain
+        if b0 == 0.0 and b1 == 0.0 and b2 == -gain and gain > 0.0:
+            return "speed", {"kv": gain}, gain
+        return None
 
     def _shapes(self) -> None:
         f = self.f

@@ -17,14 +17,15 @@ ARRAYS = (
     "body_parentid", "body_pos", "body_quat", "body_ipos", "body_iquat", "body_mass", "body_inertia", "body_mocapid",
     "body_gravcomp", "body_jntadr", "body_jntnum",
     "jnt_type", "jnt_bodyid", "jnt_qposadr", "jnt_dofadr", "jnt_pos", "jnt_axis", "jnt_stiffness", "jnt_stiffnesspoly",
-    "jnt_limited", "jnt_range", "jnt_actfrclimited", "jnt_springyield",
+    "jnt_limited", "jnt_range", "jnt_actfrclimited", "jnt_actfrcrange", "jnt_springyield",
     "qpos0", "qpos_spring", "dof_armature", "dof_damping", "dof_dampingpoly", "dof_frictionloss",
     "eq_type", "eq_obj1id", "eq_obj2id", "eq_objtype", "eq_active0", "eq_data",
     "actuator_trntype", "actuator_trnid", "actuator_gear", "actuator_dyntype", "actuator_gaintype", "actuator_biastype",
-    "actuator_gainprm", "actuator_ctrllimited", "actuator_ctrlrange", "actuator_forcelimited", "actuator_forcerange",
+    "actuator_gainprm", "actuator_biasprm", "actuator_ctrllimited", "actuator_ctrlrange", "actuator_forcelimited",
+    "actuator_forcerange",
     "site_bodyid", "site_pos", "site_quat",
     "geom_type", "geom_bodyid", "geom_pos", "geom_quat", "geom_size", "geom_rgba", "geom_dataid", "geom_contype",
-    "geom_conaffinity", "key_qpos",
+    "geom_conaffinity", "key_qpos", "key_qvel", "key_ctrl",
 )  # fmt: skip
 KINDS = ("body", "joint", "geom", "site", "equality", "actuator", "tendon", "sensor", "key", "mesh", "camera", "flex")
 

@@ -1,0 +1,125 @@
+"""Kernels whose threads share the structures that they are given, and which may begin at any world.
+
+A kernel is written `kernel(m: SystemArrays, s: StateArrays, x: WorkArrays)`, and Warp hands a structure over by value.
+Who takes its address, as a `wp.ref` does, makes a private copy of all array descriptors in every thread: 17 kB on a
+GPU. What is launched is therefore made here of what is written: each structure becomes an array of length 1,
+
+    m: SystemArrays      ->      m: wp.array(dtype=SystemArrays)
+    step(m, s, x)        ->      step(m[0], s[0], x[0])
+    wp.tid()             ->      wp.tid() + first_thread[0]
+
+and `first_thread` comes last, so that a launch can take some of the worlds. What is computed stays the same to the bit.
+Since structures are shared a kernel writes to their arrays, never to their fields.
+"""
+
+import ast
+import ctypes
+from collections.abc import Sequence
+from functools import cache
+from types import FunctionType
+from typing import Any
+
+import warp as wp
+
+SUFFIX = ".shared"
+FIRST = "first_thread"
+
+
+def is_structure(kind: object) -> bool:
+    """Whether a type is a Warp structure."""
+    return hasattr(kind, "vars") and not isinstance(kind, wp.array)
+
+
+def structures_of(kernel: wp.Kernel) -> list[str]:
+    """Names of the arguments that are structures."""
+    return [name for name, kind in kernel.adj.arg_types.items() if is_structure(kind)]
+
+
+def shared(kernel: wp.Kernel) -> wp.Kernel:
+    """What is launched for a kernel: its twin, or itself where its module knows no structures."""
+    return _twins(kernel.module).get(kernel.key, kernel)
+
+
+@cache
+def _twins(module: wp.Module) -> dict[str, wp.Kernel]:
+    """Of all kernels of a module, so that they are compiled together as they would be."""
+    kernels = dict(module.kernels)
+    if not any(structures_of(kernel) for kernel in kernels.values()):
+        return {}
+    twin = wp.get_module(module.name + SUFFIX)
+    twin.options.update(module.options)
+    return {key: _twin(kernel, twin) for key, kernel in kernels.items()}
+
+
+def _twin(kernel: wp.Kernel, module: wp.Module) -> wp.Kernel:
+    structures, written = structures_of(kernel), kernel.func
+    code = FunctionType(written.__code__, written.__globals__, written.__name__, closure=written.__closure__)
+    code.__module__, code.__qualname__ = written.__module__, written.__qualname__
+    code.__annotations__ = {
+        name: wp.array(dtype=kind) if name in structures else kind for name, kind in kernel.adj.arg_types.items()
+    }
+    sharing = Sharing(structures)
+    if structures and not sharing.counts_several(kernel.adj.tree):
+        code.__annotations__[FIRST] = wp.array(dtype=wp.int32)
+        sharing.begins = True
+    return wp.Kernel(code, key=kernel.key, module=module, options=dict(kernel.options), code_transformers=[sharing])
+
+
+class Sharing(ast.NodeTransformer):
+    """Puts the elements of arrays in the place of structures, and the first thread before the others."""
+
+    def __init__(self, structures: Sequence[str]):
+        self.structures = structures
+        self.begins = False  # threads are counted from FIRST on
+
+    def counts_several(self, tree: ast.AST) -> bool:
+        """Whether threads of a kernel have more than one number."""
+        assigned = [node for node in ast.walk(tree) if isinstance(node, ast.Assign) and _is_tid(node.value)]
+        return any(isinstance(target, ast.Tuple) for node in assigned for target in node.targets)
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        return _element(node) if node.id in self.structures else node
+
+    def visit_Call(self, node: ast.Call) -> ast.expr:
+        if not self.begins or not _is_tid(node):
+            self.generic_visit(node)
+            return node
+        first = _element(ast.copy_location(ast.Name(FIRST, ast.Load()), node))
+        return ast.copy_location(ast.BinOp(node, ast.Add(), first), node)
+
+
+def _is_tid(node: ast.expr) -> bool:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "tid"
+
+
+def _element(name: ast.Name) -> ast.expr:
+    """The only one of an array of length 1."""
+    index = ast.copy_location(ast.Constant(0), name)
+    return ast.copy_location(ast.Subscript(name, index, ast.Load()), name)
+
+
+class Descriptor:
+    """A structure as an array of length 1 on a device; `follow` brings it up to date where an array was replaced.
+
+    On the CPU it is the structure's own memory, and always up to date.
+    """
+
+    def __init__(self, given: Any, device: str):
+        self._given = given  # keeps its memory
+        self._own = wp.array(
+            ptr=ctypes.addressof(given.__ctype__()), dtype=given._cls, shape=1, device="cpu", copy=False
+        )
+        self._there = None if wp.get_device(device).is_cpu else wp.empty(1, dtype=given._cls, device=device)
+        self._sent = b""
+        self.follow()
+
+    @property
+    def array(self) -> wp.array:
+        """What the kernel is given."""
+        return self._own if self._there is None else self._there
+
+    def follow(self) -> None:
+        """Take over what has changed."""
+        if self._there is not None and (now := bytes(self._given.__ctype__())) != self._sent:
+            wp.copy(self._there, self._own)
+            self._sent = now

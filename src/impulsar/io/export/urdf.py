@@ -1,0 +1,160 @@
+"""URDF: links and joints of one freedom; loops as <loop_joint>, couplings as <mimic>."""
+
+from xml.etree.ElementTree import Element, SubElement
+
+import numpy as np
+
+from ...author.model import Model
+from ...author.parts import Joint
+from ...author.rotations import rotation_matrix
+from ...author.shapes import Box, Capsule, Cylinder, Shape, Sphere
+from .robots import (
+    BALL,
+    FREE,
+    HINGE,
+    SLIDE,
+    ExportReport,
+    Limb,
+    Skeleton,
+    Step,
+    colour_of,
+    numbers,
+    refused,
+    rpy_of,
+    skeleton,
+    text_of,
+)
+from .surface import COLOURS
+
+WORLD = "world"
+LOOPS = ("revolute", "prismatic", "fixed", "spherical")  # types that have one axis or none
+LARGE = 1e9  # bound of a drive that has none: readers want one
+
+
+def to_urdf(model: Model) -> tuple[str, ExportReport]:
+    """The text of a URDF file and what of the model is not in it."""
+    bones = skeleton(model, "URDF")
+    root = Element("robot", name=model.name)
+    names = {WORLD, *model.bodies}
+    if len(names) == len(model.bodies):
+        raise refused("URDF", "body 'world'", "a body of this name: it is the ground's")
+    SubElement(root, "link", name=WORLD)
+    if np.abs(np.asarray(model.gravity) - (0.0, 0.0, -9.81)).max() > 1e-12:
+        bones.report.add("ignored", "gravity", f"{numbers(model.gravity)} is for the reader to set")
+    for spring in model.springs:
+        bones.report.add("ignored", f"spring '{spring}'", "has no counterpart")
+    if model.ground.shapes or model.obstacles:
+        bones.report.add("ignored", "shapes of the ground", "are not written")
+    for k, limb in enumerate(bones.limbs.values()):
+        _link(root, bones, limb, model.bodies[limb.body].colour or COLOURS[k % len(COLOURS)])
+    for joint in bones.loops:
+        _loop(root, bones, joint)
+    return text_of(root), bones.report
+
+
+def _link(root: Element, bones: Skeleton, limb: Limb, colour: str) -> None:
+    body = bones.model.bodies[limb.body]
+    for name in limb.inner:
+        SubElement(root, "link", name=name)
+    link = SubElement(root, "link", name=limb.body)
+    inertial = SubElement(link, "inertial")
+    SubElement(inertial, "origin", xyz=numbers(-limb.p_BL), rpy="0 0 0")
+    SubElement(inertial, "mass", value=repr(float(body.mass)))
+    inertia = {f"i{'xyz'[i]}{'xyz'[j]}": repr(float(body.inertia[i, j])) for i in range(3) for j in range(i, 3)}
+    SubElement(inertial, "inertia", inertia)
+    for shape in body.shapes:
+        _visual(link, bones, limb, shape, colour)
+    parent = WORLD if limb.parent == "ground" else limb.parent
+    links, steps = [parent, *limb.inner, limb.body], limb.steps or [None]
+    for k, step in enumerate(steps):
+        X = (limb.p_PL, limb.R_PL) if k == 0 else (np.zeros(3), np.eye(3))
+        _joint(root, bones, limb, step, links[k : k + 2], *X)
+
+
+def _joint(
+    root: Element, bones: Skeleton, limb: Limb, step: Step | None, ends: list[str], p: np.ndarray, R: np.ndarray
+) -> None:
+    kind = (
+        "fixed"
+        if step is None
+        else {HINGE: "continuous", SLIDE: "prismatic", BALL: "spherical", FREE: "floating"}[step.kind]
+    )
+    joint = SubElement(root, "joint", name=limb.joint if step is None else step.name, type=kind)
+    SubElement(joint, "parent", link=ends[0])
+    SubElement(joint, "child", link=ends[1])
+    SubElement(joint, "origin", xyz=numbers(p), rpy=numbers(rpy_of(R)))
+    if step is None or step.kind == FREE:
+        return
+    if step.kind == BALL:
+        bones.report.add("changed", f"joint '{step.name}'", "is of type 'spherical', which not all readers know")
+    else:
+        SubElement(joint, "axis", xyz=numbers(step.axis))
+    features = step.features
+    if features.limits is not None and step.kind in (HINGE, SLIDE):
+        joint.set("type", "revolute" if step.kind == HINGE else kind)
+        most = LARGE if features.motor is None else min(features.motor.max_torque, LARGE)
+        bounds = dict(zip(("lower", "upper"), map(repr, np.clip(features.limits, -LARGE, LARGE).tolist()), strict=True))
+        SubElement(joint, "limit", bounds | {"effort": repr(most), "velocity": repr(LARGE)})
+    viscous = features.viscous + features.damping
+    if viscous or features.friction:
+        SubElement(joint, "dynamics", damping=repr(float(viscous)), friction=repr(float(features.friction)))
+    if features.stiffness:
+        bones.report.add("ignored", f"joint '{step.name}'", f"its spring of {features.stiffness:g}")
+    _mimic(joint, bones, limb, step)
+
+
+def _mimic(element: Element, bones: Skeleton, limb: Limb, step: Step) -> None:
+    for coupling in bones.model.couplings.values():
+        if (coupling.joint_b, coupling.group_b) != (limb.joint, step.group):
+            continue
+        leader = bones.step_of(coupling.joint_a, coupling.group_a)
+        if leader is None or element.find("mimic") is not None:
+            raise refused("URDF", f"coupling '{coupling.name}'", "a second coupling of a joint, or one of a loop's")
+        SubElement(
+            element, "mimic", joint=leader.name, multiplier=repr(float(coupling.ratio)),
+            offset=repr(float(coupling.offset)),
+        )  # fmt: skip
+
+
+def _loop(root: Element, bones: Skeleton, joint: Joint) -> None:
+    if joint.type not in LOOPS:
+        raise refused("URDF", f"joint '{joint.name}'", f"a {joint.type} joint that closes a loop")
+    coupled = [c.name for c in bones.model.couplings.values() if joint.name in (c.joint_a, c.joint_b)]
+    if coupled:
+        raise refused("URDF", f"coupling '{coupled[0]}'", "a coupling of a joint that closes a loop")
+    if any(vars(features) != vars(type(features)()) for features in joint.features.values()):
+        bones.report.add("ignored", f"joint '{joint.name}'", "what acts in a joint that closes a loop")
+    kind = "continuous" if joint.type == "revolute" else joint.type
+    element = SubElement(root, "loop_joint", name=joint.name, type=kind)
+    for k, (body, p, q) in enumerate(
+        ((joint.first, joint.p_PF, joint.q_PF), (joint.second, joint.p_CM, joint.q_CM)), 1
+    ):
+        link = WORLD if body == "ground" else body
+        R = rotation_matrix(q)
+        SubElement(
+            element, f"link{k}", link=link, xyz=numbers(p - bones.offset(body)), rpy=numbers(rpy_of(R))
+        )  # fmt: skip
+    if joint.kind.has_axis:
+        SubElement(element, "axis", xyz="0 0 1")
+    bones.report.add("changed", f"joint '{joint.name}'", "closes a loop by <loop_joint>, which not all readers know")
+
+
+def _visual(link: Element, bones: Skeleton, limb: Limb, shape: Shape, colour: str) -> None:
+    form: Element
+    if isinstance(shape, Box):
+        form = Element("box", size=numbers(shape.size))
+    elif isinstance(shape, Sphere):
+        form = Element("sphere", radius=repr(float(shape.radius)))
+    elif isinstance(shape, Cylinder | Capsule):
+        tag = "cylinder" if isinstance(shape, Cylinder) else "capsule"
+        form = Element(tag, radius=repr(float(shape.radius)), length=repr(float(shape.length)))
+    else:
+        bones.report.add("ignored", f"body '{limb.body}'", f"a {type(shape).__name__}: it would be a file of its own")
+        return
+    for tag in ("visual", "collision") if shape.material or bones.model.bodies[limb.body].material else ("visual",):
+        seen = SubElement(link, tag)
+        place = numbers(rpy_of(rotation_matrix(shape.orientation)))
+        SubElement(seen, "origin", xyz=numbers(shape.offset - limb.p_BL), rpy=place)
+        SubElement(seen, "geometry").append(form)
+        if tag == "visual":
+            SubElement(SubElement(seen, "material", name=colour), "color", rgba=colour_of(colour))
