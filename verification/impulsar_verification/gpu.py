@@ -91,7 +91,7 @@ class Bench:
         self.case, self.device, self.worlds = case, device, worlds
         model = im.scene(case.scene, **case.parameters)
         self.start = along(case, STATES)
-        self.world = im.World(model, worlds=worlds, device=device, **case.options)
+        self.world = im.World(model, worlds=worlds, device=device, compile="off", **case.options)
         self.runner = self.world.runner
         if fuse is not None:
             self.runner._compiled = self.runner._compiled_for_device  # type: ignore[method-assign]  # on the CPU, too
@@ -126,7 +126,8 @@ class Bench:
     def errors(self) -> dict[str, float]:
         """Of the state after the steps of the case."""
         some = min(APART, self.worlds)
-        alone = im.World(im.scene(self.case.scene, **self.case.parameters), worlds=some, **self.case.options)
+        model = im.scene(self.case.scene, **self.case.parameters)
+        alone = im.World(model, worlds=some, compile="off", **self.case.options)
         alone.runner.state.put(self.start[:, np.arange(some) % STATES])
         alone.runner.refresh()
         alone.step(self.case.steps)
