@@ -19,6 +19,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -30,7 +31,7 @@ from impulsar.bench.tables import honest, markdown
 from impulsar.engine.compile.adjoint import Adjoint, Places
 from impulsar.engine.compile.emit_cuda import back_text, rows_of, run_text
 from impulsar.engine.compile.launch_cuda import DeviceLaunch
-from impulsar.engine.compile.nvrtc import kernel_on
+from impulsar.engine.compile.nvrtc import CudaKernel, kernel_on
 from impulsar.engine.compile.recipe import MOST_VARIANTS, Recipe, Sample
 from impulsar.engine.compile.step import TracedStep
 
@@ -90,10 +91,10 @@ class Bench:
         self.case, self.device, self.worlds = case, device, worlds
         model = im.scene(case.scene, **case.parameters)
         self.start = along(case, STATES)
-        self.world = im.World(model, worlds=worlds, device=device, **case.options)
+        self.world = im.World(model, worlds=worlds, device=device, compile="off", **case.options)
         self.runner = self.world.runner
         if fuse is not None:
-            self.runner._compiled = self.runner._compiled_for_device  # on the CPU, too
+            self.runner._compiled = self.runner._compiled_for_device  # type: ignore[method-assign]  # on the CPU, too
             self.runner.compile_by(Recipe(learns=True))
             self.launch.fuse = fuse
         self.put_back()
@@ -125,7 +126,8 @@ class Bench:
     def errors(self) -> dict[str, float]:
         """Of the state after the steps of the case."""
         some = min(APART, self.worlds)
-        alone = im.World(im.scene(self.case.scene, **self.case.parameters), worlds=some, **self.case.options)
+        model = im.scene(self.case.scene, **self.case.parameters)
+        alone = im.World(model, worlds=some, compile="off", **self.case.options)
         alone.runner.state.put(self.start[:, np.arange(some) % STATES])
         alone.runner.refresh()
         alone.step(self.case.steps)
@@ -185,7 +187,7 @@ def compiled(case: Case, device: str, worlds: int, fuse: bool, rounds: int) -> d
 
 def properties(launch: DeviceLaunch) -> dict[str, int]:
     """What a kernel takes of a GPU."""
-    return launch._kernel.properties() if hasattr(launch._kernel, "properties") else {}
+    return launch._kernel.properties() if isinstance(launch._kernel, CudaKernel) else {}
 
 
 def generic(case: Case, device: str, worlds: int, rounds: int) -> dict:
@@ -309,11 +311,15 @@ def mujoco_warp(case: Case, device: str, worlds: int, rounds: int) -> dict:
     with wp.ScopedDevice(device):
         m, d = peer.put_model(model), peer.put_data(model, data, nworld=worlds)
         peer.step(m, d)
-        call: Callable[[], None] = lambda: [peer.step(m, d) for _ in range(case.steps)] and None  # noqa: E731
+
+        def call() -> None:
+            for _ in range(case.steps):
+                peer.step(m, d)
+
         if wp.get_device(device).is_cuda:
             with wp.ScopedCapture() as capture:
                 call()
-            call = lambda: wp.capture_launch(capture.graph)  # noqa: E731
+            call = partial(wp.capture_launch, capture.graph)
         spent = [timed(device, call) for _ in range(rounds)]
         peer.get_data_into(data, model, d)
     world = im.scene(case.scene, **case.parameters)

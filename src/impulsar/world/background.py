@@ -72,6 +72,8 @@ class Background:
             return None
         if runner.system.channels.callables or runner.beats or not can_compile(runner.method, runner.system):
             return None
+        if runner.device != "cpu":  # the workshop compiles for the CPU
+            return None
         samples = self._known.get(self._constants) or (Sample.of(runner.state.numpy(), 0),)
         return self._order(samples)
 

@@ -14,7 +14,7 @@ exact as the C library's to the last bit or so, and without a call, for which al
 """
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from .cuts import cut, sides
 from .graph import CARRIED, INPUT, LEFT, PICK, Graph, Guard, Loop
@@ -161,7 +161,7 @@ class Body:
 
     def __init__(self, graph: Graph, live: Sequence[int], names: dict[int, str], wide: bool = False):
         self.graph, self.live, self.names, self.wide = graph, live, dict(names), wide
-        self.blocks = graph.blocks(live) if graph.loops else {None: live}
+        self.blocks: Mapping[Loop | None, Sequence[int]] = graph.blocks(live) if graph.loops else {None: live}
         self.turns: dict[int, dict[str, int]] = {}  # sines and cosines by the angle that they share
         for at in self.live:
             op, *args = self.graph.nodes[at]
