@@ -209,3 +209,13 @@ def test_readme_prints_what_it_says(capsys: pytest.CaptureFixture[str]) -> None:
             assert abs(float(number)) < 1e-7
         else:
             assert float(number) == pytest.approx(float(wanted), rel=1e-4, abs=1e-4)
+
+
+def test_14_a_motor_does_its_motion_and_a_counterweight_helps(run) -> None:
+    """The drive gives τ = J q̈ + g (m l - m₂ l₂) sin q at the ends of the swing; the smaller motor is too warm."""
+    found = run("14")
+    inertia = 0.01 + 2.0 * 0.5**2 + 1e-4 + 0.1 * 0.2**2
+    at_end = inertia * 0.8 * 9.0 - 9.81 * (2.0 * 0.5 - 0.1 * 0.2) * math.sin(0.8)
+    assert found["load"].peak == pytest.approx(abs(at_end), rel=0.02)  # samples are not at the ends
+    assert [choice.motor.name for choice in found["choices"]] == ["M", "S"] and "torque rms" in found["choices"][1].why
+    assert found["found"].load.rms < 0.1 * found["found"].before.rms

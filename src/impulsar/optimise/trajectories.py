@@ -1,0 +1,392 @@
+"""Trajectories: torques over time that bring a mechanism from where it is to where it is wanted, within limits.
+
+    min over u   Σ_j ∫ (u_j / U_j)² dt / T      x(T) as wanted,   low <= y(t_k) <= high,   |u_j| <= U_j
+
+u are motors' torques or forces, linear between knots evenly apart; x(t) is what the world does with them: its own
+steps, through loops, springs and friction, from its start. SLSQP has derivatives of all outcomes by all knots from the
+traced steps (`world.linear`). Motors are as few as they are: a pendulum whose torque does not hold it up swings.
+Least time is the shortest duration for which that can be done, by halving.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from scipy.optimize import minimize
+
+from ..author.checks import show
+from ..author.errors import ModelError, StepError
+from ..author.model import Model
+from ..author.parts import Motor
+from ..author.profiles import Table
+from ..edits import Drive, SetMotor
+from ..engine.compile.step import PARAMETER
+from ..engine.system.slots import MOTORS
+from ..world.causes import Cause
+from ..world.linear import Linear
+from ..world.outcomes import find_outcomes
+from ..world.sensitivity import samples_of
+from ..world.world import World
+
+KNOTS = 21
+SAMPLES = 40  # at which limits are looked at
+ROUNDS = 30  # of each of both searches
+MET = 1e-4  # of the scale of what is wanted: it is met
+SPREAD = 0.3  # of the most torque: first guesses
+CALM = 1e-2  # weight of changes of torques while the goal is looked for
+LONGEST = 0.3  # of the most torque: a step of that search
+FAR = 1e3  # room where there is no limit, over the scale
+NEAR = 0.02  # of a duration: least time is as near
+
+
+@dataclass(frozen=True)
+class Trajectory:
+    """Torques over time, and what a mechanism does with them."""
+
+    torques: dict[str, Table]  # by joint [N m, N], for `Motor(torque=...)`
+    duration: float  # [s]
+    times: np.ndarray = field(repr=False)  # of the samples [s]
+    outcomes: dict[str, np.ndarray] = field(repr=False)  # of what was wanted or limited, by path [sample]
+    limits: dict[str, tuple[float, float]] = field(repr=False)
+    effort: float  # mean square of torques over the most of each
+    met: bool  # whether it ends as wanted, within all limits
+    missed: float  # by how much it does not, of the scale of each
+    why: str  # where it does not: what is missed most; else ""
+    evaluations: int
+
+    def motor(self, joint: str) -> Motor:
+        """The motor that does it."""
+        return Motor(torque=self.torques[joint])
+
+    def profile(self, path: str) -> Table:
+        """An outcome over time, such as 'hinge.position' for a motor that is driven by position."""
+        return Table(tuple(self.times.tolist()), tuple(self.outcomes[path].tolist()))
+
+    def picture(self, path: str) -> None:
+        """Torques and outcomes over time with their limits, as a picture."""
+        import matplotlib
+
+        matplotlib.use("Agg")
+        from matplotlib import pyplot as plt
+
+        figure, (above, below) = plt.subplots(2, 1, figsize=(7, 6), sharex=True)
+        for k, (name, values) in enumerate(self.outcomes.items()):
+            above.plot(self.times, values, color=f"C{k}", label=name)
+            for end in self.limits.get(name, ()):
+                if np.isfinite(end):
+                    above.axhline(end, color=f"C{k}", linestyle=":", linewidth=1)
+        for k, (name, table) in enumerate(self.torques.items()):
+            below.plot(table.times, table.values, color=f"C{k}", marker=".", label=f"torque of {name}")
+            for end in self.limits.get(f"{name}.motor", ()):
+                below.axhline(end, color=f"C{k}", linestyle=":", linewidth=1)
+        above.set_title(f"{self.duration:.4g} s, effort {self.effort:.3g}" + ("" if self.met else f": {self.why}"))
+        below.set_xlabel("t [s]")
+        below.set_ylabel("N m, N")
+        for axes in (above, below):
+            axes.legend(fontsize=8)
+            axes.grid(alpha=0.3)
+        figure.savefig(path, dpi=120, bbox_inches="tight")
+        plt.close(figure)
+
+
+def trajectory(
+    model: Model,
+    torques: Mapping[str, float],
+    goal: Mapping[str, float],
+    duration: "float | tuple[float, float]",
+    limits: Mapping[str, tuple[float, float]] | None = None,
+    *,
+    dt: float | None = None,
+    method: Any = None,
+    knots: int = KNOTS,
+    starts: int = 1,
+    seed: int = 0,
+    rounds: int = ROUNDS,
+) -> Trajectory:
+    """Torques that bring a model from its start to a goal: outcomes by path ('hinge.position', 'pen.velocity.x').
+
+    torques: the most of each joint that is driven [N m, N]; its motor is replaced. duration [s]: given, or the ends
+    between which the least is looked for. limits: of outcomes on the way, by path. knots: of each torque. starts: first
+    guesses, none and random ones of a seed, of which the best result is kept. Where none meets the goal the one that
+    comes nearest is returned, with `met` false and `why`.
+    """
+    _check(model, torques, goal, duration, limits or {})
+    if isinstance(duration, tuple):
+        return _least(
+            model,
+            torques,
+            goal,
+            duration,
+            limits,
+            dt=dt,
+            method=method,
+            knots=knots,
+            starts=starts,
+            seed=seed,
+            rounds=rounds,
+        )
+    task = _Task(model, dict(torques), dict(goal), dict(limits or {}), float(duration), dt, method, knots)
+    rng, best = np.random.default_rng(seed), None
+    for k in range(max(1, starts)):
+        first = np.zeros(task.shape) if k == 0 else SPREAD * rng.uniform(-1.0, 1.0, task.shape)
+        found = task.solve(first, rounds)
+        if best is None or (not found.met, found.effort if found.met else found.missed) < (
+            not best.met,
+            best.effort if best.met else best.missed,
+        ):
+            best = found
+    assert best is not None
+    return best
+
+
+def _check(
+    model: Model, torques: Mapping[str, float], goal: Mapping[str, float], duration: Any, limits: Mapping[str, Any]
+) -> None:
+    for name, most in torques.items():
+        if name not in model.joints:
+            raise ModelError(f"trajectory: no joint '{name}'; there are: {', '.join(model.joints)}")
+        if not (isinstance(most, int | float) and 0.0 < most < np.inf):
+            raise ModelError(f"trajectory: the most torque of '{name}' is {show(most)}, expected a number > 0 [N m, N]")
+    if not torques or not goal:
+        raise ModelError("trajectory: nothing is driven or wanted; give torques={joint: most} and goal={path: value}")
+    ends = duration if isinstance(duration, tuple) else (duration, duration)
+    if (
+        len(ends) != 2
+        or not all(isinstance(end, int | float) and 0.0 < end < np.inf for end in ends)
+        or ends[1] < ends[0]
+    ):
+        raise ModelError(f"trajectory: duration is {show(duration)}, expected seconds > 0, or a shortest and a longest")
+    for path, both in limits.items():
+        if not (isinstance(both, tuple | list) and len(both) == 2 and both[0] < both[1]):
+            raise ModelError(f"trajectory: limits of '{path}' are {show(both)}, expected (low, high)")
+
+
+def _least(model: Model, torques: Any, goal: Any, ends: tuple[float, float], limits: Any, **options: Any) -> Trajectory:
+    """The shortest duration between two for which the goal is met."""
+    low, high = ends
+    best = trajectory(model, torques, goal, high, limits, **options)
+    if not best.met:
+        return best
+    shorter = trajectory(model, torques, goal, low, limits, **options)
+    if shorter.met:
+        return shorter
+    while high - low > NEAR * high:
+        middle = 0.5 * (low + high)
+        found = trajectory(model, torques, goal, middle, limits, **options)
+        low, high = (low, middle) if found.met else (middle, high)
+        best = found if found.met else best
+    return best
+
+
+class _Task:
+    """Outcomes of a world as functions of the knots of its torques, over the most of each."""
+
+    def __init__(
+        self,
+        model: Model,
+        torques: dict[str, float],
+        goal: dict[str, float],
+        limits: dict[str, tuple[float, float]],
+        duration: float,
+        dt: float | None,
+        method: Any,
+        knots: int,
+    ):
+        self.goal, self.limits, self.duration, self.most = goal, limits, duration, torques
+        steps = max(knots, round(duration / (dt or model.dt or 0.01)))
+        options = {} if method is None else {"method": method}
+        self.world = World(model, dt=duration / steps, **options)
+        for name in torques:
+            self.world.apply(SetMotor(name, Motor(torque=0.0)))
+        self.joints, self.shape = list(torques), (len(torques), knots)
+        self.times = np.linspace(0.0, duration, knots) + self.world.time
+        self.start = self.world.state.numpy().copy()
+        self._set(np.zeros(self.shape))
+        self.paths = list(dict.fromkeys([*goal, *limits]))
+        self._outcomes = find_outcomes(self.world, self.paths)
+        if len(self._outcomes) != len(self.paths):
+            raise ModelError(f"trajectory: of {self.paths} some have several components; say which: '.x', '.y', '.z'")
+        every = max(1, steps // SAMPLES) * self.world.dt
+        self._steps, self._samples = samples_of(self.world, duration, every)
+        if self._samples[-1] != self._steps:
+            self._samples = [*self._samples, self._steps]
+        self._causes = [
+            Cause(f"{name} {k}", {self._element(name, k): 1.0}) for name in self.joints for k in range(knots)
+        ]
+        self._linear: Linear | None = None
+        self._kept: tuple[bytes, np.ndarray, np.ndarray] | None = None
+        self.evaluations, self.trouble = 0, ""
+        self._best: tuple[tuple[bool, float], np.ndarray] | None = None
+        self.scale = np.array([self._scale(path) for path in self.paths])
+
+    def _scale(self, path: str) -> float:
+        ends = [abs(end) for end in self.limits.get(path, ()) if np.isfinite(end)]
+        return max([abs(self.goal.get(path, 0.0)), *ends]) or 1.0
+
+    def _element(self, joint: str, knot: int) -> tuple:
+        system = self.world.system
+        channel = next(system.slots[r].channel for r in system.slots_of[joint] if system.slots[r].kind in MOTORS)
+        return (PARAMETER, "table_value", int(system.arrays.table_start.numpy()[channel]) + knot, 0)
+
+    def tables(self, u: np.ndarray) -> dict[str, Table]:
+        """Torques for knots over the most of each."""
+        times = tuple(self.times.tolist())
+        return {
+            name: Table(times, tuple((self.most[name] * row).tolist()))
+            for name, row in zip(self.joints, u.reshape(self.shape), strict=True)
+        }
+
+    def _set(self, u: np.ndarray) -> None:
+        for name, table in self.tables(u).items():
+            self.world.apply(Drive(name, table))
+        self.world.state.put(self.start)
+        self.world.runner.refresh()
+
+    def both(self, u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Outcomes [sample, of] over their scales, and derivatives by knots [sample, of, knot].
+
+        Of torques with which the world breaks: those before, with what it says noted.
+        """
+        key = u.tobytes()
+        if self._kept is not None and self._kept[0] == key:
+            return self._kept[1], self._kept[2]
+        self.evaluations += 1
+        try:
+            self._set(u)
+            linear = Linear(self.world, self._steps, self._samples, self._outcomes, self._causes, self._linear)
+            y, slopes = linear.forward()
+            self._linear = linear
+        except StepError as error:
+            self.trouble = str(error)
+            if self._kept is None:
+                raise ModelError(f"trajectory: the model does not run: {error}") from error
+            return np.full_like(self._kept[1], 1e3), self._kept[2]
+        per_knot = np.repeat([self.most[name] for name in self.joints], self.shape[1])
+        values = y[:, :, 0] / self.scale
+        self._kept = key, values, slopes[..., 0] * per_knot / self.scale[:, None]
+        self._note(u, values)
+        return self._kept[1], self._kept[2]
+
+    # the problem ----------------------------------------------------------------------------------
+
+    def solve(self, first: np.ndarray, rounds: int) -> Trajectory:
+        """From a first guess: to the goal by Gauss-Newton, then to the least effort; the best on the way is kept."""
+        self._best = None
+        close = self._toward(first.ravel(), rounds)
+        rules: list[dict[str, Any]] = [{"type": "eq", "fun": self._off, "jac": self._off_by}]
+        if self._held:
+            rules.append({"type": "ineq", "fun": self._room, "jac": self._room_by})
+        weights = _weights(self.shape)
+        minimize(
+            lambda u: (float(u @ weights @ u), 2.0 * weights @ u),
+            close,
+            jac=True,
+            method="SLSQP",
+            bounds=[(-1.0, 1.0)] * first.size,
+            constraints=rules,
+            options={"maxiter": rounds, "ftol": 1e-6},
+        )
+        assert self._best is not None
+        return self._result(self._best[1])
+
+    def _toward(self, u: np.ndarray, rounds: int) -> np.ndarray:
+        """The goal, and the limits that are broken, by the least change of torques, none of them beyond its most."""
+        for _ in range(rounds):
+            room = self._room(u)
+            broken = room < 0.0
+            off = np.concatenate([self._off(u), room[broken]])
+            if np.abs(off).max() < 0.1 * MET:
+                break
+            slopes = np.vstack([self._off_by(u), self._room_by(u)[broken]])
+            free = np.ones(len(u), bool)
+            step = np.zeros(len(u))
+            for _ in range(3):  # those at their most that would go on stay
+                rows = np.vstack([slopes[:, free], CALM * np.eye(int(free.sum()))])
+                step[:] = 0.0
+                step[free] = -np.linalg.lstsq(rows, np.append(off, np.zeros(int(free.sum()))), rcond=None)[0]
+                stuck = free & (np.abs(u) >= 1.0) & (u * step > 0.0)
+                if not stuck.any():
+                    break
+                free &= ~stuck
+            u = np.clip(u + step * min(1.0, LONGEST / max(float(np.abs(step).max()), 1e-300)), -1.0, 1.0)
+        return u
+
+    @property
+    def _held(self) -> list[tuple[int, float, float]]:
+        """Outcomes with limits, over their scales."""
+        return [
+            (k, float(self.limits[path][0] / self.scale[k]), float(self.limits[path][1] / self.scale[k]))
+            for k, path in enumerate(self.paths)
+            if path in self.limits
+        ]
+
+    def _off(self, u: np.ndarray) -> np.ndarray:
+        """What the goal is missed by."""
+        wanted = np.array(list(self.goal.values())) / self.scale[: len(self.goal)]
+        return self.both(u)[0][-1, : len(wanted)] - wanted
+
+    def _off_by(self, u: np.ndarray) -> np.ndarray:
+        return self.both(u)[1][-1, : len(self.goal)]
+
+    def _room(self, u: np.ndarray) -> np.ndarray:
+        """How far from limits, at all samples."""
+        y = self.both(u)[0]
+        sides = [side for k, low, high in self._held for side in ((y[:, k] - low), (high - y[:, k]))]
+        room = np.concatenate(sides) if sides else np.zeros(0)
+        return np.minimum(room, FAR)
+
+    def _room_by(self, u: np.ndarray) -> np.ndarray:
+        slopes = self.both(u)[1]
+        sides = [side for k, _, _ in self._held for side in (slopes[:, k], -slopes[:, k])]
+        return np.concatenate(sides) if sides else np.zeros((0, len(u)))
+
+    def _note(self, u: np.ndarray, y: np.ndarray) -> None:
+        """Keep what meets the goal with the least effort, or comes nearest to it."""
+        missed = max(self._misses(y).values())
+        met = missed <= MET and np.abs(u).max() <= 1.0
+        rank = (not met, float(u @ _weights(self.shape) @ u) if met else missed)
+        if self._best is None or rank < self._best[0]:
+            self._best = rank, np.clip(u, -1.0, 1.0)
+
+    def _misses(self, y: np.ndarray) -> dict[str, float]:
+        """By how much, over their scales, goals and limits are missed."""
+        found = {path: abs(float(y[-1, k] - self.goal[path] / self.scale[k])) for k, path in enumerate(self.goal)}
+        for k, low, high in self._held:
+            over = max(float((low - y[:, k]).max()), float((y[:, k] - high).max()), 0.0)
+            found[f"{self.paths[k]} on the way"] = over
+        return found
+
+    def _result(self, u: np.ndarray) -> Trajectory:
+        y = self.both(u)[0]
+        misses = self._misses(y)
+        worst = max(misses, key=lambda path: misses[path])
+        met = misses[worst] <= MET
+        off = misses[worst] * self.scale[self.paths.index(worst.removesuffix(" on the way"))]
+        rows = zip(self.joints, u.reshape(self.shape), strict=True)
+        full = ", ".join(name for name, row in rows if np.abs(row).max() > 0.999)
+        why = "" if met else f"{worst} is off by {off:.3g}"
+        why += f"; {full} gives all it can" if full and not met else ""
+        why += f"; the world broke on the way: {self.trouble}" if self.trouble and not met else ""
+        return Trajectory(
+            self.tables(u),
+            self.duration,
+            self.world.dt * np.array(self._samples, float),
+            {path: y[:, k] * self.scale[k] for k, path in enumerate(self.paths)},
+            {**self.limits, **{f"{name}.motor": (-most, most) for name, most in self.most.items()}},
+            float(u @ _weights(self.shape) @ u),
+            met,
+            misses[worst],
+            why,
+            self.evaluations,
+        )
+
+
+def _weights(shape: tuple[int, int]) -> np.ndarray:
+    """W of uᵀ W u, the mean of u² over time where u is linear between knots."""
+    joints, knots = shape
+    each = 1.0 / (knots - 1)
+    one = np.zeros((knots, knots))
+    for k in range(knots - 1):
+        one[k : k + 2, k : k + 2] += each / 6.0 * np.array([[2.0, 1.0], [1.0, 2.0]])
+    return np.kron(np.eye(joints), one)
