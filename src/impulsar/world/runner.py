@@ -379,8 +379,8 @@ class Runner:
                 self.hear()
         clamped, faults = tuple(self.clamps.acted), self.beats.faults
         unread = raw is None and last is not None and last.report is None
-        raw = last if raw is None else raw
-        report = StepReport(self.facts(), self.count, n * self.substeps, raw, clamped, faults)
+        told = last if raw is None else raw
+        report = StepReport(self.facts(), self.count, n * self.substeps, told, clamped, faults)
         if self.device == "cpu" and (self.strict or not unread):
             self.check(report)
         return report

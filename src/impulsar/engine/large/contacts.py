@@ -170,4 +170,5 @@ class Contacts:
 def _cells(bodies: int) -> tuple[int, int, int]:
     """Cells in each direction, powers of two that are 4 at least; about as many as bodies."""
     bits = max(6, int(np.ceil(np.log2(max(bodies, 2)))) + 1)
-    return tuple(2 ** max(2, (bits + k) // 3) for k in range(3))  # type: ignore[return-value]
+    x, y, z = (2 ** max(2, (bits + k) // 3) for k in range(3))
+    return x, y, z
