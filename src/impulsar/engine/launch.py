@@ -39,6 +39,7 @@ def record_launch(
                 descriptor.follow()
             command.launch()
 
+        launch_there.keep = inputs, given  # type: ignore[attr-defined]  # the arrays stay alive
         return launch_there
     whole = _recorded(twin, given, worlds, inputs)
     if threads == 1 or not isinstance(worlds, int) or FIRST not in twin.adj.arg_types:

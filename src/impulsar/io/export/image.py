@@ -48,7 +48,7 @@ def take_image(launches: Sequence[Callable], whole: Sequence[wp.array] = ()) -> 
     spans = [(array.ptr, array.ptr + array.capacity) for array in whole]
     pointers: list[tuple[int, int]] = []  # addresses: where it is, what it points to
     for launch in launches:
-        command, _, packed = launch.keep  # type: ignore[attr-defined]
+        command, *_, packed = launch.keep  # type: ignore[attr-defined]
         start = ctypes.addressof(packed)
         spans += [_span(packed), _span(command.params[0])]
         for argument, (name, _) in zip(command.kernel.adj.args, packed._fields_, strict=True):
@@ -68,7 +68,7 @@ def take_image(launches: Sequence[Callable], whole: Sequence[wp.array] = ()) -> 
             _word(regions, ctypes.addressof(command.params[0])),
             _word(regions, ctypes.addressof(packed)),
         )
-        for command, _, packed in (launch.keep for launch in launches)  # type: ignore[attr-defined]
+        for command, *_, packed in (launch.keep for launch in launches)  # type: ignore[attr-defined]
     ]
     return Image(words, sorted(set(found)), calls, regions)
 

@@ -4,6 +4,7 @@ import hashlib
 import os
 import re
 import sys
+from copy import deepcopy
 from functools import lru_cache
 from pathlib import Path
 
@@ -40,6 +41,8 @@ def kernel_text(kernels: tuple[wp.Kernel, ...]) -> str:
         wp.Kernel(one.func, key=f"{symbol(k)}_kernel", module=module, options=dict(one.options))
         for k, one in enumerate(kernels)
     ]
+    for own, one in zip(made, kernels, strict=True):
+        own.adj.tree = deepcopy(one.adj.tree)  # as it is launched: it may be other than it was written
     options = module.resolve_options(wp.config, block_dim=1) | {"output_arch": None}
     module.get_module_hash(1)
     text = module._run_codegen(options, True)[0]
