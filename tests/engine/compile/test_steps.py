@@ -107,6 +107,9 @@ def test_worlds_of_a_batch_have_their_own_states_and_masses() -> None:
 def test_rounds_are_no_ways_of_their_own(name, method) -> None:
     """Sweeps and projections take another number of rounds in many steps: one way does for all, the counts agree."""
     generic, compiled = pair(name, method, 1e-3)
+    for world in (generic, compiled):
+        world.step(2)  # a start at rest goes a way of its own
+    started = compiled.compilation.fallbacks
     counts = []
     for _ in range(20):
         reports = [world.step(10).raw for world in (generic, compiled)]
@@ -115,7 +118,8 @@ def test_rounds_are_no_ways_of_their_own(name, method) -> None:
             reports[1][[TOTAL_ITERATIONS, MOST_ITERATIONS]]
         )
     assert method is FIXED or np.ptp(counts) > 0
-    assert compiled.compilation.variants == 1 and compiled.compilation.fallbacks == 0
+    assert started <= 1 and compiled.compilation.variants == 1 + started
+    assert compiled.compilation.fallbacks == started
     assert apart(generic, compiled) <= MANY
 
 
