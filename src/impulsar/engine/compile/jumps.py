@@ -7,7 +7,7 @@ are of the state at fixed times, and T is not fixed, so
     dT  = -(g_x dx₋ + g_p dp) / (g_x f₋ + g_t)                 the time of the event
     dx₊ = R_x dx₋ + R_p dp + (R_x f₋ - f₊) dT                  the jump of derivatives
 
-(Hiskens and Pai 2000, Trajectory Sensitivity Analysis of Hybrid Systems). R is what the engine does at such an
+(Hiskens 2000). R is what the engine does at such an
 instant: impulses of a limit, friction that lets go or holds. The last term is what comes of a sub-step that is dT
 longer before the event and one that is dT shorter behind it, so nothing of it is written here. All that is needed is
 that the size of the sub-step that ends at the event has its derivative; sizes behind it have theirs by the rest of
