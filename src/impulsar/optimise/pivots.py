@@ -91,8 +91,8 @@ def pivots(model: Model, drive: str, probe: str, ground: bool = True, around: np
     far = np.inf if around is None else float(np.linalg.norm(high - low))
     for pin in pins:
         for k, word in enumerate(pin.words):
-            ends = (None, None) if around is None else (float(low[k] - far), float(high[k] + far))
-            new.parameter(word, float(pin.at[k]), *ends, unit="m")
+            least, most = (None, None) if around is None else (float(low[k] - far), float(high[k] + far))
+            new.parameter(word, float(pin.at[k]), least, most, "m")
         for path, text in _places(pin, axes).items():
             new.expression(path, text)
     links, turns = _links(model, axes, pins)
