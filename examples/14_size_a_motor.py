@@ -26,7 +26,7 @@ def swing(t: float) -> tuple[float, float, float]:
 
 load = load_of(model, "hinge", swing, PERIOD, samples=20)
 print(f"at the joint: peak {load.peak:.2f} N m, rms {load.rms:.2f} N m, power up to {load.power.max():.1f} W")
-motors = [MotorType("S", 0.01, 0.03, 500.0, 3e-6), MotorType("M", 0.16, 0.5, 450.0, 1.5e-5)]
+motors = [MotorType("S", 0.008, 0.03, 500.0, 3e-6), MotorType("M", 0.16, 0.5, 450.0, 1.5e-5)]
 choices = choose_motor(load, motors, efficiency=0.9)
 for choice in choices:
     print(f"{choice.motor.name}: ratio {choice.ratio:.0f}, {choice.use:.0%} used {choice.why}")

@@ -57,6 +57,7 @@ SHOWN = {
     "RemoveLoad": edits.RemoveLoad("push"),
     "SetParameter": edits.SetParameter("link1.mass", np.array([0.1, 0.2])),
     "Bind": edits.Bind("link1.mass", "2*a"),
+    "SetParameters": edits.SetParameters({"a": 1 / 3, "b": "2*a"}, {"link1.mass": "a"}, at_start=True),
     "SetMaterial": edits.SetMaterial("link1", "steel", 0),
     "SetStep": edits.SetStep(1e-3),
     "Drive": edits.Drive("hinge1", im.Table((0.0, 1.0), (0.0, 2.0)), "angle"),

@@ -92,7 +92,7 @@ def pivots(model: Model, drive: str, probe: str, ground: bool = True, around: np
     for pin in pins:
         for k, word in enumerate(pin.words):
             least, most = (None, None) if around is None else (float(low[k] - far), float(high[k] + far))
-            new.parameter(word, float(pin.at[k]), least, most, unit="m")
+            new.parameter(word, float(pin.at[k]), least, most, "m")
         for path, text in _places(pin, axes).items():
             new.expression(path, text)
     links, turns = _links(model, axes, pins)
