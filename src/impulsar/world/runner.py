@@ -206,7 +206,8 @@ class Runner:
 
         assert self.recipe is not None
         bench, size = (self.system, self.state, self.work), lambda: self.h
-        return CompiledLaunch(self.method, *bench, self.launch, refresh, size, self.recipe, self.contacts)
+        more = self.recipe, self.contacts, self.threads
+        return CompiledLaunch(self.method, *bench, self.launch, refresh, size, *more)
 
     def _compiled_for_device(self, refresh: Callable[[], None]) -> "DeviceLaunch":
         """The same, as a GPU has it."""

@@ -29,7 +29,6 @@ from ..start.consistent import refresh_kernel
 from ..state import State, WorkArrays
 from ..system import System
 from ..system.measured import BROKEN, together
-from ..threads import threads_for
 from .calls import Call, Packed, address, in_ranges, run_of, shares
 from .emit_c import CHANGED, WILD
 from .graph import Untraceable
@@ -84,7 +83,8 @@ class CompiledLaunch:
     """Stands for a recorded launch of a method's kernel on the CPU. Arrays that are replaced need a new one.
 
     generic: the recorded launch of the kernel; refresh: that of `refresh_kernel`; size: that of a step, as a rule [s];
-    contacts: arrays of a world with contact. A call returns its `Last`, or None where the report is there at once.
+    contacts: arrays of a world with contact; threads: among which worlds are shared out. A call returns its `Last`, or
+    None where the report is there at once.
     """
 
     def __init__(
@@ -98,12 +98,12 @@ class CompiledLaunch:
         size: Callable[[], float],
         recipe: Recipe,
         contacts: Any = None,
+        threads: int = 1,
     ):
         self.method, self.system, self.state, self.work = method, system, state, work
         self.generic, self.refresh, self.size, self.recipe = generic, refresh, size, recipe
-        self.contacts = contacts
+        self.contacts, self.threads = contacts, threads
         self.worlds = system.counts.worlds
-        self.threads = threads_for(self.worlds)
         self.fallbacks = 0  # steps of worlds that the generic kernel took since guards broke
         self._rows, self._report = state.numpy(), work.report.numpy()
         self._after = np.empty_like(self._rows)
