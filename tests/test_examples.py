@@ -167,6 +167,13 @@ def test_fit_a_linkage(run) -> None:
     assert names["fit"].before / names["fit"].size > 0.1 and names["fit"].error < 1e-6 and names["fit"].closed
 
 
+@pytest.mark.study
+def test_learn_to_reach(run) -> None:
+    """What was learned is worth more than twice what slack motors are."""
+    names = run("15")
+    assert names["after"] > 0.5 * names["before"]
+
+
 def test_the_page_of_runs_runs() -> None:
     """What docs/runs.md shows can be done as it stands there: samples where asked, events in order, a certificate."""
     text, names = (FOLDER.parent / "docs" / "runs.md").read_text(), {}
