@@ -45,7 +45,7 @@ class Guard:
         runner = self._runner
         report = runner.report
         if report[measured.BROKEN].any():
-            if runner.device == "cpu":  # what was compiled did not wait to know
+            if runner.device == "cpu" and runner.recipe is not None:  # what was compiled did not wait to know
                 raw, body = report.copy(), self.go_back()
                 world = int(np.argmax(raw[measured.BROKEN]))
                 raise broken(runner.system, raw, world, runner.worlds, body, runner.time, runner.dt)

@@ -237,8 +237,7 @@ def test_bits_do_not_depend_on_threads(monkeypatch) -> None:
     monkeypatch.setattr("impulsar.engine.compile.launch.LEAST_WORK", 1)
     states = []
     for threads in (1, 2, 5):
-        monkeypatch.setattr("impulsar.engine.compile.launch.threads_for", lambda worlds, threads=threads: threads)
-        world = im.World(im.scene("four-bar"), method=FIXED, dt=1e-3, worlds=67)
+        world = im.World(im.scene("four-bar"), method=FIXED, dt=1e-3, worlds=67, threads=threads)
         assert world.compile == "now"
         speeds = np.random.default_rng(5).normal(scale=0.01, size=67)
         world.state.write("v", world.state.read("v") + speeds * np.ones((world.state.read("v").shape[0], 1)))

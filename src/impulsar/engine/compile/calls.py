@@ -10,7 +10,7 @@ import numpy as np
 
 from ..threads import RANGES, run_in_threads
 from .backend import compile_text
-from .emit_c import CHANGED, WIDTHS, WILD, driver
+from .emit_c import CHANGED, COUNTS, WIDTHS, WILD, driver
 
 _pointer, _whole = ctypes.c_void_p, ctypes.c_longlong
 Run = ctypes.CFUNCTYPE(_whole, _pointer)
@@ -93,7 +93,7 @@ class Packed:
 
     def __init__(self, rows: int, worlds: int, most_variants: int):
         self.before = np.empty((rows, worlds))
-        self.used = np.zeros((3 + most_variants, worlds), np.int64)
+        self.used = np.zeros((COUNTS + most_variants, worlds), np.int64)
         self.done = np.zeros(worlds, np.int64)
         self.calls: list[tuple[Any, Call]] = []
         self.steps = 0

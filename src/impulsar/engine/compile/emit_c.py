@@ -39,6 +39,7 @@ PIECE = 1_000  # to compile, and some per cent more to run
 START, END = '#ifdef __cplusplus\nextern "C" {\n#endif', "#ifdef __cplusplus\n}\n#endif"
 BUILTIN = {"sqrt": "sqrt", "abs": "abs", "floor": "floor", "trunc": "trunc"}  # clang has them for vectors
 CHANGED, WILD = -1, 1 << 40  # what `run` returns, beside a number of worlds
+COUNTS = 3  # rows of `used` before those of the variants
 MOST = 1e150  # of a number of the state: the square of a larger one is not finite
 BY_LANE = ("tan", "asin", "acos", "atan", "exp", "log", "tanh")
 
@@ -323,7 +324,7 @@ def driver(rows: int, parameters: int, width: int) -> str:
 
     state      [row, world]; parameter: where each begins, pitch: from one world to the next
     first, end worlds to be taken, a multiple of the width; done [world]: steps that each has behind it, counted up to
-               `steps`; used [3 + variant, world]: by which variants, and before them, of variants that keep loops,
+               `steps`; used [COUNTS + variant, world]: by which variants, and before them, of variants that keep loops,
                iterations, sub-steps, and the most iterations of a step; fresh: both are zero yet
     before     [row, world] where the state before the last step is left, and that step is not counted in `used`; or 0
     now, kept  arrays of the system, and what they held when the step was traced; h: the size of a step, and `nominal`
@@ -360,7 +361,7 @@ long long run(const call *c) {{
     mask n = {count}(c->done + w);
     if (c->fresh) {{
       n = n & 0;
-      for (long long k = 0; k < variants + 3; ++k) {count}(c->used + k * worlds + w) = n;
+      for (long long k = 0; k < variants + {COUNTS}; ++k) {count}(c->used + k * worlds + w) = n;
     }}
     mask going = TEST(n < steps);
     while (ANY(going)) {{
@@ -385,7 +386,7 @@ long long run(const call *c) {{
               if (j == 1 && all[2 * worlds] < mine) all[2 * worlds] = mine;
             }}
         }}
-        {count}(c->used + (3 + k) * worlds + w) -= held & counted;
+        {count}(c->used + ({COUNTS} + k) * worlds + w) -= held & counted;
         n -= held;
         left &= ~held;
         if (ANY(held)) {{ if (v > 0 && !ANY(left)) last = k; }}

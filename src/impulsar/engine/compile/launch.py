@@ -30,7 +30,7 @@ from ..state import State, WorkArrays
 from ..system import System
 from ..system.measured import BROKEN, together
 from .calls import Call, Packed, address, in_ranges, run_of, shares
-from .emit_c import CHANGED, WILD
+from .emit_c import CHANGED, COUNTS, WILD
 from .graph import Untraceable
 from .recipe import MOST_VARIANTS, Recipe, Sample
 from .reports import count_steps
@@ -315,7 +315,7 @@ class CompiledLaunch:
         self.refresh()
         self.generic()
         report = self._report
-        count_steps(report, [way.tally for way in last.ways], last.used[: 3 + len(last.ways)])
+        count_steps(report, [way.tally for way in last.ways], last.used[: COUNTS + len(last.ways)])
         if last.fell is not None:
             report[...] = together([last.fell, report])
         last.report = report.copy()

@@ -18,7 +18,7 @@ from ..state import State, WorkArrays
 from ..system import System
 from .backend import compile_text
 from .calls import Call, address, run_of
-from .emit_c import emit, parameters_of
+from .emit_c import COUNTS, emit, parameters_of
 from .graph import COMMUTES, INPUT, Guard
 from .step import PARAMETER, STATE, TracedStep, trace_step
 
@@ -48,7 +48,7 @@ class Follower:
         places = [getattr(self.system.arrays, name) for _, name, _, _ in self._parameters]
         starts = [a.ptr + p * a.strides[0] + 8 * k for a, (_, _, p, k) in zip(places, self._parameters, strict=True)]
         packed = np.array(starts or [0], np.uint64), np.zeros(max(1, len(starts)), np.int64)
-        table, used = np.array(self._functions, np.uint64), np.zeros((len(self.ways), 1), np.int64)
+        table, used = np.array(self._functions, np.uint64), np.zeros((COUNTS + len(self.ways), 1), np.int64)
         call = Call(state=address(self.rows), step=address(table), variants=len(table), worlds=1, end=1, steps=steps)
         call.parameter, call.pitch = address(packed[0]), address(packed[1])
         call.done, call.used, call.fresh = address(self._done), address(used), 1
