@@ -39,8 +39,8 @@ def slow_launches(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     each = [0.0]
     real = runner.record_launch
 
-    def record(kernel: object, worlds: int, inputs: list, device: str) -> Callable[[], None]:
-        launch, steps = real(kernel, worlds, inputs, device), inputs[0].steps
+    def record(kernel: object, worlds: int, inputs: list, device: str, threads: int = 1) -> Callable[[], None]:
+        launch, steps = real(kernel, worlds, inputs, device, threads), inputs[0].steps
 
         def slowly() -> None:
             if getattr(kernel, "key", "").startswith("direct"):

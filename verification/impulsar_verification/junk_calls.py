@@ -471,6 +471,7 @@ GOOD_EDITS: dict[str, dict[str, Any]] = {
         "density": 100.0,
     },
     "SetParameter": {"path": "arm.mass", "value": 2.0},
+    "SetParameters": {"values": {"L": 0.5}, "expressions": {}, "at_start": True},
     "Bind": {"path": "arm.mass", "expression": "3*a"},
     "SetStep": {"dt": 0.01},
     "Drive": {"joint": "hinge", "value": 0.1, "group": "angle"},

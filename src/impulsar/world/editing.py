@@ -188,12 +188,23 @@ def set_step(edit: edits.SetStep, desk: Editor) -> edits.Answer:
     return edits.Answer(f"step is {desk.runner.dt:g} s", inverse=edits.SetStep(before))
 
 
+def _numbers(given: object) -> np.ndarray | None:
+    """An array of float64, if that is what was given."""
+    try:
+        return np.array(given, float)
+    except (TypeError, ValueError):
+        return None
+
+
 @edits.carries_out(edits.Compile, tells="", writes=False)
 def compile_steps(edit: edits.Compile, desk: Editor) -> edits.Answer:
     """Trace the ways of the states, compile them, and take steps by them."""
     from ..engine.compile.recipe import MOST_VARIANTS, Recipe, Sample
 
     runner, before = desk.runner, desk.runner.recipe
+    for what in ("states", "worlds"):
+        if not isinstance(getattr(edit, what), tuple | list):
+            raise edits.EditError(f"compile: {what} are {show(getattr(edit, what))}, expected a tuple")
     if not edit.states:
         runner.compile_by(None)
         return edits.Answer("steps are the kernel's")
@@ -204,9 +215,10 @@ def compile_steps(edit: edits.Compile, desk: Editor) -> edits.Answer:
         raise edits.EditError(f"compile: {len(edit.states)} states and {len(edit.worlds)} worlds, {told}")
     samples = []
     for state, world in zip(edit.states, edit.worlds, strict=True):
-        if len(state) != rows or not np.isfinite(state).all():
+        numbers = _numbers(state)
+        if numbers is None or numbers.shape != (rows,) or not np.isfinite(numbers).all():
             raise edits.EditError(f"compile: a state is {show(state)[:80]}, expected {rows} finite numbers")
-        samples.append(Sample(whole("compile", "world", world, 0, most), np.array(state, float).tobytes()))
+        samples.append(Sample(whole("compile", "world", world, 0, most), numbers.tobytes()))
     runner.compile_by(Recipe(False, samples))
     refused = getattr(runner.launch, "refused", "")
     if refused:

@@ -319,6 +319,29 @@ def _pieces(
     return lines, calls, Body(graph, [], {**names, **{at: f"t[{place}]" for at, place in found.ends.items()}})
 
 
+CALL = """typedef struct {
+  const variant *step; double *state; const double *const *parameter; const long long *pitch; long long *done, *used;
+  double *before; const char *const *now; const char *kept; const long long *size; const double *h;
+  long long variants, worlds, first, end, steps, arrays, fresh;
+  double nominal;
+} call;"""
+
+
+def counting(width: int) -> str:
+    """The text of `count_loops`: what steps that keep loops have left before their state, into `used`."""
+    return f"""static void count_loops(mask counted, const real *s, long long *used, long long worlds) {{
+  for (int j = 1; j <= 2; ++j) {{
+    const real taken = CHOOSE(counted, s[-j], K(0.0));
+    if (ANY(TEST(taken > 0.0)))
+      for (int i = 0; i < {width}; ++i) {{
+        long long *all = used + (j - 1) * worlds + i, mine = (long long)LANE(taken, i);
+        *all += mine;
+        if (j == 1 && all[2 * worlds] < mine) all[2 * worlds] = mine;
+      }}
+  }}
+}}"""
+
+
 def driver(rows: int, parameters: int, width: int) -> str:
     """The text of `run`, for a state of so many rows, and so many parameters that worlds have of their own.
 
@@ -337,12 +360,8 @@ def driver(rows: int, parameters: int, width: int) -> str:
 {START}
 int memcmp(const void *, const void *, unsigned long);
 typedef mask (*variant)(real *, const real *, mask);
-typedef struct {{
-  const variant *step; double *state; const double *const *parameter; const long long *pitch; long long *done, *used;
-  double *before; const char *const *now; const char *kept; const long long *size; const double *h;
-  long long variants, worlds, first, end, steps, arrays, fresh;
-  double nominal;
-}} call;
+{CALL}
+{counting(width)}
 
 long long run(const call *c) {{
   if (c->h && *c->h != c->nominal) return {CHANGED};
@@ -377,15 +396,7 @@ long long run(const call *c) {{
         const long long k = (last + v) % variants;
         s[-1] = s[-2] = K(0.0);
         const mask held = c->step[k](s, p, left);
-        for (int j = 1; j <= 2; ++j) {{
-          const real taken = CHOOSE(held & counted, s[-j], K(0.0));
-          if (ANY(TEST(taken > 0.0)))
-            for (int i = 0; i < {width}; ++i) {{
-              long long *all = c->used + (j - 1) * worlds + w + i, mine = (long long)LANE(taken, i);
-              *all += mine;
-              if (j == 1 && all[2 * worlds] < mine) all[2 * worlds] = mine;
-            }}
-        }}
+        count_loops(held & counted, s, c->used + w, worlds);
         {count}(c->used + ({COUNTS} + k) * worlds + w) -= held & counted;
         n -= held;
         left &= ~held;
