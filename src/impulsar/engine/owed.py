@@ -45,4 +45,5 @@ def settling(launch: Callable[[], None], inputs: Any) -> Callable[[], None]:
             due.settle()
         launch()
 
+    vars(settle_and_launch).update(vars(launch))  # what was recorded: who freezes a launch looks there
     return settle_and_launch
