@@ -122,6 +122,7 @@ PICKS: dict[str, Callable[..., float]] = {
     PICK + op: lambda a, b, x, y, test=test: x if test(a, b) else y for op, test in TESTS.items()
 }
 SAMPLED.update(PICKS)
+MOST_NODES = 200_000  # of a graph: what nobody needs is among them
 INPUT, CARRIED, LEFT = "input", "carried", "left"  # (CARRIED or LEFT, loop): in a round, and after the last
 
 
@@ -145,6 +146,8 @@ class Graph:
         return Scalar(self, self.inputs[name])
 
     def _add(self, node: tuple, value: float) -> int:
+        if len(self.nodes) >= MOST_NODES:
+            raise Untraceable(f"its step has more than {MOST_NODES} operations")
         self.nodes.append(node)
         self.values.append(float(value))
         return len(self.nodes) - 1

@@ -271,7 +271,8 @@ class CompiledLaunch:
         """Step number `at` of a world by the kernel; of the last one the report is read later."""
         self.fallbacks += 1
         broke = self.recipe.broke
-        if broke is None or (at, world) < (broke[0], broke[1].world):
+        is_start = self.recipe.learns and at < AHEAD
+        if not is_start and (broke is None or (at, world) < (broke[0], broke[1].world)):
             self.recipe.broke = at, Sample.of(self._rows, world)
         self._steps[0] = 1
         self._one_refresh(world)

@@ -227,7 +227,8 @@ class DeviceLaunch:
         stuck.list(self._done, steps)
         if recipe.learns and recipe.broke is None and len(recipe.samples) < MOST_VARIANTS:
             at, world, rows = stuck.first(self._done, missing)
-            recipe.broke = recipe.count + at, Sample(world, rows.tobytes())
+            if recipe.count + at >= AHEAD:
+                recipe.broke = recipe.count + at, Sample(world, rows.tobytes())
         stuck.step(missing, self._done, steps - 1 if to_end else -1, self._before, self._by_kernel)
         self._has_fallen = True
         self.fallbacks += missing
