@@ -68,7 +68,10 @@ def _chosen(worlds: Any, count: int) -> np.ndarray:
     """Numbers of the worlds."""
     if worlds is None:
         return np.arange(count)
-    given = np.asarray(worlds)
+    try:
+        given = np.asarray(worlds)
+    except ValueError:  # of no shape
+        given = np.empty(0)
     is_whole = given.ndim == 1 and given.size and given.dtype.kind in "iu"
     if not is_whole or given.min() < 0 or given.max() >= count or len(set(given.tolist())) < given.size:
         raise EditError(f"put worlds: worlds are {show(worlds)}, expected different numbers from 0 to {count - 1}")
@@ -84,7 +87,10 @@ def _by_coordinate(bench: Bench, what: str, given: Any, chosen: np.ndarray) -> d
         index = {name: k for k, name in enumerate(names)}
         columns = {known("put worlds", "coordinate", name, index): value for name, value in given.items()}
     else:
-        array = np.asarray(given, float) if isinstance(given, np.ndarray | list | tuple) else np.empty(())
+        try:
+            array = np.asarray(given, float) if isinstance(given, np.ndarray | list | tuple) else np.empty(())
+        except (TypeError, ValueError):
+            raise EditError(f"put worlds: {what} is {show(given)}, expected numbers") from None
         if array.shape not in ((len(names),), (len(chosen), len(names))):
             raise EditError(
                 f"put worlds: {what} has shape {array.shape}, expected ({len(names)},) or "
