@@ -1,0 +1,163 @@
+"""A mechanism in parts: each rank has its bodies, and copies of those that its joints lead to.
+
+Copies do not answer to impulses (their inverse mass is 0), so that blocks of A have the share of this rank's bodies
+alone; rows are read off copies, whose states come from their owners before.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ...author.errors import ModelError
+from ...engine.large.bench import LargeBench
+from ...engine.large.borders import Border, Columns, scaled_answers
+from ...engine.large.bulk import Bulk
+from ...engine.spatial import f64, mat33
+from .interface import Interface
+from .ranks import Neighbours, Ranks
+
+WRITERS = ("drift", "kick", "_kick_half", "move", "push")
+READERS = ("place_rows", "measure_errors", "measure_rates", "measure_accelerations")
+
+
+@dataclass(frozen=True)
+class Part:
+    """A rank's share of a mechanism."""
+
+    bulk: Bulk  # its bodies in the order of their numbers, then the copies
+    bodies: np.ndarray  # numbers of its bodies in the world
+    copies: np.ndarray
+    copied_from: np.ndarray  # [copy] rank
+    joints: np.ndarray  # numbers of the joints at its bodies
+    cut: np.ndarray  # of these the places of those across borders
+    led: np.ndarray  # [cut] whether this rank tells their errors
+
+
+def part_of(bulk: Bulk, owner: np.ndarray, rank: int) -> Part:
+    """The share of a rank, of bodies that have these owners [body]."""
+    ends = np.stack([bulk.first, bulk.second])
+    whose = np.where(ends >= 0, owner[ends], -1)
+    joints = np.flatnonzero((whose == rank).any(0))
+    ends, whose = ends[:, joints], whose[:, joints]
+    bodies = np.flatnonzero(owner == rank)
+    copies = np.unique(ends[(whose >= 0) & (whose != rank)])
+    local = np.full(bulk.bodies + 1, -1)
+    here = np.concatenate([bodies, copies])
+    local[here] = np.arange(len(here))
+    cut = np.flatnonzero(((whose >= 0) & (whose != rank)).any(0))
+    mine = replace(
+        bulk,
+        position=bulk.position[here],
+        orientation=bulk.orientation[here],
+        twist=bulk.twist[here],
+        kind=bulk.kind[here],
+        first=local[ends[0]],
+        second=local[ends[1]],
+        **{name: getattr(bulk, name)[joints] for name in ("joint_kind", "p_PF", "q_PF", "p_CM", "q_CM", "length")},
+    )
+    return Part(mine, bodies, copies, owner[copies], joints, cut, whose[1, cut] == rank)
+
+
+class MechanismBench(LargeBench):
+    """The bench of a part. Whoever reads rows has the copies' states of now."""
+
+    def __init__(self, part: Part, owner: np.ndarray, whole: Bulk, ranks: Ranks, device: str):
+        self.neighbours, self.stale = Neighbours(ranks), True
+        self.neighbours.reach({int(k) for k in np.unique(part.copied_from)})
+        n = len(part.bodies)
+        self._lists(part, owner, whole)
+        trouble = ""
+        try:
+            super().__init__(part.bulk, device, part.cut, len(part.bodies))
+        except ModelError as error:
+            trouble = str(error)
+        ranks.agree(trouble, ModelError)
+        self._shown = Border(self.x, np.concatenate([*self._to, np.zeros(0, np.int64)]), device)
+        self._copied = Border(self.x, np.arange(n, self.bodies), device)
+        self._told_elsewhere = Columns(self.b, part.cut[~part.led])
+        every = np.flatnonzero((owner[whole.first] != owner[whole.second]) & (whole.first >= 0) & (whole.second >= 0))
+        if len(every):
+            self.factor.core = Interface(self.factor, part.joints[self.factor.plan.core], every, ranks, whole.name)
+        if self.wet and self.wet.adds:
+            scaled_answers(self, (np.arange(self.bodies) < self.own).astype(float), self.a.answer)
+        self._hook()
+
+    def _lists(self, part: Part, owner: np.ndarray, whole: Bulk) -> None:
+        """Which bodies go to which neighbour, and how many copies come from each."""
+        place = np.full(whole.bodies, -1)
+        place[part.bodies] = np.arange(len(part.bodies))
+        rank = self.neighbours.ranks.rank
+        ends = np.stack([whole.first, whole.second])
+        whose = np.where(ends >= 0, owner[ends], -1)
+        self._to: list[np.ndarray] = []
+        self._from: list[int] = []
+        for other in self.neighbours.others:
+            shared = (whose == rank).any(0) & (whose == other).any(0)
+            self._to.append(place[np.unique(ends[:, shared][whose[:, shared] == rank])])
+            self._from.append(int((part.copied_from == other).sum()))
+        order = np.lexsort((part.copies, part.copied_from))
+        self._order = order  # copies by rank, as messages come
+
+    def _fill_system(self) -> None:
+        """Kinds are there twice: copies take impulses and do not answer."""
+        super()._fill_system()
+        a, kinds = self.a, len(self.bulk.mass)
+        a.kind = self._whole(self.bulk.kind + kinds * (np.arange(self.bodies) >= self.own))
+        a.mass = self._of(np.concatenate([self.bulk.mass, np.full(kinds, np.inf)]), f64)
+        a.inertia = self._of(np.concatenate([self.bulk.inertia] * 2), mat33)
+        a.inverse = self._of(np.concatenate([np.linalg.inv(self.bulk.inertia), np.zeros((kinds, 3, 3))]), mat33)
+        a.radius = self._of(np.zeros(2 * kinds), f64)
+
+    def _hook(self) -> None:
+        for name in WRITERS:
+            setattr(self, name, self._then_stale(getattr(self, name)))
+        for name in READERS:
+            setattr(self, name, self._after_update(name, getattr(self, name)))
+
+    def _then_stale(self, stage: Callable[[], None]) -> Callable[[], None]:
+        def run() -> None:
+            stage()
+            self.stale = True
+
+        return run
+
+    def _after_update(self, name: str, stage: Callable[[], None]) -> Callable[[], None]:
+        def run() -> None:
+            self.update_copies()
+            if name == "measure_accelerations":
+                self._update_accelerations()
+            stage()
+            if name != "place_rows":
+                self._told_elsewhere.blank()
+
+        return run
+
+    def update_copies(self) -> None:
+        """The exchange of bodies: states of those that others have copies of."""
+        if not self.stale:
+            return
+        found = self._exchanged(self._shown.take())
+        self._copied.put(found)
+        self.stale = False
+
+    def _update_accelerations(self) -> None:
+        found = self._exchanged(self._shown.take_twists(self.x.acceleration))
+        self._copied.put_twists(self.x.acceleration, found)
+
+    def _exchanged(self, shown: np.ndarray) -> np.ndarray:
+        parts = np.split(shown, np.cumsum([len(one) for one in self._to])[:-1]) if self._to else []
+        found = self.neighbours.swap("bodies", parts, self._from)
+        out = np.empty((len(self._order), shown.shape[1]))
+        if found:
+            out[self._order] = np.concatenate(found)
+        return out
+
+    def evaluate(self) -> None:
+        """Accelerations; poses of a stage are new."""
+        self.stale = True
+        super().evaluate()
+
+    def longest_step(self) -> float:
+        self.update_copies()
+        return super().longest_step()

@@ -1,0 +1,236 @@
+"""`DomainWorld`: one large world over the ranks of an MPI job, a domain each.
+
+Every rank makes the same world, and takes the same steps; each has its own bodies, and copies of what these touch or
+are joined to. A body belongs to the rank in whose domain its centre of mass is (Wang 2011 §4.2). The four exchanges,
+named after Wang's four buffers:
+
+    bodies        states of bodies, from their owners to those who have copies; bodies that move on to another rank
+    contacts      what contacts did to copies, to the owners; impulses of contacts that move on
+    constraints   shares of the Schur complement of joints across borders
+    reduction     shares of its right-hand sides; sums and largest values over all ranks
+
+The first two go between neighbours, the last two to all ranks.
+"""
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ...author.errors import ModelError
+from ...author.model import Model
+from ...engine.large.bench import LargeBench
+from ...engine.large.borders import Border
+from ...engine.large.bulk import Bulk
+from ...engine.large.contacts import Touching
+from ..large.world import LargeWorld
+from .checkpoints import read_set, write_set
+from .mechanism import MechanismBench, part_of
+from .partition import Curve, by_graph, cut_curve
+from .pile import SKIN, Group, SharedContacts, bench_of, edge_of, group, move_on
+from .ranks import Neighbours, Ranks, job
+
+ACTS = ("slots", "springs", "loads")  # parts of a Bulk
+UNEVEN = 1.15  # times its even share that a rank may have before domains are cut anew
+
+
+class DomainWorld(LargeWorld):
+    """A large world in domains, one a rank of `comm` (an mpi4py communicator; by default all ranks of the job).
+
+    Options are those of `LargeWorld`. `positions`, `orientations` and `velocities` are of this rank's bodies, whose
+    numbers in the world are `numbers`; `gather()` has them of all. Every rank has to make the same calls.
+    """
+
+    def __init__(self, what: Bulk | Model, dt: float = 1e-3, *, comm: Any = None, **options: Any):
+        self.ranks = Ranks((job() if comm is None else comm).Dup())
+        self.regrouped = 0  # times that bodies have moved on
+        self._books: dict[str, float] = {}  # of fluids, of bodies that have been here
+        super().__init__(what, dt, **options)
+
+    def _build(self, bulk: Bulk) -> tuple[LargeBench, Touching | None]:
+        self.bulk = bulk
+        bulk.check()
+        _check_divisible(bulk)
+        if bulk.touches:
+            return self._pile(bulk)
+        owner = by_graph(bulk, self.ranks)
+        part = part_of(bulk, owner, self.ranks.rank)
+        self.numbers = part.bodies
+        return MechanismBench(part, owner, bulk, self.ranks, self.device), None
+
+    # bodies that touch ----------------------------------------------------------------------------
+
+    def _pile(self, bulk: Bulk) -> tuple[LargeBench, SharedContacts]:
+        """Bodies as the curve has them at the start."""
+        self._net, size = Neighbours(self.ranks), self.ranks.size
+        if bulk.bodies < size:
+            raise ModelError(f"{bulk.name}: {bulk.bodies} bodies cannot be divided among {size} ranks; take fewer")
+        share = np.array_split(bulk.position, size)[self.ranks.rank]
+        curve = cut_curve(edge_of(bulk), share, self.ranks)
+        mine = np.flatnonzero(curve.owner(bulk.position) == self.ranks.rank)
+        states = np.concatenate([bulk.position, bulk.orientation, bulk.twist], 1)[mine]
+        return self._grouped(curve, mine, states)
+
+    def _grouped(self, curve: Curve, numbers: np.ndarray, states: np.ndarray) -> tuple[LargeBench, SharedContacts]:
+        made, states = group(curve, numbers, states, self._net)
+        self.ranks.agree(
+            "" if len(numbers) else f"no bodies are left in the domain; take fewer ranks than {self.ranks.size}"
+        )
+        bench = bench_of(self.bulk, made, states, self.device)
+        self.numbers = made.numbers
+        return bench, SharedContacts(bench, made, self._net)
+
+    def _step_fixed(self) -> int:
+        if self.contacts and self.ranks.size > 1:
+            self._regroup()
+        return super()._step_fixed()
+
+    def _regroup(self) -> None:
+        """Bodies move on, and copies are made anew, before one could come within reach unseen."""
+        contacts = self.contacts
+        assert isinstance(contacts, SharedContacts)
+        way = contacts.way(self.dt)
+        if way <= 0.5 * SKIN * float(self.bulk.radius.max()):
+            return
+        curve, own = contacts.group.curve, len(self.numbers)
+        if self.ranks.largest(own) > UNEVEN * self.bodies / self.ranks.size:
+            curve = cut_curve(curve.edge, self.positions, self.ranks)
+        self._books = self._fluid_books()
+        numbers, states, listed = move_on(contacts, curve)
+        self.bench, self.contacts = self._grouped(curve, numbers, states)
+        self.contacts.inherit(listed)
+        self.regrouped += 1
+
+    # where it goes on from ------------------------------------------------------------------------
+
+    def snapshot(self) -> tuple:
+        """All that is needed to go on from here, on this rank."""
+        return (self.bench, self.contacts, self.numbers, self._books, super().snapshot())
+
+    def restore(self, kept: tuple) -> None:
+        """Go back to a snapshot; all ranks call it."""
+        moved_on = kept[1] is not self.contacts
+        self.bench, self.contacts, self.numbers, self._books, rest = kept
+        super().restore(rest)
+        if moved_on and isinstance(self.contacts, SharedContacts):
+            self._net.reach(self.contacts.group.neighbours)
+        if isinstance(self.bench, MechanismBench):
+            self.bench.stale = True
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """The same as arrays of the host, as checkpoints have them."""
+        x = self.bench.x
+        made = {name: getattr(x, name).numpy() for name in ("p_WB", "q_WB", "twist")}
+        made["numbers"] = self.numbers
+        made["at"] = np.array([self.time, self.count, self._longest, self._drag, self._since, self._next])
+        if self.bench.wet:
+            gone = [self._books.get(name, 0.0) for name in self.bench.wet.books()]
+            made["work"], made["books"] = self.bench.wet.work.numpy(), np.array(gone)
+        if isinstance(self.contacts, SharedContacts):
+            made |= self.contacts.group.arrays() | self.contacts.arrays()
+        return made
+
+    def take_arrays(self, kept: dict[str, np.ndarray]) -> None:
+        """Go on from arrays of a checkpoint; all ranks call it."""
+        states = np.concatenate([kept[name][:, 0] for name in ("p_WB", "q_WB", "twist")], 1)
+        if isinstance(self.contacts, SharedContacts):
+            made = Group.of(kept)
+            self._net.reach(made.neighbours)
+            self.bench = bench_of(self.bulk, made, states, self.device)
+            self.contacts = SharedContacts(self.bench, made, self._net)
+            self.contacts.take_arrays(kept)
+        if self.bench.wet:
+            self.bench.wet.work.assign(kept["work"])
+            self._books = dict(zip(self.bench.wet.books(), kept["books"].tolist(), strict=True))
+        self.numbers = kept["numbers"]
+        Border(self.bench.x, np.arange(self.bench.bodies), self.device).put(states)
+        self.time, self._longest, self._drag, self._next = (float(kept["at"][k]) for k in (0, 2, 3, 5))
+        self.count, self._since = int(kept["at"][1]), int(kept["at"][4])
+        if isinstance(self.bench, MechanismBench):
+            self.bench.stale = True
+
+    def save(self, folder: str | Path) -> Path:
+        """Write a checkpoint of all ranks beneath a folder; all ranks call it."""
+        return write_set(self, Path(folder))
+
+    def resume(self, folder: str | Path) -> None:
+        """Go on from the last full checkpoint beneath a folder, to the same bits; all ranks call it."""
+        read_set(self, Path(folder))
+
+    # what all ranks share -------------------------------------------------------------------------
+
+    def _largest(self, value: float) -> float:
+        return self.ranks.largest(value)
+
+    def _touching(self) -> tuple[int, float]:
+        count, overlap = super()._touching()
+        return int(self.ranks.total(np.array([count]))[0]), self.ranks.largest(overlap)
+
+    # readings -------------------------------------------------------------------------------------
+
+    @property
+    def positions(self) -> np.ndarray:
+        """Centres of mass of this rank's bodies [body, 3] [m]."""
+        return super().positions[: self.bench.own]
+
+    @property
+    def orientations(self) -> np.ndarray:
+        """Unit quaternions xyzw [body, 4]."""
+        return super().orientations[: self.bench.own]
+
+    @property
+    def velocities(self) -> np.ndarray:
+        """Twists [body, 6], angular first, world axes [rad/s, m/s]."""
+        return super().velocities[: self.bench.own]
+
+    def gather(self) -> dict[str, np.ndarray] | None:
+        """On rank 0 positions, orientations and velocities of all bodies in the order of their numbers, else None."""
+        mine = {name: getattr(self, name) for name in ("positions", "orientations", "velocities")}
+        every = self.ranks.comm.gather((self.numbers, mine), root=0)
+        if every is None:
+            return None
+        order = np.argsort(np.concatenate([numbers for numbers, _ in every]))
+        return {name: np.concatenate([one[name] for _, one in every])[order] for name in mine}
+
+    def energy(self) -> dict[str, float]:
+        """Kinetic and potential energy of all bodies, and the books of fluids [J]."""
+        kinetic, potential = self.bench.energy()
+        mine = {"kinetic": kinetic, "potential": potential} | self._fluid_books()
+        total = self.ranks.total(np.array([*mine.values()]))
+        return {name: float(value) for name, value in zip(mine, total, strict=True)}
+
+    def _fluid_books(self) -> dict[str, float]:
+        """Of this rank, by what its bodies and those that have moved on did here."""
+        if not self.bench.wet or self.method != "fixed":
+            return {}
+        return {name: value + self._books.get(name, 0.0) for name, value in self.bench.wet.books().items()}
+
+    def momentum(self) -> np.ndarray:
+        """Linear momentum of all bodies [3] [kg m/s]."""
+        mass = self.bulk.mass[self.bulk.kind[self.numbers]]
+        return self.ranks.total((mass[:, None] * self.velocities[:, 3:]).sum(0))
+
+    def constraint_error(self) -> float:
+        """2-norm of all position errors [m and rad]."""
+        if not self.joints:
+            return 0.0
+        self.bench.measure_errors()
+        return float(np.sqrt(self.ranks.total(np.array([np.sum(self.bench.b.numpy() ** 2)]))[0]))
+
+    def exchanges(self) -> dict[str, dict[str, float]]:
+        """Calls, bytes sent and seconds of this rank's exchanges, by kind."""
+        return {kind: asdict(tally) for kind, tally in self.ranks.tallies.items()}
+
+
+def _check_divisible(bulk: Bulk) -> None:
+    """Refuse what has to stay in one domain."""
+    cure = "is not divided into domains yet; take im.LargeWorld"
+    if any(getattr(bulk, name, None) for name in ACTS):
+        raise ModelError(f"{bulk.name}: what acts in freedoms of joints, or by springs and loads, {cure}")
+    if any(bulk.shapes):
+        raise ModelError(f"{bulk.name}: contact of shapes other than balls by radius {cure}")
+    if bulk.slots or bulk.loads:
+        raise ModelError(f"{bulk.name}: what acts in joints, springs and loads {cure}")
+    if bulk.touches and bulk.joints:
+        raise ModelError(f"{bulk.name}: contact of bodies that joints hold {cure}")

@@ -1,0 +1,148 @@
+"""What the tests of domains run under mpiexec: each check on the first 1, 2, ... ranks; rank 0 prints figures."""
+
+import json
+import sys
+import time
+
+import numpy as np
+from mpi4py import MPI
+
+import impulsar as im
+from impulsar.scale.domains import DomainWorld
+from impulsar.scale.large import LargeWorld, chain, settling, spheres, tree
+
+
+def loops() -> im.Model:
+    """Three four-bars one after the other, the rocker of each on the crank of the next; one more pin than needed."""
+    model = im.Model("loops")
+    before, rng = None, np.random.default_rng(3)
+    for k in range(3):
+        x = 0.4 * k
+        made = {}
+        for name, start, end in (
+            ("crank", (0, 0), (0.05, 0.1)),
+            ("coupler", (0.05, 0.1), (0.3, 0.15)),
+            ("rocker", (0.3, 0.15), (0.25, 0)),
+        ):
+            middle = ((start[0] + end[0]) / 2 + x, 0.0, (start[1] + end[1]) / 2)
+            made[name] = model.body(f"{name}{k}", mass=rng.uniform(0.5, 2), inertia=(2e-3, 2e-3, 1e-3), position=middle)
+        pins = {"O": (0, 0), "A": (0.05, 0.1), "B": (0.3, 0.15), "C": (0.25, 0)}
+        ends = {
+            "O": ("ground", "crank"),
+            "A": ("crank", "coupler"),
+            "B": ("coupler", "rocker"),
+            "C": ("rocker", "ground"),
+        }
+        for name, (first, second) in ends.items():
+            at = (pins[name][0] + x, 0.0, pins[name][1])
+            pair = (made.get(first, model.ground), made.get(second, model.ground))
+            model.joint(f"{name}{k}", "revolute", *pair, at=at, axis=(0, 1, 0))
+        if before is not None:
+            model.joint(f"rod{k}", "distance", before, made["crank"], at=(x - 0.1, 0, 0.15), at_b=(x + 0.05, 0, 0.1))
+        before = made["rocker"]
+    return model
+
+
+def wet() -> im.Model:
+    """Six rods with balls, hinged one to the next, half under water."""
+    model = im.Model("wet")
+    before = model.ground
+    for k in range(6):
+        body = model.body(
+            f"rod{k}", mass=0.3, inertia=(1e-4, 2e-4, 2e-4), position=(0.1 * k + 0.05, 0, 0), shape=im.Sphere(0.04)
+        )
+        model.joint(f"pin{k}", "revolute", before, body, at=(0.1 * k, 0, 0), axis=(0.1 * k, 1, 0))
+        before = body
+    model.fluid("water", surface=0.01)
+    return model
+
+
+def beside_one_rank(comm, build, steps, **options):
+    """Largest differences to a LargeWorld, and between the two momenta."""
+    world = DomainWorld(build(), comm=comm, **options)
+    report = world.step(steps)
+    state, momentum, energy = world.gather(), world.momentum(), world.energy()
+    if state is None:
+        return None
+    one = LargeWorld(build(), **options)
+    one.step(steps)
+    books = one.energy()
+    return {
+        "books": max(abs(energy[name] - books[name]) for name in books),
+        "apart": max(float(np.abs(state[name] - getattr(one, name)).max()) for name in state),
+        "momentum": float(np.abs(momentum - one.momentum()).max()),
+        "energy": abs(energy["kinetic"] - one.energy()["kinetic"]) / one.energy()["kinetic"],
+        "gap": report.position_error,
+        "moved": float(np.abs(state["positions"] - one.bench.bulk.position).max()),
+    }
+
+
+def cluster(n=120):
+    """Spheres that fly at each other and apart, with nothing else about."""
+    bulk = spheres(n)
+    rng = np.random.default_rng(0)
+    bulk.planes, bulk.gravity = np.zeros((0, 4)), (0.0, 0.0, 0.0)
+    bulk.twist = rng.normal(size=(n, 6))
+    bulk.twist[:, 3:] = 0.1 * bulk.twist[:, 3:] - 4.0 * (bulk.position - bulk.position.mean(0))
+    return bulk
+
+
+def collision(comm):
+    """Momentum of what collides across borders, and whether bodies have moved on to other ranks."""
+    world = DomainWorld(cluster(), dt=1 / 240, comm=comm)
+    before, start = world.momentum(), set(world.numbers.tolist())
+    size = float(np.sum(world.bulk.mass[0] * np.linalg.norm(world.bulk.twist[:, 3:], axis=1)))
+    world.step(40)
+    went = comm.allreduce(len(start - set(world.numbers.tolist())))
+    every = comm.gather(world.numbers)
+    return {
+        "momentum": float(np.abs(world.momentum() - before).max()) / size,
+        "went": went,
+        "all_there": every is None or sorted(np.concatenate(every).tolist()) == list(range(world.bodies)),
+        "struck": float(world.energy()["kinetic"]),
+    }
+
+
+def pile(comm, n=5000, seconds=2.0):
+    """A pile that has come to rest."""
+    world = DomainWorld(spheres(n), dt=1 / 240, comm=comm)
+    report = world.step(round(240 * seconds))
+    kinetic = world.energy()["kinetic"] / n
+    return {
+        "overlap": report.overlap / 0.01,
+        "kinetic": kinetic,
+        "contacts": report.contacts,
+        "moved_on": world.regrouped,
+    }
+
+
+CHECKS = {
+    "chain": lambda comm: beside_one_rank(comm, lambda: chain(200), 20, dt=2e-4),
+    "tree": lambda comm: beside_one_rank(comm, lambda: tree(150, children=3), 20, dt=2e-4),
+    "loops": lambda comm: beside_one_rank(comm, loops, 20, dt=1e-3),
+    "wet": lambda comm: beside_one_rank(comm, wet, 20, dt=1e-3),
+    "wet pair": lambda comm: beside_one_rank(comm, wet, 4, dt=1e-3, method="pair"),
+    "settling": lambda comm: beside_one_rank(comm, lambda: settling(80), 4, dt=1 / 240),
+    "collision": collision,
+    "long chain": lambda comm: beside_one_rank(comm, lambda: chain(10_000), 100, dt=2e-4, rounds=2),
+    "large tree": lambda comm: beside_one_rank(comm, lambda: tree(10_000), 100, dt=2e-4, rounds=2),
+    "pile": pile,
+}
+
+
+def main() -> None:
+    world = MPI.COMM_WORLD
+    sizes, names = json.loads(sys.argv[1]), sys.argv[2:]
+    for size in sizes:
+        comm = world.Split(0 if world.Get_rank() < size else 1, world.Get_rank())
+        for name in names:
+            found = CHECKS[name](comm) if world.Get_rank() < size else None
+            if world.Get_rank() == 0:
+                print(json.dumps({"check": name, "size": size, **found}), flush=True)
+        done = world.Ibarrier()
+        while not done.Test():  # the others wait without spinning
+            time.sleep(0.02)
+
+
+if __name__ == "__main__":
+    main()
