@@ -9,7 +9,7 @@ Jacobian, and what it asks for. kinds.py is the only one that knows them all.
 
 import warp as wp
 
-from ..coordinates.tree import project_wrench, response, row_base, row_response, row_square, row_velocity
+from ..coordinates.tree import next_tree, project_wrench, response, row_base, row_response, row_square, row_velocity
 from ..spatial import HALF, INFINITY, ONE, ZERO, f64, spatial
 from ..state import StateArrays, WorkArrays
 from ..system import SystemArrays
@@ -22,6 +22,12 @@ DEGENERATE = wp.constant(wp.float64(1e-20))  # |J|² of a row that moves nothing
 def clear_row(x: wp.ref[WorkArrays], r: int, w: int):
     for entry in range(x.row_start[r, w], x.row_start[r + 1, w]):
         x.J[entry, w] = ZERO
+
+
+@wp.func
+def kind_of(m: wp.ref[SystemArrays], r: int) -> int:
+    """Kind of a slot, for those who ask the files of the kinds what it is."""
+    return m.slot_kind[r]
 
 
 @wp.func
@@ -80,12 +86,14 @@ def add_freedom(
 def add_force(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], r: int, force: f64, w: int):
     """tau += Jᵀ force."""
     entry = x.row_start[r, w]
-    for n in range(4):
-        tree = x.row_trees[4 * r + n, w]
-        if tree >= 0:
-            for k in range(m.tree_dof[tree], m.tree_dof[tree + 1]):
-                x.tau[k, w] = x.tau[k, w] + force * x.J[entry, w]
-                entry += 1
+    n = int(0)
+    tree = x.row_trees[4 * r, w]
+    while tree >= 0:
+        for k in range(m.tree_dof[tree], m.tree_dof[tree + 1]):
+            x.tau[k, w] = x.tau[k, w] + force * x.J[entry, w]
+            entry += 1
+        n += 1
+        tree = next_tree(m, x, r, n, w)
 
 
 @wp.func

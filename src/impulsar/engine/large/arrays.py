@@ -6,7 +6,7 @@ and `WorkArrays` only what those functions read is there, in one world.
 
 import warp as wp
 
-from ..spatial import ZERO, f64, mat33, quat, spatial, vec3, vec6
+from ..spatial import ONE, ZERO, f64, mat33, quat, spatial, vec3, vec6
 
 whole = wp.array(dtype=wp.int32)
 table = wp.array2d(dtype=f64)
@@ -25,6 +25,8 @@ class LargeArrays:
     plane_offset: wp.array(dtype=f64)  # [plane] along the normal [m]
     friction: wp.array(dtype=f64)  # [1] Coulomb's coefficient
     wrench: wp.array(dtype=vec6)  # [body] applied, about the centre of mass, world axes [N m, N]
+    pushed: wp.array(dtype=vec6)  # [body] the same by fluids, as `wet` has it; empty without them
+    answer: wp.array2d(dtype=mat33)  # [ww, wv, vv; body] of (M + I_a)⁻¹, world axes; empty without added mass
     joint_kind: whole  # [joint]
     lock: wp.array2d(dtype=wp.int32)  # [joint kind, row] lock code, -1: none
     body_first: whole  # [body + 1] joints at each body, in order
@@ -32,6 +34,13 @@ class LargeArrays:
     turn: wp.array2d(dtype=vec3)  # [row, joint] wrench pair of a row, at `point`
     slide: wp.array2d(dtype=vec3)
     point: wp.array(dtype=vec3)  # [joint]
+    # rows of freedoms, after those of locks; see laws.py
+    freedom: wp.array2d(dtype=wp.int32)  # [row, joint] which one, -1: none; [0, 0] where nothing acts in any
+    on: whole  # [freedom] 1: is a row now
+    softness: wp.array(dtype=f64)  # J v + asked + softness p = 0
+    asked: wp.array(dtype=f64)
+    given: wp.array(dtype=f64)  # impulse of one that is no row [N s, N m s]
+    off: wp.array(dtype=f64)  # position error to be removed [m, rad]
 
 
 @wp.func
@@ -48,11 +57,51 @@ def wrench_at(turn: vec3, slide: vec3, arm: vec3) -> vec6:
 
 @wp.func
 def respond(a: wp.ref[LargeArrays], q: quat, body: int, f: vec6) -> vec6:
-    """Change of a body's twist by an impulse: M⁻¹ f."""
+    """Change of a body's twist by an impulse: M⁻¹ f, added mass in M."""
     k = a.kind[body]
-    turn = turned(q, a.inverse[k], vec3(f[0], f[1], f[2]))
-    slide = vec3(f[3], f[4], f[5]) / a.mass[k]
-    return spatial(turn, slide)
+    torque = vec3(f[0], f[1], f[2])
+    force = vec3(f[3], f[4], f[5])
+    if a.answer.shape[0] > 0:
+        wv = a.answer[1, body]
+        turn = a.answer[0, body] * torque + wv * force
+        return spatial(turn, wp.transpose(wv) * torque + a.answer[2, body] * force)
+    return spatial(turned(q, a.inverse[k], torque), force / a.mass[k])
+
+
+@wp.func
+def sphere_give(a: wp.ref[LargeArrays], body: int) -> f64:
+    """1 / m of a sphere, whose added mass is the same in all directions [1/kg]."""
+    if a.answer.shape[0] > 0:
+        return a.answer[2, body][0, 0]
+    return ONE / a.mass[a.kind[body]]
+
+
+@wp.func
+def applied(a: wp.ref[LargeArrays], body: int) -> vec6:
+    """Wrench on a body, gravity aside."""
+    f = a.wrench[body]
+    if a.pushed.shape[0] > 0:
+        f += a.pushed[body]
+    return f
+
+
+@wp.func
+def freedom_of(a: wp.ref[LargeArrays], j: int, r: int) -> int:
+    """Which freedom a row is of, -1: none."""
+    if a.freedom.shape[0] > 0:
+        return a.freedom[r, j]
+    return -1
+
+
+@wp.func
+def acts(a: wp.ref[LargeArrays], j: int, r: int) -> bool:
+    """Whether a place for a row has one now."""
+    if a.lock[a.joint_kind[j], r] >= 0:
+        return True
+    f = freedom_of(a, j, r)
+    if f >= 0:
+        return a.on[f] != 0
+    return False
 
 
 @wp.func

@@ -1,12 +1,19 @@
 """What a large world is made of, as arrays of the host: a million parts have no objects of their own."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
 from ...author.errors import ModelError
 from ...author.joints import CATALOGUE, THREAD
+from ...author.model import Model
+from ...author.parts import Features
+from ...author.profiles import Scalar
+from ...author.shapes import Shape, Sphere
+from ..system.slots import SPRING, Slot
+from .extras import Line, Push, give
 
 UNIT = np.array([0.0, 0.0, 0.0, 1.0])
 
@@ -32,8 +39,19 @@ class Bulk:
     length: np.ndarray = field(default_factory=lambda: np.zeros(0))  # [joint] of distance joints [m]
     radius: np.ndarray = field(default_factory=lambda: np.zeros(0))  # [kind] of spheres that touch, 0: none [m]
     planes: np.ndarray = field(default_factory=lambda: np.zeros((0, 4)))  # [plane] unit normal, offset along it [m]
-    friction: float = 0.5
+    friction: float = 0.5  # Coulomb's, of all surfaces that are not of `materials`
+    shapes: tuple[tuple[Shape, ...], ...] = ()  # [kind] that touch, in frames at the centre of mass; none: balls alone
+    obstacles: tuple[Shape, ...] = ()  # shapes of the ground, with `shapes`
+    materials: tuple[str, ...] = ()  # names that shapes may give as theirs
+    surfaces: dict[str, np.ndarray] = field(default_factory=dict)  # friction, holding, restitution [material, material]
+    no_contact: np.ndarray = field(default_factory=lambda: np.zeros((0, 2), np.int64))  # bodies, -1 - obstacle
+    joined_apart: bool = True  # bodies that a joint joins do not touch
+    slots: list[Slot] = field(default_factory=list)  # what acts in freedoms of joints, and springs; see `give`
+    channels: list[Scalar] = field(default_factory=list)  # what motors and loads follow
+    springs: list[Line] = field(default_factory=list)
+    loads: list[Push] = field(default_factory=list)
     gravity: tuple[float, float, float] = (0.0, 0.0, -9.81)
+    immersed: Model | None = None  # fluids, and the kinds as its bodies with the shapes that are in them
     name: str = "bulk"
 
     def __post_init__(self) -> None:
@@ -53,7 +71,7 @@ class Bulk:
     @property
     def touches(self) -> bool:
         """Whether there is something that may touch."""
-        return bool((self.radius > 0.0).any())
+        return bool((self.radius > 0.0).any()) or any(self.shapes)
 
     def locks(self) -> np.ndarray:
         """Lock codes [joint kind, row], -1: none."""
@@ -93,11 +111,39 @@ class Bulk:
         for name, values in zip(names, new, strict=True):
             setattr(self, name, np.concatenate([getattr(self, name), values]))
 
+    def give(self, joints: Sequence[int] | np.ndarray, features: Features, group: str | None = None) -> None:
+        """Limits, friction, a motor, a spring-damper for joints by their numbers; group: the freedom's name."""
+        give(self, joints, features, group)
+
+    def spring(self, line: Line, stiffness: float, damping: float = 0.0, free_length: float = 0.0) -> None:
+        """A spring-damper between points of two bodies [N/m, N s/m, m]."""
+        k = len(self.springs)
+        self.slots = [*self.slots, Slot(f"spring {k}", SPRING, k, a=stiffness, b=damping, c=free_length)]
+        self.springs = [*self.springs, line]
+
+    def fluid(self, name: str, **options: Any) -> None:
+        """Fill the space with a fluid, as `Model.fluid` does; spheres are in it by their radius, others by `shapes`."""
+        if self.immersed is None:
+            made = Model(self.name)
+            made.gravity = np.array(self.gravity, float)
+            for k, radius in enumerate(self.radius):
+                own = tuple(replace(one, material=None) for one in self.shapes[k]) if self.shapes else ()
+                shape = Sphere(float(radius)) if radius > 0.0 else own or None
+                made.body(f"kind {k}", mass=float(self.mass[k]), inertia=self.inertia[k], shape=shape)
+            self.immersed = made
+        self.immersed.fluid(name, **options)
+
     def _pose(self, body: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         held = (body < 0)[:, None]
         return np.where(held, 0.0, self.position[body]), np.where(held, UNIT, self.orientation[body])
 
     def _check_contact(self) -> None:
+        if self.shapes and len(self.shapes) != len(self.mass):
+            raise ModelError(f"{self.name}: shapes of {len(self.shapes)} kinds, there are {len(self.mass)} kinds")
+        if any(self.shapes) and (self.radius > 0.0).any():
+            raise ModelError(f"{self.name}: has radii and shapes; give its balls as shapes, too")
+        if self.obstacles and not any(self.shapes):
+            raise ModelError(f"{self.name}: obstacles are for bodies with shapes; give balls as shapes, too")
         for k in np.flatnonzero(self.radius != 0.0):
             if not (self.radius[k] > 0.0 and np.isfinite(self.radius[k])):
                 raise ModelError(

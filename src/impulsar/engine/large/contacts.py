@@ -1,7 +1,7 @@
 """Contacts of a large world on a device: found once a step, swept in sub-steps.
 
-A step finds contacts and their colours, then takes sub-steps: kick, impulses given again, one sweep of velocities,
-joints solved directly around it, drift, one sweep of positions.
+A step finds contacts and their colours, then takes sub-steps: kick, impulses given again, sweeps of velocities, joints
+solved directly around them, drift, sweeps of positions. `Contacts` are those of balls alone, pile.py has other shapes.
 """
 
 import numpy as np
@@ -14,20 +14,23 @@ from .bench import SHARES, LargeBench
 
 SHARE, SLOP = 0.2, 1e-3  # of an overlap that a sweep of positions takes off; left, of the least radius
 COLOURS, ROUNDS = 63, 64
-KEPT = ("first", "second", "colour", "normal", "slip")
+LISTED = {"first": wp.int32, "second": wp.int32, "colour": wp.int32, "normal": f64, "slip": vec3}
+KEPT = tuple(LISTED)
 AROUND = 3  # sweeps around a solve of the joints
 
 
-class Contacts:
-    """Spheres of a bench that touch each other and planes."""
+class Touching:
+    """What contacts of all sorts have in common: cells, colours, and the order of a sub-step."""
 
-    def __init__(self, bench: LargeBench):
+    SWEEPS = 1  # of velocities a sub-step
+
+    def __init__(self, bench: LargeBench, widest: float):
+        """widest: the largest distance of two bodies that touch, of those of the smallest level [m]."""
         self.bench, device, n = bench, bench.device, bench.bodies
-        radius = bench.bulk.radius[bench.bulk.radius > 0.0]
-        self.least, self.margin = float(radius.min()), 0.0
-        self.count = 0
+        self.a = bench.a  # masses by which contacts push
+        self.count, self.margin = 0, 0.0
         self.grid = touch.Grid()
-        self.grid.edge = 2.0 * float(radius.max()) * 1.1  # pairs within the margin are in neighbouring cells
+        self.grid.edge = widest * 1.1  # pairs within the margin are in neighbouring cells
         cells = _cells(n)
         self.grid.mask = wp.vec3i(*(one - 1 for one in cells))
         self.grid.cell, self.grid.body = (wp.zeros(2 * n, wp.int32, device=device) for _ in range(2))
@@ -43,13 +46,7 @@ class Contacts:
     def _room(self, most: int) -> touch.ContactList:
         made, device = touch.ContactList(), self.bench.device
         made.begin = wp.zeros(self.bench.bodies + 1, wp.int32, device=device)
-        for name, kind in (
-            ("first", wp.int32),
-            ("second", wp.int32),
-            ("colour", wp.int32),
-            ("normal", f64),
-            ("slip", vec3),
-        ):
+        for name, kind in LISTED.items():
             setattr(made, name, wp.zeros(most, kind, device=device))
         return made
 
@@ -61,37 +58,37 @@ class Contacts:
 
     def find(self, h: float) -> None:
         """Contacts at the present poses, with what they inherit; those that may come about in a step h [s] as well."""
-        x, a, n = self.bench.x, self.bench.a, self.bench.bodies
-        self.margin = self._reach(h)
-        self._sort_cells()
-        self.list, self._old = self._old, self.list
-        self._launch(touch.list_contacts, n, x, a, self.grid, self.margin, 0, self._counts, self.list)
-        wp.utils.array_scan(self._counts, self.list.begin[1:], inclusive=True)
-        self.count = int(self.list.begin[n : n + 1].numpy()[0])
+        raise NotImplementedError
+
+    def _make_room(self) -> None:
+        """Room for as many contacts as are counted."""
         if self.count > self.list.first.size:
             begin, self.list = self.list.begin, self._room(2 * self.count)
             self.list.begin = begin
         if 2 * self.count > self._keys.size:
             self._keys, self._order = (wp.zeros(4 * self.count, wp.int32, device=self.bench.device) for _ in range(2))
-        self._launch(touch.list_contacts, n, x, a, self.grid, self.margin, 1, self._counts, self.list)
-        self._launch(touch.inherit, self.count, self.list, self._old)
-        self._colour()
 
-    def _reach(self, h: float) -> float:
-        """A gap that bodies may close in a step [m]; not more than cells allow."""
-        self._launch(motion.fastest, SHARES, self.bench.x, self.bench.sums[0])
-        fastest = float(self.bench.sums[0].numpy().max())
-        fall = float(np.linalg.norm(self.bench.bulk.gravity)) * h
-        most = 0.1 * self.grid.edge / 1.1
-        return min(2.0 * h * (fastest + fall) + SLOP * self.least, most)
-
-    def _sort_cells(self) -> None:
+    def _sort_cells(self, number: wp.Kernel, *inputs: object) -> None:
         n = self.bench.bodies
-        self._launch(touch.number_cells, n, self.bench.x, self.grid)
+        self._launch(number, n, *inputs)
         wp.utils.radix_sort_pairs(self.grid.cell, self.grid.body, n)
         self.grid.begin.zero_()
         self.grid.end.zero_()
         self._launch(touch.find_cells, n, self.grid, n)
+
+    def _may_close(self, fastest: float, least: float, h: float) -> float:
+        """A gap that bodies may close in a step [m]; not more than cells allow."""
+        most = 0.1 * self.grid.edge / 1.1
+        return min(2.0 * self._way(fastest, h) + SLOP * least, most)
+
+    def _way(self, fastest: float, h: float) -> float:
+        """As far as a body may go in a step, of those that are as fast [m]."""
+        fall = float(np.linalg.norm(self.bench.bulk.gravity)) * h
+        return h * (self.largest(fastest) + fall)
+
+    def largest(self, value: float) -> float:
+        """Of all who share in the world; here of one."""
+        return value
 
     def _colour(self) -> None:
         self._taken.zero_()
@@ -104,7 +101,7 @@ class Contacts:
             if not int(self._left.numpy()[0]):
                 break
         else:
-            raise StepError(f"{int(self._left.numpy()[0])} contacts have no colour after {ROUNDS} rounds")
+            self._left_over(int(self._left.numpy()[0]))
         self._many.zero_()
         self._launch(touch.order_by_colour, self.count, self.list, self._keys, self._order, self._many)
         if self.count:
@@ -112,39 +109,54 @@ class Contacts:
         many = self._many.numpy()
         ends = np.cumsum(many)
         self.colours = [(int(end - size), int(size)) for end, size in zip(ends, many, strict=True) if size]
-        if many[-1]:
-            raise StepError(
-                "a body touches more than 60 others; spheres of so different sizes are not for large worlds"
-            )
+        self._crowded(int(many[-1]))
+
+    def _left_over(self, many: int) -> None:
+        """Contacts that no round of colouring took."""
+        raise StepError(f"{many} contacts have no colour after {ROUNDS} rounds")
+
+    def _crowded(self, many: int) -> None:
+        """Contacts of the last colour, which found no other free at their bodies."""
 
     # steps ----------------------------------------------------------------------------------------
 
     def sub_step(self) -> None:
         """One sub-step of the size in the bench's h."""
         bench = self.bench
-        bench.kick()
-        self._sweep(again=1)
-        self._sweep()
-        if bench.joints:
-            bench.factor_rows()
+        bench.push_bodies()
+        self._give_again()
+        for _ in range(self.SWEEPS):
+            self._sweep()
+        if bench.jointed:
+            bench.prepare_velocities()
             for _ in range(AROUND):
                 bench.project_velocities()
                 self._sweep()
             bench.project_velocities()
+            bench.end_velocities()
         bench.drift()
+        bench.pass_time()
         self._separate()
-        if bench.joints:
-            bench.project_positions(1)
+        if bench.jointed:
+            bench.correct_positions()
 
-    def _sweep(self, again: int = 0) -> None:
-        bench = self.bench
-        for begin, size in self.colours:
-            self._launch(sweeps.sweep, size, bench.x, bench.a, self.list, self._order, begin, again, bench.h)
+    def finish(self) -> None:
+        """What comes after the sub-steps of a step."""
+
+    def _give_again(self) -> None:
+        raise NotImplementedError
+
+    def _sweep(self) -> None:
+        raise NotImplementedError
 
     def _separate(self) -> None:
-        x, a = self.bench.x, self.bench.a
-        for begin, size in self.colours:
-            self._launch(sweeps.separate, size, x, a, self.list, self._order, begin, SHARE, SLOP * self.least)
+        raise NotImplementedError
+
+    def overlap(self) -> float:
+        """The largest [m]."""
+        raise NotImplementedError
+
+    # snapshots ------------------------------------------------------------------------------------
 
     def snapshot(self) -> tuple:
         """What contacts leave for the next step."""
@@ -160,10 +172,57 @@ class Contacts:
         for name, values in zip(KEPT, arrays, strict=True):
             wp.copy(getattr(self.list, name), values, count=values.size)
 
+
+class Contacts(Touching):
+    """Spheres of a bench that touch each other and planes."""
+
+    def __init__(self, bench: LargeBench):
+        radius = bench.bulk.radius[bench.bulk.radius > 0.0]
+        self.least = float(radius.min())
+        super().__init__(bench, 2.0 * float(radius.max()))
+
+    def find(self, h: float) -> None:
+        """Contacts at the present poses, with what they inherit; those that may come about in a step h [s] as well."""
+        x, a, n = self.bench.x, self.a, self.bench.bodies
+        self.margin = self._may_close(self.fastest(), self.least, h)
+        self._sort_cells(touch.number_cells, x, self.grid)
+        self.list, self._old = self._old, self.list
+        self._launch(touch.list_contacts, self.bench.own, x, a, self.grid, self.margin, 0, self._counts, self.list)
+        wp.utils.array_scan(self._counts, self.list.begin[1:], inclusive=True)
+        self.count = int(self.list.begin[n : n + 1].numpy()[0])
+        self._make_room()
+        self._launch(touch.list_contacts, self.bench.own, x, a, self.grid, self.margin, 1, self._counts, self.list)
+        self._launch(touch.inherit, self.count, self.list, self._old)
+        self._colour()
+
+    def fastest(self) -> float:
+        """The largest speed of a body [m/s]."""
+        self._launch(motion.fastest, SHARES, self.bench.x, self.bench.sums[0])
+        return float(self.bench.sums[0].numpy().max())
+
+    def _crowded(self, many: int) -> None:
+        if many:
+            raise StepError(
+                "a body touches more than 60 others; spheres of so different sizes are for `shapes` of a Bulk"
+            )
+
+    def _give_again(self) -> None:
+        self._sweep(again=1)
+
+    def _sweep(self, again: int = 0) -> None:
+        bench = self.bench
+        for begin, size in self.colours:
+            self._launch(sweeps.sweep, size, bench.x, self.a, self.list, self._order, begin, again, bench.h)
+
+    def _separate(self) -> None:
+        x, a = self.bench.x, self.a
+        for begin, size in self.colours:
+            self._launch(sweeps.separate, size, x, a, self.list, self._order, begin, SHARE, SLOP * self.least)
+
     def overlap(self) -> float:
         """The largest [m]."""
         worst = self.bench.sums[0]
-        self._launch(sweeps.deepest, SHARES, self.bench.x, self.bench.a, self.list, self.count, worst)
+        self._launch(sweeps.deepest, SHARES, self.bench.x, self.a, self.list, self.count, worst)
         return float(worst.numpy().max())
 
 

@@ -16,7 +16,7 @@ that others of its joint imply has a pivot that is rounding alone; its 1/Δ is 0
 
 from collections.abc import Callable, Sequence
 from functools import cache
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import warp as wp
@@ -214,8 +214,20 @@ def kernels(n: int) -> dict[str, wp.Kernel]:
     return {one.__name__: wp.kernel(enable_backward=False, module="unique")(one) for one in made}
 
 
+class Core(Protocol):
+    """Who solves for the joints that no level eliminates."""
+
+    def factor(self) -> None:
+        """From what the levels have left of A in the blocks of the core: its Schur complement."""
+
+    def solve(self) -> None:
+        """From what they have left of the right-hand side in b, in its place."""
+
+
 class Factor:
     """Blocks of A on a device, and their elimination."""
+
+    core: Core | None = None
 
     def __init__(self, plan: Plan, rows: int, device: str):
         self.plan, self.rows, self.device = plan, rows, device
@@ -259,9 +271,14 @@ class Factor:
         """From the blocks of A, in their place."""
         for launch in self._launches["factor"]:
             launch()
+        if self.core:
+            self.core.factor()
 
     def solve(self) -> None:
         """From the right-hand side in `b`, in its place."""
-        for stage in ("forward", "backward"):
-            for launch in self._launches[stage]:
-                launch()
+        for launch in self._launches["forward"]:
+            launch()
+        if self.core:
+            self.core.solve()
+        for launch in self._launches["backward"]:
+            launch()

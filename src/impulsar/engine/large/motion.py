@@ -1,7 +1,7 @@
 """How the bodies of a large world move, a thread a body.
 
 drift     p ← p + h v,  q ← exp(h w) q,  w ← I(q)⁻¹ I(q₋) w₋     what is not pushed keeps its angular momentum
-kick      V ← V + h M⁻¹ f
+kick      V ← V + h M⁻¹ f         with added mass w × I w is in f, and drift leaves w
 free      V̇ without the joints: [I⁻¹ (τ - w × I w), f / m], gravity taken off
 stages    p₀ + h Σ a v_k,  exp(h Σ a θ̇_k) q₀,  V₀ + h Σ a V̇_k    θ̇ = w - θ × w / 2 + κ θ × (θ × w)
 """
@@ -24,9 +24,15 @@ from ..spatial import (
 )
 from ..state import WorkArrays
 from ..system import SystemArrays
-from .arrays import LargeArrays, turned
+from .arrays import LargeArrays, applied, respond, turned
 
 twists = wp.array2d(dtype=vec6)
+
+
+@wp.func
+def gyroscopic(a: wp.ref[LargeArrays], q: quat, body: int, w: vec3) -> vec6:
+    """w × I w of the body itself; that of its added mass is among the forces."""
+    return spatial(wp.cross(w, turned(q, a.inertia[a.kind[body]], w)), vec3())
 
 
 @wp.kernel(enable_backward=False)
@@ -39,28 +45,44 @@ def drift(x: WorkArrays, a: LargeArrays, h: wp.array(dtype=f64)):
     q = normalize_rotation(exp_rotation(h[0] * angular(V)) * q)
     x.q_WB[body, 0] = q
     x.p_WB[body, 0] = x.p_WB[body, 0] + h[0] * linear(V)
-    x.twist[body, 0] = spatial(turned(q, a.inverse[k], momentum), linear(V))
+    if a.answer.shape[0] == 0:
+        x.twist[body, 0] = spatial(turned(q, a.inverse[k], momentum), linear(V))
+
+
+@wp.func
+def kick_body(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], a: wp.ref[LargeArrays], body: int, h: f64):
+    V = x.twist[body, 0]
+    q = x.q_WB[body, 0]
+    f = applied(a, body)
+    if a.answer.shape[0] > 0:
+        f -= gyroscopic(a, q, body, angular(V))
+    A = respond(a, q, body, f)
+    x.twist[body, 0] = V + h * spatial(angular(A), m.gravity[0, 0] + linear(A))
 
 
 @wp.kernel(enable_backward=False)
 def kick(m: SystemArrays, x: WorkArrays, a: LargeArrays, h: wp.array(dtype=f64)):
-    body = wp.tid()
-    k = a.kind[body]
-    f = a.wrench[body]
-    turn = turned(x.q_WB[body, 0], a.inverse[k], angular(f))
-    slide = m.gravity[0, 0] + linear(f) / a.mass[k]
-    x.twist[body, 0] = x.twist[body, 0] + h[0] * spatial(turn, slide)
+    kick_body(m, x, a, wp.tid(), h[0])
+
+
+@wp.kernel(enable_backward=False)
+def kick_half(m: SystemArrays, x: WorkArrays, a: LargeArrays, h: wp.array(dtype=f64)):
+    kick_body(m, x, a, wp.tid(), HALF * h[0])
+
+
+@wp.kernel(enable_backward=False)
+def halve(b: wp.array(dtype=f64), h: wp.array(dtype=f64)):
+    """Forces as impulses of half a step."""
+    k = wp.tid()
+    b[k] = HALF * h[0] * b[k]
 
 
 @wp.kernel(enable_backward=False)
 def free_accelerations(x: WorkArrays, a: LargeArrays):
     body = wp.tid()
-    k = a.kind[body]
-    f = a.wrench[body]
-    w = angular(x.twist[body, 0])
     q = x.q_WB[body, 0]
-    torque = angular(f) - wp.cross(w, turned(q, a.inertia[k], w))
-    x.acceleration[body, 0] = spatial(turned(q, a.inverse[k], torque), linear(f) / a.mass[k])
+    f = applied(a, body) - gyroscopic(a, q, body, angular(x.twist[body, 0]))
+    x.acceleration[body, 0] = respond(a, q, body, f)
 
 
 @wp.kernel(enable_backward=False)

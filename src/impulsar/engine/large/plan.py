@@ -86,9 +86,14 @@ def _unique(pairs: np.ndarray, nodes: int) -> np.ndarray:
     return np.stack(np.divmod(keys, nodes), 1) if nodes else pairs
 
 
-def make_plan(nodes: int, pairs: np.ndarray) -> Plan:
-    """The elimination of a graph with these pairs (a < b) [pair, 2]."""
-    chosen, graphs = _order(nodes, pairs)
+def make_plan(nodes: int, pairs: np.ndarray, kept: np.ndarray | None = None) -> Plan:
+    """The elimination of a graph with these pairs (a < b) [pair, 2].
+
+    kept: nodes that no level may eliminate; they are the core.
+    """
+    free = np.ones(nodes, bool)
+    free[[] if kept is None else kept] = False
+    chosen, graphs = _order(nodes, pairs, free)
     left_over = np.full(nodes, len(chosen), np.int64)
     for k, level in enumerate(chosen):
         left_over[level] = k
@@ -105,13 +110,13 @@ def make_plan(nodes: int, pairs: np.ndarray) -> Plan:
     return Plan(nodes, owner, other, filled, first, levels, np.flatnonzero(left_over == len(chosen)))
 
 
-def _order(nodes: int, pairs: np.ndarray) -> tuple[list[np.ndarray], list[np.ndarray]]:
-    """Joints level by level, and the pairs that each level fills in."""
-    left = np.ones(nodes, bool)
+def _order(nodes: int, pairs: np.ndarray, free: np.ndarray) -> tuple[list[np.ndarray], list[np.ndarray]]:
+    """Joints level by level of those that are free to go, and the pairs that each level fills in."""
+    left = free.copy()
     levels, filled = [], []
     while left.any():
         count = np.bincount(pairs.ravel(), minlength=nodes)
-        few = max(MOST_NEIGHBOURS, int(left.sum()) if left.sum() <= SMALL_CORE else 0)
+        few = max(MOST_NEIGHBOURS, int(count.max(initial=0)) if left.sum() <= SMALL_CORE else 0)
         level = _independent(pairs, count, left & (count <= few))
         if not len(level):
             break

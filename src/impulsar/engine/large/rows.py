@@ -11,7 +11,8 @@ from ..constrain.locks import lock
 from ..spatial import HALF, ONE, ZERO, f64, mat33, vec3, zero3
 from ..state import WorkArrays
 from ..system import SystemArrays
-from .arrays import LargeArrays, no_twist, respond, table, whole, wrench_at
+from .arrays import LargeArrays, acts, freedom_of, no_twist, respond, table, whole, wrench_at
+from .laws import LawArrays, slot_pair
 
 NONE = wp.constant(-1)
 
@@ -46,7 +47,7 @@ def row_rate(a: wp.ref[LargeArrays], m: wp.ref[SystemArrays], x: wp.ref[WorkArra
 
 
 def make_place_rows(n: int) -> Callable:
-    def place_rows(m: SystemArrays, x: WorkArrays, a: LargeArrays):
+    def place_rows(m: SystemArrays, x: WorkArrays, a: LargeArrays, l: LawArrays):
         """Wrench pairs of all rows at the present poses."""
         j = wp.tid()
         point = zero3()
@@ -59,6 +60,13 @@ def make_place_rows(n: int) -> Callable:
                 turn = pair.turn
                 slide = pair.slide
                 point = pair.point
+            else:
+                f = freedom_of(a, j, r)
+                if f >= 0:
+                    own = slot_pair(m, x, l.slot[f])
+                    turn = own.turn
+                    slide = own.slide
+                    point = own.point
             a.turn[r, j] = turn
             a.slide[r, j] = slide
         a.point[j] = point
@@ -76,17 +84,27 @@ def make_measure_errors(n: int) -> Callable:
             if code != NONE:
                 _, off = lock(m, x, j, code, ZERO, 0)
                 error = off
+            else:
+                f = freedom_of(a, j, r)
+                if f >= 0:
+                    error = a.off[f]
             b[r, j] = -error
 
     return measure_errors
 
 
 def make_measure_rates(n: int) -> Callable:
-    def measure_rates(m: SystemArrays, x: WorkArrays, a: LargeArrays, b: table):
-        """Minus J v."""
+    def measure_rates(m: SystemArrays, x: WorkArrays, a: LargeArrays, l: LawArrays, b: table):
+        """Minus J v, of freedoms less what is asked of them."""
         j = wp.tid()
         for r in range(n):
-            b[r, j] = -row_rate(a, m, x, j, r)
+            rate = ZERO
+            if acts(a, j, r):
+                rate = row_rate(a, m, x, j, r)
+                f = freedom_of(a, j, r)
+                if f >= 0:
+                    rate += a.asked[f] + a.softness[f] * l.impulse[f]
+            b[r, j] = -rate
 
     return measure_rates
 
@@ -122,8 +140,13 @@ def make_fill_diagonal(n: int) -> Callable:
                     total += wp.dot(row_on(a, x, j, k, m.first[j]), on_first)
                 if m.second[j] >= 0:
                     total += wp.dot(row_on(a, x, j, k, m.second[j]), on_second)
-                if i == k and a.lock[a.joint_kind[j], i] == NONE:
-                    total = ONE
+                f = freedom_of(a, j, i)
+                if i == k and f >= 0:
+                    total += a.softness[f]
+                if not acts(a, j, i) or not acts(a, j, k):
+                    total = ZERO
+                    if i == k:
+                        total = ONE
                 diagonal[i * (i + 1) // 2 + k, j] = total
 
     return fill_diagonal
@@ -154,9 +177,12 @@ def make_fill_beside(n: int) -> Callable:
             if body >= 0 and body == its:
                 for c in range(n):
                     moved = respond(a, x.q_WB[body, 0], body, row_on(a, x, k, c, body))
+                    if not acts(a, k, c):
+                        moved = no_twist()
                     for i in range(n):
                         share = sign * wp.dot(row_on(a, x, j, i, body), moved)
-                        beside[i * n + c, block] = beside[i * n + c, block] + share
+                        if acts(a, j, i):
+                            beside[i * n + c, block] = beside[i * n + c, block] + share
 
     return fill_beside
 

@@ -10,9 +10,9 @@ Positions are moved apart as positions and never by velocities: a pile comes to 
 
 import warp as wp
 
-from ..spatial import ONE, ZERO, angular, f64, linear, spatial, vec3
+from ..spatial import ZERO, angular, f64, linear, spatial, vec3
 from ..state import WorkArrays
-from .arrays import LargeArrays, whole
+from .arrays import LargeArrays, sphere_give, whole
 from .touch import ContactList, gap_between, gap_to_plane
 
 
@@ -20,7 +20,7 @@ from .touch import ContactList, gap_between, gap_to_plane
 def sphere_slip(a: wp.ref[LargeArrays], i: int) -> f64:
     """By which the surface of a sphere gives way along a tangent, a unit impulse: 1/m + r²/I."""
     k = a.kind[i]
-    return ONE / a.mass[k] + a.radius[k] * a.radius[k] * a.inverse[k][0, 0]
+    return sphere_give(a, i) + a.radius[k] * a.radius[k] * a.inverse[k][0, 0]
 
 
 @wp.func
@@ -29,7 +29,7 @@ def strike(x: wp.ref[WorkArrays], a: wp.ref[LargeArrays], i: int, n: vec3, p: ve
     k = a.kind[i]
     V = x.twist[i, 0]
     w = angular(V) + a.inverse[k][0, 0] * a.radius[k] * wp.cross(n, p)
-    x.twist[i, 0] = spatial(w, linear(V) + p / a.mass[k])
+    x.twist[i, 0] = spatial(w, linear(V) + sphere_give(a, i) * p)
 
 
 @wp.kernel(enable_backward=False)
@@ -41,13 +41,13 @@ def sweep(x: WorkArrays, a: LargeArrays, c: ContactList, order: whole, begin: in
     n = vec3()
     gap = ZERO
     u = vec3()
-    give_n = ONE / a.mass[a.kind[i]]
+    give_n = sphere_give(a, i)
     give_t = sphere_slip(a, i)
     V = x.twist[i, 0]
     if j >= 0:
         n = wp.normalize(x.p_WB[j, 0] - x.p_WB[i, 0])
         gap = gap_between(x, a, i, j)
-        give_n += ONE / a.mass[a.kind[j]]
+        give_n += sphere_give(a, j)
         give_t += sphere_slip(a, j)
         V_j = x.twist[j, 0]
         u = linear(V_j) - a.radius[a.kind[j]] * wp.cross(angular(V_j), n)

@@ -17,6 +17,7 @@ from .arrays import LargeArrays, whole
 
 UNCOLOURED = wp.constant(-1)
 LARGEST = wp.constant(2147483647)
+LAST_COLOUR = wp.constant(62)  # of contacts that find none free at both bodies
 
 longs = wp.array(dtype=wp.int64)
 places = wp.array(dtype=vec3)
@@ -173,13 +174,21 @@ def choose(c: ContactList, least: whole, taken: longs, left: whole):
     if j >= 0:
         busy = busy | taken[j]
     colour = int(0)
-    while colour < 62 and ((busy >> wp.int64(colour)) & wp.int64(1)) != wp.int64(0):
+    while colour < LAST_COLOUR and ((busy >> wp.int64(colour)) & wp.int64(1)) != wp.int64(0):
         colour += 1
     c.colour[k] = colour
     bit = wp.int64(1) << wp.int64(colour)
     taken[i] = taken[i] | bit
     if j >= 0:
         taken[j] = taken[j] | bit
+
+
+@wp.kernel(enable_backward=False)
+def give_last_colour(c: ContactList):
+    """What no round took gets the last colour, of contacts that are swept one after the other."""
+    k = wp.tid()
+    if c.colour[k] < 0:
+        c.colour[k] = LAST_COLOUR
 
 
 @wp.kernel(enable_backward=False)

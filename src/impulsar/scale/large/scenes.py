@@ -5,6 +5,7 @@ import math
 import numpy as np
 
 from ...author.errors import ModelError
+from ...author.shapes import Box
 from ...engine.large.bulk import Bulk, multiply, rotate
 
 LENGTH, MASS = 0.05, 0.1  # of a link of Mariti 2012 table 1 [m, kg]
@@ -72,18 +73,20 @@ def tree(n: int = 1_000_000, children: int = 2, spread: float = 0.5) -> Bulk:
     return bulk
 
 
-def spheres(n: int = 100_000, radius: float = 0.01, friction: float = 0.5, high: float = 1.0, seed: int = 0) -> Bulk:
+def spheres(
+    n: int = 100_000, radius: float = 0.01, friction: float = 0.5, high: float = 1.0, seed: int = 0, gap: float = 1.1
+) -> Bulk:
     """n spheres of 10 g above the floor of an open box, in layers; they fall and come to rest.
 
-    high: how much higher than wide they stand at the start.
+    high: how much higher than wide they stand at the start; gap: between centres, in diameters.
     """
     n = _count("spheres", n)
     wide = max(1, math.ceil((n / high) ** (1.0 / 3.0)))
     k = np.arange(n)
     places = np.stack([k % wide, k // wide % wide, k // wide**2], 1)
-    gap = 2.2 * radius
-    position = gap * (places + 0.5) + 0.05 * radius * np.random.default_rng(seed).uniform(-1.0, 1.0, (n, 3))
-    side = -gap * wide
+    pitch = 2.0 * gap * radius
+    position = pitch * (places + 0.5) + 0.05 * radius * np.random.default_rng(seed).uniform(-1.0, 1.0, (n, 3))
+    side = -pitch * wide
     planes = np.array([[0, 0, 1, 0], [1, 0, 0, 0], [-1, 0, 0, side], [0, 1, 0, 0], [0, -1, 0, side]], float)
     mass = 0.01
     return Bulk(
@@ -97,3 +100,94 @@ def spheres(n: int = 100_000, radius: float = 0.01, friction: float = 0.5, high:
         friction=friction,
         name=f"{n} spheres",
     )
+
+
+def settling(
+    n: int = 1_000_000, radius: float = 0.005, density: float = 2500.0, spacing: float = 2.0, seed: int = 0
+) -> Bulk:
+    """n spheres of glass [kg/m³] in a tank of water, a lattice of `spacing` diameters; they sink and come to rest.
+
+    Drag by Schiller and Naumann, buoyancy and added mass; they do not feel each other through the water.
+    """
+    n = _count("settling", n)
+    for what, value in (("radius", radius), ("density", density), ("spacing", spacing)):
+        if not (isinstance(value, int | float) and math.isfinite(value) and value > 0.0):
+            raise ModelError(f"large scene 'settling': {what} is {value!r}, expected a number > 0")
+    bulk = spheres(n, radius, high=2.0, seed=seed, gap=spacing)
+    mass = density * 4.0 / 3.0 * math.pi * radius**3
+    bulk.mass = np.array([mass])
+    bulk.inertia = 0.4 * mass * radius**2 * np.eye(3)[None]
+    bulk.name = f"{n} spheres settling"
+    bulk.fluid("water", surface=None)
+    return bulk
+
+
+def boxes(n: int = 100_000, edge: float = 0.02, friction: float = 0.5, high: float = 1.0, seed: int = 0) -> Bulk:
+    """n cubes of 10 g above the floor of an open box, in layers, each turned at random; they fall and come to rest.
+
+    high: how much higher than wide they stand at the start.
+    """
+    n = _count("boxes", n)
+    wide = max(1, math.ceil((n / high) ** (1.0 / 3.0)))
+    k = np.arange(n)
+    gap = 1.8 * edge
+    orientation = np.random.default_rng(seed).normal(size=(n, 4))
+    side = -gap * wide
+    mass = 0.01
+    return Bulk(
+        gap * (np.stack([k % wide, k // wide % wide, k // wide**2], 1) + 0.5),
+        orientation / np.linalg.norm(orientation, axis=1, keepdims=True),
+        np.zeros(n, np.int64),
+        np.array([mass]),
+        mass * edge**2 / 6.0 * np.eye(3)[None],
+        shapes=((Box((edge,) * 3),),),
+        planes=np.array([[0, 0, 1, 0], [1, 0, 0, 0], [-1, 0, 0, side], [0, 1, 0, 0], [0, -1, 0, side]], float),
+        friction=friction,
+        name=f"{n} boxes",
+    )
+
+
+def stack(n: int = 10, edge: float = 0.1, friction: float = 0.5) -> Bulk:
+    """n cubes of 1 kg on top of each other on a floor."""
+    n = _count("stack", n)
+    position = np.zeros((n, 3))
+    position[:, 2] = edge * (np.arange(n) + 0.5)
+    return Bulk(
+        position,
+        np.tile([0.0, 0.0, 0.0, 1.0], (n, 1)),
+        np.zeros(n, np.int64),
+        np.array([1.0]),
+        edge**2 / 6.0 * np.eye(3)[None],
+        shapes=((Box((edge,) * 3),),),
+        planes=np.array([[0.0, 0.0, 1.0, 0.0]]),
+        friction=friction,
+        name=f"stack of {n}",
+    )
+
+
+def net(n: int = 1000, gap: float = 0.2) -> Bulk:
+    """A net of n x n square plates of 5 cm and 100 g that hangs from its first row and starts flat.
+
+    Neighbours are joined by rods with a ball joint at either end, between the middles of their edges, `gap` of an edge
+    long. One ball joint at the middle of a common edge instead would be 4 n² rows in the plane for 3 n² freedoms: a net
+    that is singular where it is flat, and folds along straight lines alone.
+    """
+    n = _count("net", n)
+    if not (isinstance(gap, int | float) and 0.0 < gap < 10.0):
+        raise ModelError(f"large scene 'net': gap is {gap!r}, expected a number > 0 and < 10")
+    edge, mass = 0.05, 0.1
+    pitch = edge * (1.0 + gap)
+    j, i = np.divmod(np.arange(n * n), n)
+    position = np.stack([pitch * i, pitch * j, np.zeros(n * n)], 1)
+    inertia = mass * edge**2 / 12.0 * np.diag([1.0, 1.0, 2.0])
+    still = np.tile([0.0, 0.0, 0.0, 1.0], (n * n, 1))
+    bulk = Bulk(position, still, np.zeros(n * n, np.int64), np.array([mass]), inertia[None], name=f"net of {n} x {n}")
+    across, along = np.flatnonzero(i < n - 1), np.flatnonzero(j < n - 1)
+    top, half = np.flatnonzero(j == 0), edge / 2.0
+    first = np.concatenate([across, along, np.full(n, -1)])
+    second = np.concatenate([across + 1, along + n, top])
+    out = np.concatenate([np.tile([half, 0, 0], (len(across), 1)), np.tile([0, half, 0], (len(along) + n, 1))])
+    held = position[top] - [0.0, pitch - half, 0.0]  # as if by a row before the first
+    at = np.concatenate([position[across], position[along], held - out[-n:]]) + out
+    bulk.join("distance", first, second, at, to=position[second] - out)
+    return bulk

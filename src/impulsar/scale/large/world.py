@@ -1,6 +1,6 @@
 """`LargeWorld`: one world of up to millions of bodies, on the CPU or a GPU.
 
-    fixed   steps of first order: drift, positions projected, kick, J v = 0; with contact in sub-steps
+    fixed   steps of second order, of first where there is contact, a fluid, a load or something that acts in joints
     pair    Dormand and Prince 5(4), sub-steps by error control, both projections after each
 
 A step of first order grows without bound where it is longer than 2 / ω, ω² the largest by which the forces of joints
@@ -12,6 +12,7 @@ import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import warp as wp
@@ -22,13 +23,15 @@ from ...author.model import Model
 from ...engine.device import check_device
 from ...engine.large.bench import LargeBench, Pair
 from ...engine.large.bulk import Bulk
-from ...engine.large.contacts import Contacts
+from ...engine.large.contacts import Contacts, Touching
+from ...engine.large.pile import Pile
 from .models import bulk_of
 
 METHODS = ("fixed", "pair")
 SAFE = 0.8  # of the longest step that does not grow
 LOOKS = 8  # steps between two looks at the longest step
 MOST_PARTS = 10_000
+TORN = 0.01  # of a length of the parts: joints of a net that are so far apart do not hold
 FIRST_ROUNDS = 6  # of removing position errors at the start
 GROWTH, SHRINK, MARGIN = 5.0, 0.2, 0.9  # of sub-steps under error control
 
@@ -46,6 +49,8 @@ class LargeReport:
     overlap: float  # largest [m]
     position_error: float  # largest of a joint's row [m, rad]
     velocity_error: float  # largest |J v| [m/s, rad/s]
+    unsettled: int = 0  # freedoms of the last step in which what acts is not met to rounding
+    residual: float = 0.0  # of a net's last solve, by the size of its right-hand side
 
 
 class LargeWorld:
@@ -76,19 +81,28 @@ class LargeWorld:
         bulk = bulk_of(what) if isinstance(what, Model) else what
         if not isinstance(bulk, Bulk):
             raise ModelError(f"LargeWorld takes a Model or a Bulk, not {type(what).__name__}")
-        self.bench = LargeBench(bulk, self.device)
-        self.contacts = Contacts(self.bench) if bulk.touches else None
-        if self.contacts and method == "pair":
+        if bulk.touches and method == "pair":
             raise ModelError(f"{bulk.name}: method 'pair' has no contact; take method='fixed', or radii of 0")
-        self.substeps = whole("LargeWorld", "substeps", substeps, 1, 1000) if self.contacts else 1
-        self.bodies, self.joints = self.bench.bodies, self.bench.joints
+        self.substeps = whole("LargeWorld", "substeps", substeps, 1, 1000) if bulk.touches else 1
+        self.bodies, self.joints = bulk.bodies, bulk.joints
+        self.bench, self.contacts = self._build(bulk)
         self.time, self.count = 0.0, 0
-        self._longest, self._since = math.inf, LOOKS - 1
+        self._longest, self._drag, self._since = math.inf, math.inf, LOOKS - 1
         self._next = self.dt
         if method == "pair":
             self._pair = Pair(self.bench, float(rtol), float(atol), _length(bulk))
+        if self.bench.laws and method == "pair":
+            raise ModelError(f"{bulk.name}: method 'pair' has no features of joints nor springs; take method='fixed'")
+        if bulk.loads and method == "pair":
+            raise ModelError(f"{bulk.name}: method 'pair' has no loads; take method='fixed'")
         if self.joints:
-            self.bench.settle(FIRST_ROUNDS)
+            self.bench.start(FIRST_ROUNDS)
+
+    def _build(self, bulk: Bulk) -> tuple[LargeBench, Touching | None]:
+        bench = LargeBench(bulk, self.device)
+        if not bulk.touches:
+            return bench, None
+        return bench, Pile(bench) if any(bulk.shapes) else Contacts(bench)
 
     # stepping -------------------------------------------------------------------------------------
 
@@ -110,29 +124,50 @@ class LargeWorld:
             position, velocity = self.errors()
             if not math.isfinite(position + velocity):
                 raise self._broken()
-        touching = (self.contacts.count, self.contacts.overlap()) if self.contacts else (0, 0.0)
-        return LargeReport(self.time, n, parts, evaluations, rejected, *touching, position, velocity)
+            if self.bench.residual and position > TORN * _length(self.bench.bulk):
+                raise StepError(
+                    f"at {self.time:.6g} s joints of the net are {position:.3g} apart: its rows contradict each other,"
+                    " as those of plates that share edges do; leave them more freedom (distance joints), or shorten dt"
+                )
+        count, overlap = self._touching()
+        unsettled, residual = self.bench.laws.unsettled if self.bench.laws else 0, self.bench.residual
+        return LargeReport(
+            self.time, n, parts, evaluations, rejected, count, overlap, position, velocity, unsettled, residual
+        )
+
+    def _touching(self) -> tuple[int, float]:
+        """How many contacts there are, and the largest overlap [m]."""
+        return (self.contacts.count, self.contacts.overlap()) if self.contacts else (0, 0.0)
 
     def _step_fixed(self) -> int:
         """One nominal step; returns into how many parts it was divided."""
         bench = self.bench
-        parts = max(self.substeps, math.ceil(self.dt / (SAFE * self._longest)))
+        if bench.wet and self.count % LOOKS == 0:
+            bench.at(self.time)
+            self._drag = -self._largest(-bench.wet.longest_step())
+        longest = min(self._longest, self._drag)
+        parts = max(self.substeps, math.ceil(self.dt / (SAFE * longest)))
         if parts > MOST_PARTS:
+            what = "drag pulls" if longest == self._drag else "the joints pull"
             raise StepError(
-                f"at {self.time:.6g} s the joints pull so hard that steps have to be shorter than"
-                f" {self._longest:.3g} s, {parts} parts of dt = {self.dt:g} s; take a shorter dt, or method='pair'"
+                f"at {self.time:.6g} s {what} so hard that steps have to be shorter than {longest:.3g} s,"
+                f" {parts} parts of dt = {self.dt:g} s; take a shorter dt, or method='pair'"
             )
-        bench.h.fill_(self.dt / parts)
+        bench.set_step(self.dt / parts)
+        bench.set_clock(self.time)
         if self.contacts:
             self.contacts.find(self.dt)
-        for _ in range(parts):
+        for part in range(parts):
+            bench.at(self.time + part * (self.dt / parts))
             if self.contacts:
                 self.contacts.sub_step()
             else:
                 bench.step(self.rounds)
+        if self.contacts:
+            self.contacts.finish()
         self._since += 1
         if self._since >= LOOKS and self.joints:  # b has the impulses of the last part
-            self._longest, self._since = bench.longest_step(), 0
+            self._longest, self._since = -self._largest(-bench.longest_step()), 0
         return parts
 
     def _step_pair(self) -> tuple[int, int]:
@@ -141,7 +176,7 @@ class LargeWorld:
         while left > 1e-12 * self.dt:
             size = min(self._next, left)
             self.bench.h.fill_(size)
-            error = self._pair.attempt()
+            error = self._largest(self._pair.attempt(self.time + self.dt - left, size))
             factor = GROWTH if error == 0.0 else min(GROWTH, max(SHRINK, MARGIN * error**-0.2))
             if error > 1.0:
                 self._pair.go_back()
@@ -179,14 +214,18 @@ class LargeWorld:
     def errors(self) -> tuple[float, float]:
         """Largest position error of a joint's row [m, rad], and largest |J v| [m/s, rad/s]."""
         if not self.joints:
-            return 0.0 * self.bench.energy()[0], 0.0  # no number where the motion is none
+            return self._largest(0.0 * self.bench.energy()[0]), 0.0  # no number where the motion is none
         self.bench.measure_errors()
         position = self._worst(self.bench.b)
         self.bench.measure_rates()
         return position, self._worst(self.bench.b)
 
     def _worst(self, array: wp.array) -> float:
-        return float(np.abs(array.numpy()).max())
+        return self._largest(float(np.abs(array.numpy()).max(initial=0.0)))
+
+    def _largest(self, value: float) -> float:
+        """Of all who share in the world; here of one."""
+        return value
 
     def constraint_error(self) -> float:
         """2-norm of all position errors [m and rad]."""
@@ -211,12 +250,14 @@ class LargeWorld:
         return self.bench.x.twist.numpy()[:, 0].copy()
 
     def energy(self) -> dict[str, float]:
-        """Kinetic and potential energy [J]."""
+        """Kinetic and potential energy [J]; of fluids the work of buoyancy and current and the loss in drag, which
+        method 'pair' does not keep."""
         kinetic, potential = self.bench.energy()
-        return {"kinetic": kinetic, "potential": potential}
+        books = self.bench.wet.books() if self.bench.wet and self.method == "fixed" else {}
+        return {"kinetic": kinetic, "potential": potential, **books}
 
     def momentum(self) -> np.ndarray:
-        """Linear momentum [3] [kg m/s]."""
+        """Linear momentum of the bodies [3] [kg m/s]; without that of fluid about them."""
         bulk = self.bench.bulk
         return (bulk.mass[bulk.kind][:, None] * self.velocities[:, 3:]).sum(0)
 
@@ -225,35 +266,61 @@ class LargeWorld:
         x = self.bench.x
         kept = tuple(wp.clone(one) for one in (x.p_WB, x.q_WB, x.twist))
         touching = self.contacts.snapshot() if self.contacts else ()
-        return (*kept, touching, self.time, self.count, self._longest, self._since, self._next)
+        acting = self.bench.laws.snapshot() if self.bench.laws else ()
+        work = wp.clone(self.bench.wet.work) if self.bench.wet else None
+        own = (touching, acting, work)
+        return (*kept, own, self.time, self.count, self._longest, self._drag, self._since, self._next)
 
     def restore(self, kept: tuple) -> None:
         """Go back to a snapshot."""
         x = self.bench.x
         for now, before in zip((x.p_WB, x.q_WB, x.twist), kept[:3], strict=True):
             wp.copy(now, before)
+        self.bench.placed = False
         if self.contacts:
-            self.contacts.restore(kept[3])
-        self.time, self.count, self._longest, self._since, self._next = kept[4:]
+            self.contacts.restore(kept[3][0])
+        if self.bench.laws:
+            self.bench.laws.restore(kept[3][1])
+        if self.bench.wet:
+            wp.copy(self.bench.wet.work, kept[3][2])
+        self.time, self.count, self._longest, self._drag, self._since, self._next = kept[4:]
 
     def bytes_per_body(self) -> float:
-        """Device memory of all arrays, over the number of bodies [B]."""
+        """Device memory of all arrays, over the number of bodies [B]; of contacts as much as they have now."""
         found: dict[int, int] = {}
         bench = self.bench
-        parts = [bench.m, bench.x, bench.a, bench, *([bench.factor] if self.joints else [])]
+        parts: list[Any] = [
+            bench.m,
+            bench.x,
+            bench.a,
+            bench,
+            *([bench.wet] if bench.wet else []),
+            *([bench.factor] if self.joints else []),
+        ]
         parts += [self._pair] if self.method == "pair" else []
+        parts += [self.contacts] if self.contacts else []
         for part in parts:
-            names = part._cls.vars if hasattr(part, "_cls") else vars(part)
-            for name in names:
-                for one in _arrays(getattr(part, name, None)):
-                    found[one.ptr or 0] = one.capacity
+            for one in _arrays(part):
+                found[one.ptr or 0] = one.capacity
         return sum(found.values()) / self.bodies
 
 
 def _arrays(thing: object) -> list[wp.array]:
-    if isinstance(thing, wp.array):
-        return [thing]
-    return [one for one in thing if isinstance(one, wp.array)] if isinstance(thing, list | tuple) else []
+    """Arrays of a part: its own, and those of structs and lists that it has."""
+    found = []
+    for value in _values(thing):
+        if isinstance(value, wp.array):
+            found.append(value)
+        elif isinstance(value, list | tuple) or hasattr(value, "_cls"):
+            found += _arrays(value)
+    return found
+
+
+def _values(thing: object) -> list:
+    if isinstance(thing, list | tuple):
+        return list(thing)
+    names = thing._cls.vars if hasattr(thing, "_cls") else vars(thing)
+    return [getattr(thing, name, None) for name in names]
 
 
 def _length(bulk: Bulk) -> float:
