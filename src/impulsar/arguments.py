@@ -42,6 +42,21 @@ def of_run(parser: argparse.ArgumentParser) -> None:
         "--plot", metavar="FILE.png", type=Path, help="draw the motion, energies, coordinates and forces"
     )
     parser.add_argument("--json", action="store_true", help="print the summary as JSON")
+    parser.add_argument(
+        "--domains", metavar="N", nargs="?", type=int, const=0,
+        help="as one large world over the ranks of `mpiexec -n 4 impulsar run ... --domains`; N: start so many here",
+    )  # fmt: skip
+    parser.add_argument(
+        "--large", action="store_true", help="as one large world: chain, tree, spheres, boxes, settling ... or a scene"
+    )
+    parser.add_argument("--checkpoint", metavar="DIR", type=Path, help="domains: write checkpoints there")
+    parser.add_argument(
+        "--checkpoint-every",
+        metavar="T",
+        type=seconds,
+        help="domains: time between them [s]; default: a tenth",
+    )
+    parser.add_argument("--resume", action="store_true", help="domains: go on from the last full checkpoint")
 
 
 def of_analyse(parser: argparse.ArgumentParser) -> None:

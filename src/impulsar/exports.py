@@ -181,7 +181,9 @@ def _load(package: str, needs: str, extra: str) -> None:
 
 
 def _robot(args: argparse.Namespace, model: Model) -> list[str]:
-    """The model in a robot's format; lines on what is not in it."""
+    """The model in a robot's format, meshes in a folder beside it; lines on what is not in it."""
+    files: dict[str, bytes] = {}
+    folder = f"{args.out.stem}_meshes"
     if args.to == "mjcf":
         from .io.export.mjcf import to_mjcf
 
@@ -189,13 +191,14 @@ def _robot(args: argparse.Namespace, model: Model) -> list[str]:
     elif args.to == "urdf":
         from .io.export.urdf import to_urdf
 
-        text, report = to_urdf(model)
+        text, report = to_urdf(model, files, folder)
     else:
         from .io.export.sdf import to_sdf
 
-        text, report = to_sdf(model)
+        text, report = to_sdf(model, files, folder)
     report.judge(args.strict)
-    return [*_save(args.out, text.encode()), str(report)]
+    beside = _put(args.out.parent, files) if files else []
+    return [*_save(args.out, text.encode()), *beside, str(report)]
 
 
 def _save(path: Path, data: bytes) -> list[str]:
@@ -212,6 +215,7 @@ def _put(folder: Path, files: dict[str, bytes]) -> list[str]:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name, data in files.items():
+            (folder / name).parent.mkdir(exist_ok=True)
             (folder / name).write_bytes(data)
     except OSError as error:
         raise ModelError(f"export: cannot write '{folder}': {error.strerror}; choose another place") from error

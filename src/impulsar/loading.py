@@ -11,17 +11,20 @@ from .author.imports import ImportReport
 from .author.model import GAP, Model
 from .author.placing import frame_gap
 from .author.rotations import conjugate, multiply, quaternion, rotation_matrix
+from .io.imports import OPTIONS
+from .io.imports.read import read_robot
 from .io.loaders import load_model, read_model
+from .io.xacro import expand
 
 PLAY = 1e-3  # [m, rad] that redundant loops may leave open
 POINTED = ("spherical", "revolute")  # types whose second frame can be moved onto the first
 
 
 def load(path: str | Path, strict: bool = False, **options: Any) -> Model:
-    """The model of a file: JSON, URDF, SDF, MJCF, and what other packages read. Raises `ModelError`.
+    """The model of a file: JSON, URDF, SDF, MJCF, USD, STEP, and what other packages read. Raises `ModelError`.
 
     `model.import_report` lists every item of a robot's file that is ignored, changed or approximated, with its line;
-    strict=True refuses any. Of URDF, SDF and MJCF the options are:
+    strict=True refuses any. Of URDF, SDF, MJCF and USD the options are:
 
     - snap [rad, m], such as 1e-4: axes that are nearly parallel, perpendicular or coincident are made exactly so.
     - base "fixed" or "floating": of links that hang on nothing; by default as the format has it.
@@ -31,11 +34,23 @@ def load(path: str | Path, strict: bool = False, **options: Any) -> Model:
     - key: a key frame of MJCF, by name or number.
     - meshes: False leaves meshes out; assets: a folder that meshes and included files are under.
 
+    Those of STEP are density [kg/m³], one or by name of part, parts ("product" or "solid" is one body), base, meshes.
+
     Joint coordinates are the file's q. A loop that is open where the file has it is closed by `analysis.assemble`.
     """
     if not isinstance(strict, bool):
         raise FileError(f"strict is {strict!r:.60}, expected True or False")
     return ready(load_model(path, **options), strict)
+
+
+def load_xacro(path: str | Path, strict: bool = False, **settings: Any) -> Model:
+    """The model of a xacro file of the command line: options of URDF by name, all others are xacro's arguments."""
+    options = {name: settings.pop(name) for name in list(settings) if name in OPTIONS}
+    data, folder = expand(path, settings)
+    try:
+        return ready(read_robot(data, folder, Path(path).name, options), strict)
+    except FileError as error:
+        raise FileError(f"'{path!s:.200}', expanded: {error}") from error
 
 
 def load_upload(name: str, data: bytes) -> Model:

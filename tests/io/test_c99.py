@@ -84,6 +84,16 @@ def test_c_takes_the_engines_steps(name, tmp_path) -> None:
     beside(world, Built(to_c99(world, STEPS), tmp_path), STEPS)
 
 
+def test_c_of_a_coupling_of_several_joints(tmp_path) -> None:
+    model = im.Model("summed")
+    for k in range(3):
+        model.body(f"bar {k}", mass=1.0, inertia=(0.01, 0.02, 0.02), position=(k + 0.5, 0, 0))
+        model.joint(f"pin {k}", "revolute", f"bar {k - 1}" if k else "ground", f"bar {k}", at=(k, 0, 0), axis=(0, 1, 0))
+    model.coupling("level", {"pin 0": 1.0, "pin 1": 1.1, "pin 2": 0.8})
+    world = im.World(model, dt=1e-3, substeps=1)
+    beside(world, Built(to_c99(world, STEPS), tmp_path), STEPS)
+
+
 SMOOTH = [
     name for name in OWN if not touching_pairs(im.scene(name)) and name not in ("gps-drive", "minibaja")
 ]  # a controller; 68,000 operations

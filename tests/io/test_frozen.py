@@ -89,6 +89,24 @@ def driven() -> im.Model:
     return model
 
 
+def summed() -> im.Model:
+    """Five bars in a row, the sum of whose angles is held: in maximal coordinates one row over five bodies."""
+    model = im.Model("summed")
+    for k in range(5):
+        model.body(f"bar {k}", mass=1.0, inertia=(0.01, 0.02, 0.02), position=(k + 0.5, 0, 0))
+        model.joint(f"pin {k}", "revolute", f"bar {k - 1}" if k else "ground", f"bar {k}", at=(k, 0, 0), axis=(0, 1, 0))
+    model.coupling("level", {f"pin {k}": 1.0 + 0.1 * k for k in range(5)})
+    return model
+
+
+@needs_gcc
+@pytest.mark.parametrize("coordinates", ["generalized", "maximal"])
+def test_couplings_of_several_joints(coordinates, tmp_path):
+    """Bits of a coupling of five joints, frozen."""
+    world = im.World(summed(), dt=0.002, coordinates=coordinates)
+    beside(world, Built(world, tmp_path), 20)
+
+
 @needs_gcc
 def test_bits_inputs_state_and_parameters(tmp_path):
     """Frozen steps are the engine's to the bit: with inputs that change, after going back, with parameters set."""
@@ -208,11 +226,14 @@ def test_all_scenes(name, tmp_path):
 @needs_gcc
 @pytest.mark.study
 @pytest.mark.skipif(not shutil.which("valgrind"), reason="no valgrind")
-def test_valgrind(tmp_path):
-    """The example reads and writes nothing that is not its own."""
-    assert main(["export", "cross-lift", "--to", "c", "--out", str(tmp_path), "--dt", "0.001"]) == 0
-    sources = ["cross_lift_main.c", "cross_lift.c", "cross_lift_kernel.o"]
-    subprocess.run(["gcc", "-g", *sources, "-lm", "-o", "lift"], check=True, cwd=tmp_path)
-    command = ["valgrind", "-q", "--error-exitcode=9", "--leak-check=full", "./lift", "0.05"]
+@pytest.mark.parametrize("scene", ["cross-lift", "five-link", "peaucellier"])
+def test_valgrind(scene, tmp_path):
+    """The example reads and writes nothing that is not its own: redundant loops, friction with its events, a motor."""
+    name = scene.replace("-", "_")
+    assert main(["export", scene, "--to", "c", "--out", str(tmp_path), "--dt", "0.001"]) == 0
+    subprocess.run(
+        ["gcc", "-g", f"{name}_main.c", f"{name}.c", f"{name}_kernel.o", "-lm", "-o", "run"], check=True, cwd=tmp_path
+    )
+    command = ["valgrind", "-q", "--error-exitcode=9", "--leak-check=full", "./run", "0.05"]
     told = subprocess.run(command, check=True, cwd=tmp_path, capture_output=True, text=True).stdout
     assert "woken late" in told and "50 ticks" in told

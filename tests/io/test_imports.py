@@ -10,7 +10,9 @@ import pytest
 import impulsar as im
 from impulsar.cli import main
 from impulsar.io import model_from_json, model_to_json
-from impulsar.io.imports import mjcf as mjcf_reader
+from impulsar.io.export.mjcf import to_mjcf
+from impulsar.io.export.urdf import to_urdf
+from impulsar.io.imports import apart
 from impulsar.io.loaders import read_model
 from impulsar_verification.import_fuzz import feed
 from impulsar_verification.import_oracles import against_mujoco, against_pinocchio
@@ -30,6 +32,28 @@ def test_accelerations_of_a_urdf_are_those_of_pinocchio(seed: int) -> None:
 def test_accelerations_of_mjcf_are_those_of_mujoco(seed: int) -> None:
     """A planar root, a universal ankle, `ref` and `springref`, a ball and a free body: to rounding."""
     assert against_mujoco(DATA / "planar.xml", seed) < 1e-12
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_tendon_equality_is_a_coupling_of_its_joints(seed: int) -> None:
+    """L₁ - L₁⁰ = 0.1 + 0.7 (L₂ - L₂⁰) of two tendons over two joints each: the dense KKT on MuJoCo's M, to rounding."""
+    tied = {"knuckle": 0.5, "tip": -0.8, "base": -0.84, "lift": -0.28}
+    assert against_mujoco(DATA / "tendons.xml", seed, tied=tied, rest=0.2) < 1e-12
+
+
+def test_tendons_go_out_and_come_back(tmp_path: Path) -> None:
+    """A coupling of several joints is a tendon's equality in MJCF; URDF refuses it by name, its springs are told."""
+    model = im.load(DATA / "tendons.xml")
+    told = [note for note in model.import_report.notes if note.part == "tendon 'opposed'"]
+    assert len(told) == 1 and "without its stiffness" in told[0].text
+    text, _ = to_mjcf(model, 0.001)
+    (tmp_path / "again.xml").write_text(text)
+    again = im.load(tmp_path / "again.xml")
+    old, new = model.couplings["grasp"], again.couplings["grasp"]
+    assert new.joints == old.joints and new.offset == pytest.approx(old.offset, rel=1e-14)
+    assert [w for _, _, w in new.ends] == pytest.approx([w for _, _, w in old.ends], rel=1e-14)
+    with pytest.raises(im.ModelError, match="coupling 'grasp': URDF has no counterpart of a coupling of more than two"):
+        to_urdf(model)
 
 
 def test_coordinates_are_those_of_the_file() -> None:
@@ -229,23 +253,27 @@ def test_files_outside_of_the_folder_are_not_read(tmp_path: Path) -> None:
     assert len(im.load(path, assets=str(tmp_path)).bodies) == 1
 
 
-def test_a_mesh_is_drawn_as_its_hull_from_under_the_folder_only(tmp_path: Path) -> None:
+def test_a_mesh_is_drawn_and_touches_by_its_hull_from_under_the_folder_only(tmp_path: Path) -> None:
     corners = [(x, y, z) for x in (1, 3) for y in (0, 1) for z in (0, 1)]
     (tmp_path / "box.obj").write_text("".join(f"v {x} {y} {z}\n" for x, y, z in corners) + "f 1 2 3\nf 5 6 7\n")
-    mesh = "<visual><geometry><mesh filename='{0}' scale='2 1 1'/></geometry></visual></link>"
+    mesh = "<geometry><mesh filename='{0}' scale='2 1 1'/></geometry>"
+    mesh = f"<visual>{mesh}</visual><collision>{mesh}</collision></link>"
     body = LINK.format("a").replace("</link>", mesh)
     path = tmp_path / "one.urdf"
     path.write_text(f"<robot>{body.replace('{0}', 'package://any/box.obj')}</robot>")
-    (shape,) = im.load(path).bodies["a"].shapes
+    found = im.load(path).bodies["a"]
+    (shape,), (visual,) = found.shapes, found.visuals
     assert np.asarray(shape.points).max(axis=0) == pytest.approx((6, 1, 1))
-    for name, told in (("../x.obj", "is not under"), ("a.dae", "is not under"), ("box.obj", "drawn as its hull")):
+    assert np.asarray(visual.shape.vertices)[visual.shape.triangles].shape == (2, 3, 3)  # triangles as they are
+    assert np.asarray(visual.shape.vertices).max(axis=0) == pytest.approx((6, 1, 1))
+    for name, told in (("../x.obj", "is not under"), ("a.dae", "is not under"), ("box.obj", "taken as its hull")):
         path.write_text(f"<robot>{body.replace('{0}', name)}</robot>")
         assert told in str(im.load(path).import_report)
 
 
 def test_without_mujoco_the_message_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     done = SimpleNamespace(stdout=b'{"missing": "mujoco"}', returncode=0)
-    monkeypatch.setattr(mjcf_reader.subprocess, "run", lambda *_, **__: done)
+    monkeypatch.setattr(apart.subprocess, "run", lambda *_, **__: done)
     with pytest.raises(im.ModelError, match=r"pip install impulsar\[mjcf\]"):
         im.load(DATA / "planar.xml")
 
@@ -285,6 +313,6 @@ def test_a_joint_that_follows_a_fixed_one_is_fixed_there() -> None:
 @pytest.mark.study
 def test_ten_thousand_changed_files_load_or_are_refused() -> None:
     """Own readers and scans: no traceback, nothing that a reader did not foresee."""
-    found, broken = feed(sorted(DATA.iterdir()), 10_000, seed=1)
+    found, broken = feed(sorted(path for path in DATA.iterdir() if path.is_file()), 10_000, seed=1)
     assert broken == []
     assert min(found.values()) > 1_000

@@ -19,7 +19,9 @@ from typing import Any
 from impulsar.author.errors import ModelError
 from impulsar.io.loaders import load_model
 
-SUFFIXES = (".urdf", ".sdf", ".xml", ".mjcf")
+XML = (".urdf", ".sdf", ".xml", ".mjcf")
+USD = (".usd", ".usda", ".usdc", ".usdz")
+SUFFIXES = XML + USD
 REASONS = (  # what a message holds, and what the table calls it
     ("breaks? the triangle|not all positive", "inertia of no body"),
     ("weighs nothing between|nothing that weighs is between", "joints that together are none of the catalogue"),
@@ -29,6 +31,9 @@ REASONS = (  # what a message holds, and what the table calls it
     ("MuJoCo refuses it: .*(opening|open file|not found|resource|no decoder)", "file of an asset is missing"),
     ("MuJoCo refuses it", "refused by MuJoCo's compiler"),
     ("its root is", "not a whole model"),
+    ("has no rigid body", "no rigid body"),
+    ("usd-core refuses it: line", "broken USD"),
+    ("loops do not close", "loops that do not close"),
     ("not under the folder|includes .* which there is not", "asset outside of its folder"),
     ("xacro", "xacro not expanded"),
     ("column", "broken XML"),
@@ -65,16 +70,23 @@ def files_under(folder: Path) -> list[Path]:
     """Files of robots: those of another kind of XML are left out by their root."""
     found = [path for path in sorted(folder.rglob("*")) if path.suffix.lower() in SUFFIXES and path.is_file()]
     roots = re.compile(rb"<(robot|sdf|mujoco|mujocoinclude)[\s>]")
-    return [path for path in found if roots.search(path.read_bytes()) and "random_urdfs" not in path.parts]
+    found = [path for path in found if "random_urdfs" not in path.parts]
+    return [path for path in found if path.suffix.lower() in USD or roots.search(path.read_bytes())]
+
+
+def kind_of(entry: dict[str, Any]) -> str:
+    """The column of a file."""
+    suffix = Path(entry["file"]).suffix.lower()
+    return "USD" if suffix in USD else suffix
 
 
 def table(found: list[dict[str, Any]]) -> str:
     """As Markdown: by suffix how many load, and why others do not."""
-    kinds = sorted({Path(entry["file"]).suffix for entry in found})
+    kinds = sorted({kind_of(entry) for entry in found})
     lines = [f"| | {' | '.join(kinds)} |", "|---|" + "---|" * len(kinds)]
-    rows = Counter((entry.get("reason", entry["state"]), Path(entry["file"]).suffix) for entry in found)
+    rows = Counter((entry.get("reason", entry["state"]), kind_of(entry)) for entry in found)
     names = Counter(entry.get("reason", entry["state"]) for entry in found)
-    total = Counter(Path(entry["file"]).suffix for entry in found)
+    total = Counter(kind_of(entry) for entry in found)
     lines.append(f"| files | {' | '.join(str(total[kind]) for kind in kinds)} |")
     for name, _ in sorted(names.items(), key=lambda item: (item[0] != "loads", -item[1])):
         lines.append(f"| {name} | {' | '.join(str(rows[name, kind]) for kind in kinds)} |")

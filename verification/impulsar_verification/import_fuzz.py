@@ -1,10 +1,25 @@
-"""Changed files of robots: bytes flipped, cut, doubled; words exchanged for those that hurt; elements moved about."""
+"""Changed files of robots: bytes flipped, cut, doubled; words exchanged for those that hurt; elements moved about.
 
+    python -m impulsar_verification.import_fuzz [--own 100000] [--apart 2000] [--seed 1] [FILE ...]
+
+Those that others' readers read go to a process of their own each, forked with the limits of `imports.child`; FILE are
+more originals than those of tests/data/imports, such as STEP.
+"""
+
+import argparse
+import contextlib
+import json
+import os
 import random
 import re
+import signal
+import sys
+import warnings
 from pathlib import Path
+from typing import Any
 
 from impulsar.author.errors import ModelError
+from impulsar.io.imports import cad, child, mjcf, usd
 from impulsar.io.imports.mjcf_scan import Scan
 from impulsar.io.imports.scan import read_xml
 from impulsar.io.loaders import read_model
@@ -15,7 +30,7 @@ WORDS = (
     "package://", "$(arg a)", "true", "fixed", "floating", "planar", "ball", "universal", "screw", "gearbox",
     "revolute", "prismatic", "a.angle",
 )  # fmt: skip
-VALUE = re.compile(rb"""(=["'][^"']*["']|>[^<>\n]+<)""")
+VALUE = re.compile(rb"""(=["'][^"']*["']|>[^<>\n]+<|= [^\n]+\n)""")
 ELEMENT = re.compile(rb"<[a-z_0-9]+[^<>]*/>|<([a-z_0-9]+)[^<>]*>[^<>]*</\1>")
 
 
@@ -64,3 +79,90 @@ def feed(files: list[Path], count: int, seed: int = 0) -> tuple[dict[str, int], 
         except Exception as error:
             broken.append(f"{name}, {k}: {type(error).__name__}: {error}")
     return found, broken
+
+
+def read_forked(kind: str, program: str, path: str, data: bytes, missing: str) -> dict[str, Any]:
+    """As `apart.read_apart`, by a fork: what takes a second there takes a few ms."""
+    reader = _module(kind)
+    out, end = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        os.close(out)
+        os.dup2(os.open(os.devnull, os.O_RDWR), 1)
+        os.dup2(1, 2)
+        child.limit()
+        signal.alarm(100)
+        with os.fdopen(end, "w") as file:
+            json.dump(child.answer(reader, path, data), file)
+        os._exit(0)
+    os.close(end)
+    with os.fdopen(out) as file:
+        text = file.read()
+    os.waitpid(pid, 0)
+    if not text:
+        raise ModelError(f"could not be read by {program}: it crashed or ran out of its limits")
+    answer: dict[str, Any] = json.loads(text)
+    if "fault" in answer:
+        raise ModelError(f"cannot be read as {kind}: {answer['fault']}")
+    return answer
+
+
+_MODULES: dict[str, Any] = {}
+
+
+def _module(kind: str) -> Any:
+    """A child's module, with what it imports loaded once."""
+    if kind not in _MODULES:
+        module = _MODULES[kind] = child.module_of(kind)
+        with_data = b"/" if kind == "usd" else b""
+        with contextlib.suppress(ValueError, RuntimeError, OSError):
+            module.read("/nothing at all", with_data)
+    return _MODULES[kind]
+
+
+def feed_apart(files: list[Path], count: int, seed: int = 0) -> tuple[dict[str, int], list[str]]:
+    """So many changed files through readers in a process of their own."""
+    rng = random.Random(seed)
+    found, broken = {"loads": 0, "refused": 0, "crashed": 0}, []
+    for module in (mjcf, usd, cad):
+        module.read_apart = read_forked  # type: ignore[attr-defined]
+    originals = [(path.name, path.read_bytes()) for path in files]
+    for k in range(count):
+        name, data = originals[k % len(originals)]
+        data = changed(data, rng)
+        try:
+            read_model(name, data)
+            found["loads"] += 1
+        except ModelError as error:
+            found["crashed" if "it crashed" in str(error) else "refused"] += 1
+            if "cannot be read as" in str(error):
+                broken.append(f"{name}, {k}: {error}")
+        except Exception as error:
+            broken.append(f"{name}, {k}: {type(error).__name__}: {error}")
+    return found, broken
+
+
+def main() -> int:
+    """Feed both kinds of readers and print how they ended."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("files", type=Path, nargs="*")
+    parser.add_argument("--own", type=int, default=100_000)
+    parser.add_argument("--apart", type=int, default=2_000)
+    parser.add_argument("--seed", type=int, default=1)
+    args = parser.parse_args()
+    warnings.simplefilter("ignore")
+    data = Path(__file__).parents[2] / "tests" / "data" / "imports"
+    plain = sorted(path for path in data.iterdir() if path.is_file())
+    others = [path for path in plain if path.suffix == ".xml"] + sorted((data / "usd").iterdir()) + args.files
+    faults: list[str] = []
+    for what, ways in (("own readers", feed(plain, args.own, args.seed)),
+                       ("readers apart", feed_apart(others, args.apart, args.seed))):  # fmt: skip
+        print(f"{what}: {ways[0]}, {len(ways[1])} faults", flush=True)
+        faults += ways[1]
+    for fault in faults:
+        print(f"FAULT {fault[:400]}")
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

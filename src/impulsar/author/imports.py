@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 LOSSES = ("ignored", "changed", "approximated")  # kinds of notes that `strict` refuses
-EXACT = ("merged", "renamed")  # kinds of notes of what is the same mechanics in other words
+EXACT = ("merged", "renamed", "converted")  # kinds of notes of what is the same mechanics in other words
 MOST_SHOWN = 20  # losses that an error or a reply of the studio shows
 
 

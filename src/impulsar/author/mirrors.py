@@ -57,12 +57,16 @@ def mirrored_joint(joint: Joint) -> tuple[np.ndarray, dict[str, Any]]:
     return J_OF.get(joint.type, UNTURNED), {"features": features, "pitch": pitch}
 
 
-def mirrored_coupling(coupling: Coupling, a: Joint, b: Joint) -> dict[str, float]:
-    """Ratio and offset of the image of a coupling."""
-    is_a, is_b = turns_round(a, coupling.group_a), turns_round(b, coupling.group_b)
+def mirrored_coupling(coupling: Coupling, joints: list[Joint]) -> dict[str, Any]:
+    """Ratio, offset and weights of the image of a coupling, of joints in the order of its ends."""
+    is_a, is_b, *rest = (turns_round(own, end[1]) for own, end in zip(joints, coupling.ends, strict=True))
     return {
         "ratio": -coupling.ratio if is_a != is_b else coupling.ratio,
         "offset": -coupling.offset + 0.0 if is_b else coupling.offset,
+        "more": {
+            name: -weight if is_one != is_b else weight
+            for (name, weight), is_one in zip(coupling.more.items(), rest, strict=True)
+        },
     }
 
 

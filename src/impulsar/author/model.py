@@ -7,12 +7,13 @@ A body's frame B has its origin at the centre of mass; ground's frame is the wor
 """
 
 import copy
-from collections.abc import Callable, Iterable, Sequence
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from impulsar.author.checks import Vector, flag, is_number, not_negative, show, vector, weight
+from impulsar.author.checks import Vector, flag, is_number, not_negative, number, show, vector, weight
 from impulsar.author.checks import colour as colour_of
 from impulsar.author.errors import ModelError
 from impulsar.author.expressions import read_expression
@@ -37,12 +38,13 @@ from impulsar.author.rotations import unit_quaternion
 from impulsar.author.shapes import Shape, check_solids, inertia_tensor, shape_list, uniform_solid
 from impulsar.author.surfaces import Material, MaterialPair, Obstacle
 
+from .couplings import split_coordinate
 from .fluids import Fluid, Fluids, check_fluid
 from .groups import Groups, check_group
 from .imports import Imported
 from .keyframes import Keyframes
 from .measures import Measures
-from .places import Place, Way, along, is_point_of_body, is_two_places
+from .places import Place, PointOfBody, Way, along, is_point_of_body, is_two_places
 from .placing import Frame, checked_frame, closed_joint, frame_gap, make_features, place_frames
 from .sensing import Mounted, Sensing
 from .surfacing import Surfaces, check_movable, check_pair
@@ -58,6 +60,7 @@ from .variables import (
     with_values,
     write_field,
 )
+from .visuals import Visual, visual_list
 
 KINDS = {name: kind.plural for name, kind in PARTS.items()}  # of parts, and where a model keeps them
 COORDINATES = {group.name for kind in CATALOGUE.values() for group in kind.groups}  # "joint.slide"
@@ -186,6 +189,8 @@ class Model(Measures, Groups, Keyframes, Surfaces, Fluids, Tyres, Sensing, Impor
         density: float | None = None,
         material: Material | str | None = None,
         colour: str | None = None,
+        visual: Visual | Shape | Sequence[Visual | Shape] | None = None,
+        link: Frame | None = None,
     ) -> Body:
         """Add a rigid body: mass [kg] and inertia [kg m²], or shape and density [kg/m³], or shape and mass.
 
@@ -193,16 +198,22 @@ class Model(Measures, Groups, Keyframes, Surfaces, Fluids, Tyres, Sensing, Impor
         values or a 3x3 tensor about the centre of mass, body axes.
         `position` [m] is that of the centre of mass: where the shapes give the inertia, their offsets
         are taken anew from their centroid. Velocities [m/s, rad/s] are in world axes. Shapes touch that
-        have a material, their own or this `material`. `colour` is "#rrggbb".
+        have a material, their own or this `material`. `colour` is "#rrggbb". What is drawn is `visual`, shapes or
+        `Visual(shape, colour)`, else the shapes. `link`: the author's frame L, (position, orientation xyzw) in the
+        body's, from which points may be told: ("arm", (0, 0, 0.1), "link").
         """
         owner = self.claim("body", name)
-        shapes = shape_list(owner, shape)
+        shapes = given = shape_list(owner, shape)
+        p_BL, q_BL = (np.zeros(3), np.array([0.0, 0, 0, 1])) if link is None else checked_frame(owner, "link", link)
+        visuals = visual_list(owner, visual)
         self.check_materials(owner, shapes)
         carries = density is None and is_number(mass) and mass == 0 and (inertia is None or not np.any(inertia))  # type: ignore[arg-type]
         if carries:
             tensor = inertia_tensor(owner, np.zeros(3) if inertia is None else inertia, True)
         elif inertia is None:
             mass, tensor, shapes = uniform_solid(owner, mass, shapes, density)
+            shift = np.subtract(shapes[0].offset, given[0].offset)  # all was told from where the shapes were
+            visuals, p_BL = [one.shifted(shift) for one in visuals], p_BL + shift
         elif density is not None:
             raise ModelError(f"{owner}: density is {show(density)}, but inertia is given too; give one of them")
         else:
@@ -219,6 +230,9 @@ class Model(Measures, Groups, Keyframes, Surfaces, Fluids, Tyres, Sensing, Impor
             None if material is None else self.find_material(owner, material).name,
             None if density is None else float(density),
             colour_of(owner, colour),
+            visuals,
+            p_BL,
+            q_BL,
         )
         check_solids(owner, shapes, body.material)
         self.bodies[name] = body
@@ -304,24 +318,63 @@ class Model(Measures, Groups, Keyframes, Surfaces, Fluids, Tyres, Sensing, Impor
     def coupling(
         self,
         name: str,
-        joint_a: Joint | str,
-        joint_b: Joint | str,
+        joint_a: Joint | str | Mapping[str, float],
+        joint_b: Joint | str | None = None,
         ratio: float = 1.0,
         group_a: str | None = None,
         group_b: str | None = None,
         belt: float | None = None,
         offset: float = 0.0,
+        more: Mapping[str, float] | None = None,
     ) -> Coupling:
         """Keep coordinate_b = ratio · coordinate_a + offset [rad, m]; with one slide, `ratio` is in m/rad or rad/m.
-        With a `belt`, the radius of a's wheel [m], that of b's is belt / |ratio|, and the belt over both is drawn."""
+        With a `belt`, the radius of a's wheel [m], that of b's is belt / |ratio|, and the belt over both is drawn.
+
+        Of several joints, weights by coordinate ("joint", or "joint.group" where it has several) keep
+        Σ weight · coordinate = offset: `coupling("differential", {"left": 0.5, "right": 0.5, "case": -1.0})`. It is
+        kept solved for the last of them, b = ratio · a + offset + Σ weight · coordinate over `more`.
+        """
         owner = self.claim("coupling", name)
-        a, b = self.find_joint(owner, joint_a), self.find_joint(owner, joint_b)
+        if isinstance(joint_a, Mapping):
+            if (joint_b, ratio, group_a, group_b, belt, more) != (None, 1.0, None, None, None, None):
+                raise ModelError(f"{owner}: has weights by coordinate and more; give offset alone beside them")
+            joint_a, group_a, joint_b, group_b, ratio, offset, more = self._solved(owner, joint_a, offset)
+        if joint_b is None:
+            raise ModelError(f"{owner}: joint_b is missing; give it, or weights by coordinate")
+        a, b = self.find_joint(owner, joint_a), self.find_joint(owner, joint_b)  # type: ignore[arg-type]
         group_a, group_b = _single(owner, a, group_a), _single(owner, b, group_b)
-        coupling = Coupling(name, a.name, group_a, b.name, group_b, ratio, belt, offset)
+        others = {self.find_coordinate(owner, key): value for key, value in ({} if more is None else more).items()}
+        if len(others) < len(more or ()):
+            raise ModelError(f"{owner}: more is {show(more)}, which names a coordinate twice; add its weights up")
+        coupling = Coupling(name, a.name, group_a, b.name, group_b, ratio, belt, offset, others)
         coupling.check()
         _check_belt(coupling, a, b)
         self.couplings[name] = coupling
         return coupling
+
+    def _solved(self, owner: str, weights: Mapping[str, float], offset: float) -> tuple:
+        """Arguments of `coupling` that say Σ weight · coordinate = offset, solved for the last coordinate."""
+        named: dict[str, float] = {}
+        expected = "a finite number other than 0; leave out what has no weight"
+        for key, value in weights.items():
+            coordinate = self.find_coordinate(owner, key)
+            if coordinate in named:
+                raise ModelError(f"{owner}: weights name '{coordinate}' twice; add them up")
+            test: Callable[[float], bool] = lambda x: x != 0 and math.isfinite(x)  # noqa: E731
+            named[coordinate] = number(owner, f"weight of '{key}'", value, expected, test)
+        if len(named) < 2:
+            raise ModelError(f"{owner}: weights are {show(dict(weights))}, expected those of two coordinates or more")
+        (first, weight_a), *others, (last, weight_b) = named.items()
+        offset = number(owner, "offset", offset, "a finite number [rad or m]")
+        solved = {key: -value / weight_b for key, value in others}
+        a, b = split_coordinate(first), split_coordinate(last)
+        return *a, *b, -weight_a / weight_b, offset / weight_b + 0.0, solved
+
+    def find_coordinate(self, owner: str, name: object) -> str:
+        """ "joint.group" of a coordinate of one freedom; of a joint that has one group its name is enough."""
+        joint, group = (name, None) if not isinstance(name, str) or name in self.joints else split_coordinate(name)
+        found = self.find_joint(owner, joint if joint else name)  # type: ignore[arg-type]
+        return f"{found.name}.{_single(owner, found, group)}"
 
     @takes_expressions
     def spring(
@@ -401,8 +454,7 @@ class Model(Measures, Groups, Keyframes, Surfaces, Fluids, Tyres, Sensing, Impor
         find |= {"material": self.find_material, "body or obstacle": self.find_solid}
         for kind, entry in PARTS.items():
             for part in getattr(self, entry.plural).values():
-                for reference, target in entry.refers.items():
-                    name = getattr(part, reference)
+                for reference, target, name in entry.named(part):
                     if name is not None or reference != "material":  # without a material it is a picture
                         find[target](f"{kind} '{part.name}'", name)
                 self.check_materials(f"{kind} '{part.name}'", getattr(part, "shapes", ()))
@@ -421,10 +473,9 @@ class Model(Measures, Groups, Keyframes, Surfaces, Fluids, Tyres, Sensing, Impor
             self.moving(f"tyre '{tyre.name}'", tyre.wheel)
         for coupling in self.couplings.values():
             owner = f"coupling '{coupling.name}'"
-            a, b = self.find_joint(owner, coupling.joint_a), self.find_joint(owner, coupling.joint_b)
-            _single(owner, a, coupling.group_a)
-            _single(owner, b, coupling.group_b)
-            _check_belt(coupling, a, b)
+            for end, freedom, _ in coupling.ends:
+                _single(owner, self.joints[end], freedom)
+            _check_belt(coupling, self.joints[coupling.joint_a], self.joints[coupling.joint_b])
         pairs: dict[frozenset[str], MaterialPair] = {}
         for pair in self.material_pairs.values():
             check_pair(pair, pairs.setdefault(frozenset((pair.a, pair.b)), pair))
@@ -490,8 +541,16 @@ class Model(Measures, Groups, Keyframes, Surfaces, Fluids, Tyres, Sensing, Impor
     def point(self, owner: str, what: str, place: Place) -> np.ndarray:
         """The world point of a place at the authored pose [m]."""
         if is_point_of_body(place):
-            return self.find_body(owner, place[0]).world_point(vector(owner, what, place[1], "m"))
+            return self.find_body(owner, place[0]).world_point(self.point_of(owner, what, place))
         return vector(owner, what, place, "m")
+
+    def point_of(self, owner: str, what: str, place: PointOfBody) -> np.ndarray:
+        """p_BQ [m] of a place that is a body and a point of its frame, or of its "link"."""
+        p = vector(owner, what, place[1], "m")
+        frame = place[2] if len(place) == 3 else "body"
+        if not isinstance(frame, str) or frame not in ("body", "link"):
+            raise ModelError(f"{owner}: {what} is in frame {show(frame)}, expected 'body' or 'link'")
+        return p if frame == "body" else self.find_body(owner, place[0]).link_point(p)
 
     def find_body(self, owner: str, body: Body | str) -> Body:
         """A body by name, ground too; `owner` is who asks, for the error."""

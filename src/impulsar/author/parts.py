@@ -25,6 +25,7 @@ from impulsar.author.checks import (
     vector,
     weight,
 )
+from impulsar.author.couplings import Coupling
 from impulsar.author.errors import ModelError
 from impulsar.author.expressions import read_expression
 from impulsar.author.fluids import Fluid
@@ -35,11 +36,13 @@ from impulsar.author.profiles import Value, check_value
 from impulsar.author.rotations import rotation_matrix, unit_quaternion
 from impulsar.author.shapes import Shape, check_solids, inertia_tensor, shape_list
 from impulsar.author.surfaces import Material, MaterialPair, NoContact, Obstacle
+from impulsar.author.visuals import Visual, visual_list
 
 
 @dataclass(eq=False)
 class Body:
-    """A rigid body. Its frame B has the origin at the centre of mass."""
+    """A rigid body. Its frame B has the origin at the centre of mass; its author's frame L, a link's in a robot's
+    file, may be elsewhere."""
 
     name: str
     mass: float  # [kg]; ground has 0 and is never integrated; 0 of what only carries others, without inertia
@@ -52,6 +55,9 @@ class Body:
     material: str | None = None  # of the shapes that have none of their own
     density: float | None = None  # mass and inertia follow the shapes by it [kg/m³]; None: they were given
     colour: str | None = None  # "#rrggbb"; None: one by its place in the list
+    visuals: list[Visual] = field(default_factory=list)  # what is drawn instead of the shapes, where there are any
+    p_BL: np.ndarray = field(default_factory=lambda: np.zeros(3))  # origin of the author's frame [m]
+    q_BL: np.ndarray = field(default_factory=lambda: np.array([0.0, 0.0, 0.0, 1.0]))  # its axes, unit, xyzw
 
     def check(self) -> None:
         """Raise `ModelError` at the first wrong field; make arrays of sequences."""
@@ -67,6 +73,23 @@ class Body:
         check_solids(owner, self.shapes, self.material)
         self.density = None if self.density is None else positive(owner, "density", self.density, "kg/m³")
         self.colour = colour(owner, self.colour)
+        self.visuals = visual_list(owner, self.visuals)
+        self.p_BL = vector(owner, "position of link", self.p_BL, "m")
+        self.q_BL = unit_quaternion(owner, "orientation of link", self.q_BL)
+
+    @property
+    def drawn(self) -> list[tuple[Shape, str | None]]:
+        """What is seen of it, with the colours that are not its own: its visuals, else its shapes."""
+        return [(one.shape, one.colour) for one in self.visuals] or [(shape, None) for shape in self.shapes]
+
+    @property
+    def has_link(self) -> bool:
+        """Whether the author's frame is not the body's own."""
+        return bool(np.any(self.p_BL) or abs(self.q_BL[3]) != 1.0)
+
+    def link_point(self, p_LQ: np.ndarray) -> np.ndarray:
+        """p_BQ [m] of a point of the author's frame."""
+        return self.p_BL + rotation_matrix(self.q_BL) @ p_LQ
 
     @property
     def is_carrier(self) -> bool:
@@ -365,30 +388,6 @@ class Angle:
 
 
 @dataclass(eq=False)
-class Coupling:
-    """Keeps coordinate b = ratio · coordinate a + offset: gear, repeater; rack and pinion with a slide."""
-
-    name: str
-    joint_a: str
-    group_a: str
-    joint_b: str
-    group_b: str
-    ratio: float  # unit of b per unit of a
-    belt: float | None = None  # radius of a's wheel, of one with a belt that is drawn [m]; b's is belt / |ratio|
-    offset: float = 0.0  # b where a is zero [rad, m]
-
-    def check(self) -> None:
-        """Raise `ModelError` at a wrong field."""
-        owner = f"coupling '{check_name('coupling', self.name)}'"
-        self.belt = None if self.belt is None else positive(owner, "belt", self.belt, "m")
-        expected = "a finite number other than 0"
-        self.ratio = number(owner, "ratio", self.ratio, expected, lambda x: x != 0 and math.isfinite(x))
-        self.offset = number(owner, "offset", self.offset, "a finite number [rad or m]")
-        if (self.joint_a, self.group_a) == (self.joint_b, self.group_b):
-            raise ModelError(f"{owner}: couples {self.group_a} of '{self.joint_a}' to itself; give another")
-
-
-@dataclass(eq=False)
 class Variable:
     """A parameter of the model: a number that sizes, places and other values are expressions of."""
 
@@ -508,9 +507,14 @@ class PartKind:
         """Parameters that have arrays with a row for each part."""
         return tuple(own for own in self.parameters if own.array and not own.slots and not own.by_freedom)
 
+    def named(self, part: Any) -> list[tuple[str, str, Any]]:
+        """What a part refers to: field, kind of part and name; of a coupling all of its joints."""
+        found = [(what, kinds, getattr(part, what)) for what, kinds in self.refers.items()]
+        return found + [("more", "joint", joint) for joint in (part.joints[2:] if isinstance(part, Coupling) else ())]
+
     def goes_with(self, part: Any, lost: set[tuple[str, str]]) -> bool:
         """Whether a part names one of those that are lost (kind, name), and goes where that goes."""
-        named = [(kind, getattr(part, what)) for what, kinds in self.refers.items() for kind in kinds.split(" or ")]
+        named = [(kind, name) for _, kinds, name in self.named(part) for kind in kinds.split(" or ")]
         return not lost.isdisjoint(named)
 
     def parameter(self, name: str) -> Parameter | None:
@@ -520,6 +524,14 @@ class PartKind:
     def letters(self, part: Any) -> dict[str, float]:
         """What a, b, c and d of a part's slot are."""
         return {own.array[-1]: getattr(part, own.name) for own in self.parameters if own.slots}
+
+
+OF_TERM = "more_weight"  # array of the weights of couplings of several joints, a row for each
+
+
+def weight_of(coordinate: str) -> Parameter:
+    """The parameter of a coupling that a coordinate's weight is."""
+    return Parameter(coordinate, "1", OF_TERM)
 
 
 OF_JOINTS = ("p_PF", "q_PF", "p_CM", "q_CM", "R_PF", "R_CM", "pitch", "length")
@@ -652,6 +664,8 @@ PARTS: dict[str, PartKind] = {
 
 def value_of(part: Any, what: str, groups: tuple[str, ...] = ()) -> Any:
     """The value of a parameter of a part; of a joint in the first of the groups, None where that is without."""
+    if isinstance(part, Coupling) and what in part.more:
+        return part.more[what]
     if not isinstance(part, Joint):
         return getattr(part, what)
     own = part.features[groups[0]]
@@ -668,4 +682,6 @@ def changed(part: Any, what: str, value: Any, groups: tuple[str, ...] = ()) -> A
         return replace(part, features=part.features | {g: part.features[g].changed(what, value) for g in groups})
     if isinstance(part, Body):  # what is given follows no density
         return replace(part, **{what: value}, density=None)
+    if isinstance(part, Coupling) and what in part.more:
+        return replace(part, more=part.more | {what: value})
     return replace(part, **{what: value})

@@ -7,13 +7,16 @@ import numpy as np
 from .checks import Vector, show
 from .errors import ModelError
 
-Place = Vector | tuple[str, Vector]  # a point of the world, or a body by name and a point of its frame [m]
+PointOfBody = tuple[str, Vector] | tuple[str, Vector, str]  # a body, and a point of its frame or of its "link" [m]
+Place = Vector | PointOfBody  # a point of the world, or of a body
 Way = Vector | tuple[Place, Place]  # a direction in world axes, or from one place to another
 
 
-def is_point_of_body(place: object) -> TypeGuard[tuple[str, Vector]]:
-    """Whether a place is a body and a point of its frame."""
-    return isinstance(place, tuple | list) and len(place) == 2 and isinstance(place[0], str)
+def is_point_of_body(place: object) -> TypeGuard[PointOfBody]:
+    """Whether a place is a body and a point of its frame, or with a third text of the frame that it names."""
+    if not isinstance(place, tuple | list) or len(place) not in (2, 3) or not isinstance(place[0], str):
+        return False
+    return len(place) == 2 or not isinstance(place[1], str | int | float)
 
 
 def is_two_places(axis: object) -> TypeGuard[tuple[Place, Place]]:

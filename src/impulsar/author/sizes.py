@@ -77,6 +77,9 @@ def reshaped(model: "Model", name: str, shapes: list[Shape], scale: np.ndarray |
     def moved(p_BQ: np.ndarray) -> np.ndarray:
         return p_BS + R_BS @ (by * (R_BS.T @ (p_BQ - p_BS))) - shift
 
+    held = new.bodies[name]
+    drawn = [replace(own, shape=replace(own.shape, offset=moved(np.asarray(own.shape.offset)))) for own in held.visuals]
+    new.bodies[name] = replace(held, p_BL=moved(held.p_BL), visuals=drawn)
     for kind, entry in PARTS.items():
         points = [(point.field, point.body) for point in entry.points]
         points += [("p_PF", "first"), ("p_CM", "second")] if kind == "joint" else []

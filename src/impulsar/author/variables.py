@@ -24,6 +24,7 @@ from .errors import ModelError
 from .expressions import has_text, is_name, read_expression
 from .names import closest
 from .parts import PARTS, Body, Joint, Variable, changed, value_of
+from .places import is_point_of_body
 from .placing import TWO_AXES
 from .rotations import conjugate, frame_from_axes, multiply, rotation_matrix, unit_quaternion
 from .shapes import Shape
@@ -452,7 +453,7 @@ class _Texts:
             return value
         if what.rpartition(".")[2] == "limits":
             ends = [f"{what[: -len('limits')]}{end}" for end in LIMITS]
-        elif len(value) == 2:  # a body and a point of it
+        elif len(value) == 2 or is_point_of_body(value):  # a body and a point of it
             if has_text(value[1]):
                 raise ModelError(f"{self.owner}: {what} is a point of '{value[0]}'; expressions take world coordinates")
             return value

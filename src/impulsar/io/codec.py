@@ -22,6 +22,7 @@ from ..author.profiles import Formula, Harmonic, Ramp, Sample, Smooth, Table, Va
 from ..author.sensors import SENSORS, Sensor, name_of
 from ..author.shapes import Box, Capsule, Cone, ConvexHull, Cylinder, HeightField, Mesh, Plane, Shape, Sphere
 from ..author.surfaces import Material, Obstacle
+from ..author.visuals import Visual
 from ..edits import data as edits
 from .kinds import (
     BOOLEAN,
@@ -51,7 +52,7 @@ MOST_CORNERS = 100_000  # of a mesh
 MOST_TRIANGLES = 200_000
 MOST_HEIGHTS = 1_024  # along a side of a height field
 ARRAYS = {  # by the names of fields, other ones are (3,); "Class.field" where only that class's is
-    **dict.fromkeys(("orientation", "q_PF", "q_CM"), Array((4,))),
+    **dict.fromkeys(("orientation", "q_PF", "q_CM", "q_BL"), Array((4,))),
     "inertia": Array((3, 3)),
     "points": Array((None, 3)),
     "vertices": Array((None, 3), MOST_CORNERS),
@@ -201,8 +202,8 @@ class Free(Kind):
             return TEXT.write(value if isinstance(value, str) else value.name, place)
         if isinstance(value, Motor):
             return MOTOR.write(value, place, callables)
-        if isinstance(value, Shape | Sensor):
-            return (SHAPE if isinstance(value, Shape) else SENSOR).write(value, place)
+        if isinstance(value, Shape | Sensor | Visual):
+            return next(kind for cls, kind in TOLD.items() if isinstance(value, cls)).write(value, place)
         if isinstance(value, np.ndarray):
             return write_array(value, place)
         if isinstance(value, Mapping):
@@ -228,7 +229,7 @@ class Free(Kind):
             return tuple(self._read(item, f"{place}[{i}]", callables, depth - 1) for i, item in enumerate(data))
         if isinstance(data, dict):
             for key, kind in TAGGED.items():
-                if key in data:
+                if key in data and not isinstance(data[key], int | float):  # that: a weight of a joint of this name
                     return kind.read(data, place, callables)
             for key in data:
                 TEXT.read(key, f"a name in {place}")
@@ -334,7 +335,16 @@ def one_of(key: str, classes: list[type], name=kebab) -> OneOf:
 
 PROFILE = one_of("profile", [Ramp, Smooth, Harmonic, Table, Formula])
 SHAPE = one_of("shape", [Box, Sphere, Cylinder, Capsule, Cone, ConvexHull, Plane, Mesh, HeightField])
-TAGGED: dict[str, Kind] = {"profile": VALUE, FREE_ARRAY: VALUE, "motor": MOTOR, "shape": SHAPE, "sensor": SENSOR}
+VISUAL = record(Visual, ("visual", "drawn"))
+TOLD: dict[type, Kind] = {Shape: SHAPE, Sensor: SENSOR, Visual: VISUAL}
+TAGGED: dict[str, Kind] = {
+    "visual": VISUAL,
+    "profile": VALUE,
+    FREE_ARRAY: VALUE,
+    "motor": MOTOR,
+    "shape": SHAPE,
+    "sensor": SENSOR,
+}
 EDIT = one_of("edit", edits.Edit.__subclasses__(), name=str)
 RECORDS: dict[str, Record] = {kind.plural: record(kind.cls) for kind in PARTS.values()}
 OPTIONS: dict[str, Kind] = {
@@ -442,9 +452,9 @@ def _check(model: Model) -> None:
     known["material"] = {None, *COMMON, *model.materials}
     for kind in PARTS.values():
         for i, part in enumerate(getattr(model, kind.plural).values()):
-            for name, target in kind.refers.items():
-                if getattr(part, name) not in known[target]:
-                    told = f"{kind.plural}[{i}].{name} is {tell(getattr(part, name))}"
+            for name, target, other in kind.named(part):
+                if other not in known[target]:
+                    told = f"{kind.plural}[{i}].{name} is {tell(other)}"
                     raise FileError(f"{told}, but there is no {target} of that name; correct it")
     for joint in model.joints.values():
         if joint.type in CATALOGUE:

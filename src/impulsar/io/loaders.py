@@ -18,8 +18,10 @@ from ..author.errors import FileError, ModelError
 from ..author.model import Model
 from ..plugins import Registry
 from .codec import model_from_json
-from .imports import OPTIONS
+from .imports import CAD_OPTIONS, OPTIONS
 from .scene_files import LARGEST_FILE, parse, read_bounded
+
+LARGEST_STAGE = 64 * 2**20  # bytes of a file of USD or STEP
 
 
 @dataclass(frozen=True)
@@ -52,9 +54,24 @@ def _read_xml(data: bytes, folder: Path | None, name: str = "", **options: Any) 
     return read_robot(data, folder, name, options)
 
 
+def _read_stage(data: bytes, folder: Path | None, name: str = "", **options: Any) -> Model:
+    from .imports.read import options_of
+    from .imports.usd import read_usd
+
+    return read_usd(data, folder, name, options_of(folder, options))
+
+
+def _read_step(data: bytes, folder: Path | None, name: str = "", **options: Any) -> Model:
+    from .imports.cad import read_cad
+
+    return read_cad(data, folder, name, options)
+
+
 OWN = {
     "json": Loader(".json", _read_scene),
     **{name: Loader(f".{name}", _read_xml, takes=OPTIONS) for name in ("urdf", "sdf", "xml", "mjcf")},
+    **{name: Loader(f".{name}", _read_stage, LARGEST_STAGE, OPTIONS) for name in ("usd", "usda", "usdc", "usdz")},
+    **{name: Loader(f".{name}", _read_step, LARGEST_STAGE, CAD_OPTIONS) for name in ("step", "stp")},
 }
 LOADERS: Registry[Loader] = Registry("impulsar.loaders", OWN, check_loader)
 

@@ -53,16 +53,36 @@ class Read:
 def read_mesh(name: str, data: bytes) -> Read:
     """What a file has, in its own unit of length."""
     owner, points, count, faces = _mesh(name, data)
-    if faces.size and not 0 <= faces.min() <= faces.max() < len(points):
-        raise ModelError(f"{owner}: a triangle has a corner that is not there; export it again")
+    _check_faces(owner, points, faces)
     solid = solid_of(points[faces]) if count <= MOST_DRAWN else None
     return Read(ConvexHull(_corners(owner, points)), count, np.ptp(points, axis=0), solid)
 
 
-def mesh_hull(name: str, data: bytes) -> np.ndarray:
-    """Corners of a mesh's hull where the file has them, in its own unit of length."""
-    owner, points, _, _ = _mesh(name, data)
-    return _corners(owner, points) + (points.min(axis=0) + points.max(axis=0)) / 2
+def mesh_triangles(name: str, data: bytes) -> tuple[np.ndarray, np.ndarray]:
+    """Points of a mesh in its own unit of length, and the corners of its triangles."""
+    owner, points, _, faces = _mesh(name, data)
+    _check_faces(owner, points, faces)
+    return points, faces
+
+
+def checked_triangles(name: str, points: list, faces: list) -> tuple[np.ndarray, np.ndarray]:
+    """The same of what another reader has found."""
+    owner, p = f"mesh {name[:60]!r}", np.array(points, float).reshape(-1, 3)
+    if not len(p) or not np.isfinite(p).all() or np.abs(p).max() > LARGEST:
+        raise ModelError(f"{owner}: has no points, or some not finite or beyond {LARGEST:g} m; check its units [m]")
+    corners = np.array(faces, int).reshape(-1, 3)
+    _check_faces(owner, p, corners)
+    return p, corners
+
+
+def hull_corners(name: str, points: np.ndarray) -> np.ndarray:
+    """Corners of the hull of a mesh's points, where they are."""
+    return _corners(f"mesh {name[:60]!r}", points) + (points.min(axis=0) + points.max(axis=0)) / 2
+
+
+def _check_faces(owner: str, points: np.ndarray, faces: np.ndarray) -> None:
+    if faces.size and not 0 <= faces.min() <= faces.max() < len(points):
+        raise ModelError(f"{owner}: a triangle has a corner that is not there; export it again")
 
 
 def _mesh(name: str, data: bytes) -> tuple[str, np.ndarray, int, np.ndarray]:

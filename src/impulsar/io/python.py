@@ -20,6 +20,7 @@ from ..author.profiles import Formula, Harmonic, Ramp, Smooth, Table
 from ..author.rotations import multiply, rotation_matrix
 from ..author.sensors import Sensor
 from ..author.shapes import Shape
+from ..author.visuals import Visual
 from ..edits import data as edits
 from ..version import __version__
 from .codec import OPTIONS, RECORDS, model_to_json
@@ -54,7 +55,7 @@ def literal(value: Any) -> str:
         return call("im.Motor", given, usual)
     if isinstance(value, edits.Edit | edits.End):
         return construct(value, "edits.")
-    if isinstance(value, Shape | Ramp | Smooth | Harmonic | Table | Formula):
+    if isinstance(value, Shape | Visual | Ramp | Smooth | Harmonic | Table | Formula):
         return construct(value, "im.")
     if isinstance(value, Sensor):
         return construct(value, "im.sensors.")
@@ -157,7 +158,7 @@ class _Script:
         self._do(_fold(f"model.{kind}", _named(kind, part, given)))
         for entry in fields(part):
             have, want = getattr(made, entry.name), getattr(part, entry.name)
-            if entry.name in ("features", "shapes") or literal(have) == literal(want):
+            if entry.name in ("features", "shapes", "visuals") or literal(have) == literal(want):
                 continue
             setattr(made, entry.name, want)
             self._do(f"model.{plural}[{literal(part.name)}].{entry.name} = {_field(want)}")
@@ -236,6 +237,10 @@ def _of_body(body: Body) -> Call:
     for name in ("material", "colour"):
         if getattr(body, name, None) is not None:
             given[name] = getattr(body, name)
+    if body.visuals:
+        given["visual"] = body.visuals
+    if body.has_link:
+        given["link"] = (body.p_BL, body.q_BL)
     return given
 
 

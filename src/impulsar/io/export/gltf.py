@@ -44,6 +44,10 @@ class _Scene:
         self.at: dict[str, int] = {}
         for name, colour, found in surfaces(model):
             node: dict[str, Any] = {"name": name or "ground", "mesh": self._mesh(name or "ground", colour, found)}
+            if name in self.at:  # another colour of its visuals
+                self.nodes[self.at[name]].setdefault("children", []).append(len(self.nodes))
+                self.nodes.append(node)
+                continue
             if name is not None:
                 body = model.bodies[name]
                 node |= {"translation": body.position.tolist(), "rotation": body.orientation.tolist()}

@@ -24,7 +24,8 @@ def to_rrd(model: Model, dataset: "xr.Dataset", path: Path) -> None:
     log.save(str(path))
     for name, colour, found in surfaces(model):
         for k, (vertices, triangles) in enumerate(found):
-            place = rr.new_entity_path(["world", name if name is not None else f"ground {colour}", f"shape {k}"])
+            own = name if name is not None else f"ground {colour}"
+            place = rr.new_entity_path(["world", own, f"shape {k} {colour}"])
             albedo = [*bytes.fromhex(colour[1:]), 255]
             mesh = rr.Mesh3D(vertex_positions=vertices, triangle_indices=triangles, albedo_factor=albedo)
             log.log(place, mesh, static=True)
@@ -94,7 +95,7 @@ def _entities(model: Model, time: float) -> list[dict]:
         {
             "timestamp": _stamp(time),
             "frame_id": name or "world",
-            "id": name or f"ground {colour}",
+            "id": f"{name or 'ground'} {colour}",
             "lifetime": {"sec": 0, "nsec": 0},
             "frame_locked": True,
             **{what: [] for what in empty},

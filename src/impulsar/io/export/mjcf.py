@@ -4,6 +4,7 @@ from xml.etree.ElementTree import Element, SubElement
 
 import numpy as np
 
+from ...author.couplings import Coupling
 from ...author.model import Model
 from ...author.parts import Body, Joint
 from ...author.rotations import quaternion, rotation_matrix
@@ -45,6 +46,7 @@ class _Writer:
         self.asset, self.world = SubElement(self.root, "asset"), SubElement(self.root, "worldbody")
         self.ends = {name: SubElement(self.root, name) for name in ("tendon", "equality", "actuator")}
         self.elements: dict[str, Element] = {"ground": self.world}
+        self.names: set[str] = set()  # of geoms
 
     def written(self) -> tuple[str, ExportReport]:
         model = self.model
@@ -56,17 +58,7 @@ class _Writer:
         for probe in model.probes.values():
             self._site(probe.body, probe.name, probe.p_BQ)
         for coupling in model.couplings.values():
-            ends = [
-                self.bones.step_of(joint, group)
-                for joint, group in ((coupling.joint_b, coupling.group_b), (coupling.joint_a, coupling.group_a))
-            ]
-            if None in ends:
-                raise refused("MJCF", f"coupling '{coupling.name}'", "a coupling of a joint that closes a loop")
-            b, a = (step.name for step in ends if step is not None)
-            SubElement(
-                self.ends["equality"], "joint", name=coupling.name, joint1=b, joint2=a,
-                polycoef=numbers(coupling.offset, coupling.ratio, 0, 0, 0),
-            )  # fmt: skip
+            self._coupling(coupling)
         for spring in model.springs.values():
             tendon = SubElement(
                 self.ends["tendon"], "spatial", name=spring.name, stiffness=repr(float(spring.stiffness)),
@@ -79,6 +71,24 @@ class _Writer:
         ]:
             self.root.remove(part)
         return text_of(self.root), self.report
+
+    def _coupling(self, coupling: Coupling) -> None:
+        """An equality of two joints, or of several by a tendon over them."""
+        ends = [(self.bones.step_of(joint, group), weight) for joint, group, weight in coupling.ends]
+        named = [(step.name, weight) for step, weight in ends if step is not None]
+        if len(named) < len(ends):
+            raise refused("MJCF", f"coupling '{coupling.name}'", "a coupling of a joint that closes a loop")
+        if not coupling.more:
+            SubElement(
+                self.ends["equality"], "joint", name=coupling.name, joint1=named[1][0], joint2=named[0][0],
+                polycoef=numbers(coupling.offset, coupling.ratio, 0, 0, 0),
+            )  # fmt: skip
+            return
+        tendon = SubElement(self.ends["tendon"], "fixed", name=coupling.name)
+        for name, weight in [named[0], *named[2:], named[1]]:  # the reader solves it for the last
+            SubElement(tendon, "joint", joint=name, coef=numbers(weight))
+        polynomial = numbers(coupling.offset, 0, 0, 0, 0)
+        SubElement(self.ends["equality"], "tendon", name=coupling.name, tendon1=coupling.name, polycoef=polynomial)
 
     def _ground(self) -> None:
         owners: list[Body | Obstacle] = [self.model.ground, *self.model.obstacles.values()]
@@ -94,20 +104,36 @@ class _Writer:
         )
         self.elements[limb.body] = element
         for step in limb.steps:
-            self._joint(element, step)
+            self._joint(element, step, limb.anchor)
         inertia = body.inertia
         SubElement(
             element, "inertial", pos=numbers(-limb.p_BL), mass=repr(float(body.mass)),
             fullinertia=numbers(np.diag(inertia), inertia[0, 1], inertia[0, 2], inertia[1, 2]),
         )  # fmt: skip
+        for visual in body.visuals:
+            geom = self._geom(element, visual.shape, visual.colour or colour, None, -limb.p_BL, np.eye(3))
+            if geom is not None and visual.name:
+                geom.set("name", self._free(visual.name))
         for shape in body.shapes:
-            self._geom(element, shape, colour, shape.material or body.material, -limb.p_BL, np.eye(3))
+            geom = self._geom(element, shape, colour, shape.material or body.material, -limb.p_BL, np.eye(3))
+            if geom is not None and body.visuals:  # there to touch, in a group that viewers hide
+                geom.attrib |= {"group": "3", "contype": "1", "conaffinity": "1"}
 
-    def _joint(self, element: Element, step: Step) -> None:
+    def _free(self, name: str) -> str:
+        """A name of a geom that no other has."""
+        new, k = name, 2
+        while new in self.names:
+            new, k = f"{name} {k}", k + 1
+        self.names.add(new)
+        return new
+
+    def _joint(self, element: Element, step: Step, anchor: np.ndarray) -> None:
         if step.kind == FREE:
             SubElement(element, "freejoint", name=step.name)
             return
         own = SubElement(element, "joint", name=step.name, type=KINDS[step.kind])
+        if anchor.any():
+            own.set("pos", numbers(anchor))
         features = step.features
         if step.kind != BALL:
             own.set("axis", numbers(step.axis))
@@ -119,6 +145,8 @@ class _Writer:
             own.set("damping", repr(features.viscous + features.damping))
         if features.friction:
             own.set("frictionloss", repr(float(features.friction)))
+        if features.armature:
+            own.set("armature", repr(float(features.armature)))
         if features.stiffness:
             own.set("stiffness", repr(float(features.stiffness)))
             if step.kind != BALL:
@@ -151,11 +179,11 @@ class _Writer:
 
     def _geom(
         self, element: Element, shape: Shape, colour: str, material: str | None, p: np.ndarray, R: np.ndarray
-    ) -> None:
+    ) -> Element | None:
         """A shape that touches if it has a material."""
         if isinstance(shape, HeightField):
             self.report.add("ignored", "a height field", "is not written")
-            return
+            return None
         geom = SubElement(element, "geom", rgba=colour_of(colour), pos=numbers(p + R @ shape.offset))
         geom.set("quat", _wxyz(R @ rotation_matrix(shape.orientation)))
         touches = "1" if material else "0"
@@ -175,6 +203,7 @@ class _Writer:
         else:
             assert isinstance(shape, Cone | ConvexHull | Mesh)
             self._mesh(geom, shape, p, R)
+        return geom
 
     def _mesh(self, geom: Element, shape: Shape, p: np.ndarray, R: np.ndarray) -> None:
         vertices, triangles = shape_surface(shape)

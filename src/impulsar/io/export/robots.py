@@ -1,12 +1,13 @@
 """What the writers of robots' formats have in common: links on a tree of elementary joints, and what is left.
 
-A link's frame L has the axes of its body and its origin at the joint that carries it. Where a joint's coordinates are
+A link's frame L has the axes of its body and its origin at the joint that carries it; in MJCF, and where it is free,
+the origin that its author gave it. Where a joint's coordinates are
 zero its two frames coincide; a joint of several freedoms is elementary ones one after the other:
 
     X_PL(q) = X_PL · T₁(q₁) · T₂(q₂) · ...      each about or along an axis of L
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 from xml.etree import ElementTree
 
@@ -15,9 +16,11 @@ import numpy as np
 from ...author.errors import ModelError
 from ...author.imports import ImportReport
 from ...author.model import Model
-from ...author.parts import Features, Joint
+from ...author.parts import Body, Features, Joint
 from ...author.rotations import multiply, rotation_matrix
+from ...author.shapes import Shape
 from ...engine.system.tree import FreeJoint, span
+from .surface import shape_surface
 
 X, Y, Z = np.eye(3)
 HINGE, SLIDE, BALL, FREE = "hinge", "slide", "ball", "free"
@@ -76,6 +79,7 @@ class Limb:
     p_PL: np.ndarray  # in the frame L of the parent, where all coordinates are zero [m]
     R_PL: np.ndarray
     inner: list[str] = field(default_factory=list)  # names for links between the steps
+    anchor: np.ndarray = field(default_factory=lambda: np.zeros(3))  # of its joints in L [m]
 
 
 @dataclass
@@ -107,6 +111,11 @@ def skeleton(model: Model, format: str) -> Skeleton:
         offset = limbs[parent].p_BL if parent in limbs else np.zeros(3)
         limbs[body] = _limb(model, body, parent, joint, offset, format)
     note_rest(model, report)
+    for limb in limbs.values():
+        own = model.bodies[limb.body]
+        if own.has_link and (abs(own.q_BL[3]) != 1.0 or np.abs(own.p_BL - limb.p_BL).max() > OFF):
+            told = "its link's frame has the body's axes, and its origin at its joint"
+            report.add("changed", f"body '{limb.body}'", told)
     return Skeleton(model, limbs, tree.loops, report)
 
 
@@ -117,7 +126,8 @@ def _limb(model: Model, body: str, parent: str, joint: Joint | FreeJoint, offset
         own = model.bodies[body]
         name = "" if isinstance(joint, FreeJoint) else joint.name
         step = Step(FREE, name or f"{body} free", Z, "rotation", Features())
-        return Limb(body, parent, name, [step], np.zeros(3), own.position, rotation_matrix(own.orientation))
+        p_WL = own.world_point(own.p_BL)
+        return Limb(body, parent, name, [step], own.p_BL, p_WL, rotation_matrix(own.orientation))
     if joint.type not in STEPS:
         raise refused(format, f"joint '{joint.name}'", f"a {joint.type} joint")
     here, there = (joint.p_PF, rotation_matrix(joint.q_PF)), (joint.p_CM, rotation_matrix(joint.q_CM))
@@ -130,7 +140,10 @@ def _limb(model: Model, body: str, parent: str, joint: Joint | FreeJoint, offset
     if len(steps) > 1:
         for step in steps:
             step.name = f"{joint.name}.{step.group}"
-    limb = Limb(body, parent, joint.name, steps, p_child, p_parent - offset, R_parent @ R_child.T)
+    own, R_PL = model.bodies[body], R_parent @ R_child.T
+    p_BL = own.p_BL if format == "MJCF" and own.has_link else p_child
+    p_PL = p_parent - offset + R_PL @ (p_BL - p_child)
+    limb = Limb(body, parent, joint.name, steps, p_BL, p_PL, R_PL, anchor=p_child - p_BL)
     limb.inner = [f"{body}.{k + 1}" for k in range(len(steps) - 1)]
     return limb
 
@@ -154,6 +167,8 @@ def note_rest(model: Model, report: ExportReport) -> None:
                 report.add("ignored", owner, told)
             if features.static_friction > features.friction:
                 report.add("ignored", owner, "static friction beyond the sliding one")
+            if features.armature and report.format != "MJCF":
+                report.add("ignored", owner, f"armature of {features.armature:g}")
             if features.restitution:
                 report.add("ignored", owner, "restitution of its limits")
             if features.swing is not None:
@@ -166,6 +181,42 @@ def starts_off(model: Model, joint: Joint) -> bool:
     apart = np.abs(P.world_point(joint.p_PF) - C.world_point(joint.p_CM)).max()
     turned = multiply(P.orientation, joint.q_PF) @ multiply(C.orientation, joint.q_CM)
     return bool(apart > OFF or 1.0 - abs(turned) > OFF**2 + 1e-15)
+
+
+class MeshFiles:
+    """Meshes beside a file: OBJ, in a folder of their own; None: they are not wanted."""
+
+    def __init__(self, files: dict[str, bytes] | None, folder: str = "meshes"):
+        self.files, self.folder = files, folder
+
+    def put(self, shape: Shape, owner: str, report: ExportReport) -> str | None:
+        """The path of a shape's surface in its own frame; None and a note where it is not written."""
+        if self.files is None:
+            report.add("ignored", owner, f"a {type(shape).__name__}: it would be a file of its own")
+            return None
+        bare = replace(shape, offset=(0.0, 0.0, 0.0), orientation=(0.0, 0.0, 0.0, 1.0))
+        vertices, triangles = shape_surface(bare)
+        lines = [f"v {numbers(point)}" for point in vertices]
+        lines += [f"f {' '.join(str(corner + 1) for corner in corners)}" for corners in triangles.tolist()]
+        text = "\n".join([*lines, ""]).encode()
+        path = next((path for path, known in self.files.items() if known == text), None)
+        if path is None:
+            path = f"{self.folder}/mesh_{len(self.files)}.obj"
+            self.files[path] = text
+        return path
+
+
+def seen_and_touching(body: Body, usual: str) -> tuple[list[tuple[Shape, str, str]], list[tuple[Shape, str]]]:
+    """What a link is seen by, with colour and name, and what it touches by, with a name.
+
+    With visuals the shapes are there to touch, whatever their material; without, they are seen, and touch by one.
+    """
+    if body.visuals:
+        seen = [(one.shape, one.colour or usual, one.name or f"visual {k}") for k, one in enumerate(body.visuals)]
+        return seen, [(shape, f"collision {k}") for k, shape in enumerate(body.shapes)]
+    seen = [(shape, usual, f"visual {k}") for k, shape in enumerate(body.shapes)]
+    solid = [(shape, f"collision {k}") for k, shape in enumerate(body.shapes) if shape.material or body.material]
+    return seen, solid
 
 
 def refused(format: str, owner: str, what: str) -> ModelError:

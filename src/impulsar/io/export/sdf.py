@@ -1,14 +1,26 @@
 """SDF 1.9: links where they are authored, and joints between any two of them: loops are joints like others."""
 
 from math import isfinite, pi
+from typing import Any
 from xml.etree.ElementTree import Element, SubElement
 
 import numpy as np
 
 from ...author.model import Model
 from ...author.parts import Body, Features, Joint
+from ...author.rotations import conjugate, multiply, rotation_matrix
 from ...author.shapes import Box, Capsule, Cylinder, Shape, Sphere
-from .robots import ExportReport, colour_of, note_rest, numbers, refused, starts_off, text_of
+from .robots import (
+    ExportReport,
+    MeshFiles,
+    colour_of,
+    note_rest,
+    numbers,
+    refused,
+    seen_and_touching,
+    starts_off,
+    text_of,
+)
 from .surface import COLOURS
 
 TYPES: dict[str, tuple[str, tuple[tuple[str, str], ...]]] = {  # SDF's name, and axis and group of each freedom
@@ -21,9 +33,10 @@ TYPES: dict[str, tuple[str, tuple[tuple[str, str], ...]]] = {  # SDF's name, and
 }
 
 
-def to_sdf(model: Model) -> tuple[str, ExportReport]:
-    """The text of an SDF file and what of the model is not in it."""
-    report = ExportReport(format="SDF")
+def to_sdf(model: Model, files: dict[str, bytes] | None = None, folder: str = "meshes") -> tuple[str, ExportReport]:
+    """The text of an SDF file and what of the model is not in it; meshes are put into `files`, by their
+    paths beside it, in a folder."""
+    report, meshes = ExportReport(format="SDF"), MeshFiles(files, folder)
     note_rest(model, report)
     root = Element("sdf", version="1.9")
     world = SubElement(root, "world", name="world")
@@ -36,7 +49,7 @@ def to_sdf(model: Model) -> tuple[str, ExportReport]:
     if model.ground.shapes or model.obstacles:
         report.add("ignored", "shapes of the ground", "are not written")
     for k, body in enumerate(model.bodies.values()):
-        _link(holder, body, body.colour or COLOURS[k % len(COLOURS)], report)
+        _link(holder, body, body.colour or COLOURS[k % len(COLOURS)], report, meshes)
     for joint in model.joints.values():
         if joint.type == "free":
             continue  # what SDF does not join is free
@@ -46,27 +59,35 @@ def to_sdf(model: Model) -> tuple[str, ExportReport]:
     return text_of(root), report
 
 
-def _link(holder: Element, body: Body, colour: str, report: ExportReport) -> None:
+def in_link(body: Body, p: Any, q: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Of a frame in the body's the place and orientation in its author's."""
+    R_LB, q_LB = rotation_matrix(body.q_BL).T, conjugate(body.q_BL)
+    return R_LB @ (np.asarray(p, float) - body.p_BL), multiply(q_LB, np.asarray(q, float))
+
+
+def _link(holder: Element, body: Body, usual: str, report: ExportReport, meshes: MeshFiles) -> None:
+    """The link's frame is the author's; all else is told from there."""
     link = SubElement(holder, "link", name=body.name)
-    _pose(link, body.position, body.orientation)
+    _pose(link, body.world_point(body.p_BL), multiply(body.orientation, body.q_BL))
     inertial = SubElement(link, "inertial")
+    if body.has_link:
+        _pose(inertial, *in_link(body, np.zeros(3), (0.0, 0.0, 0.0, 1.0)))
     SubElement(inertial, "mass").text = repr(float(body.mass))
     inertia = SubElement(inertial, "inertia")
     for i in range(3):
         for j in range(i, 3):
             SubElement(inertia, f"i{'xyz'[i]}{'xyz'[j]}").text = repr(float(body.inertia[i, j]))
-    for k, shape in enumerate(body.shapes):
-        form = _form(shape)
-        if form is None:
-            told = f"a {type(shape).__name__}: it would be a file of its own"
-            report.add("ignored", f"body '{body.name}'", told)
-            continue
-        for tag in ("visual", "collision") if shape.material or body.material else ("visual",):
-            seen = SubElement(link, tag, name=f"{tag} {k}")
-            _pose(seen, np.asarray(shape.offset), np.asarray(shape.orientation))
-            SubElement(seen, "geometry").append(form)
-            if tag == "visual":
-                SubElement(SubElement(seen, "material"), "diffuse").text = colour_of(colour)
+    seen, solid = seen_and_touching(body, usual)
+    for tag, items in (("visual", seen), ("collision", [(shape, "", name) for shape, name in solid])):
+        for shape, colour, name in items:
+            form = _form(shape, body, report, meshes)
+            if form is None:
+                continue
+            found = SubElement(link, tag, name=name)
+            _pose(found, *in_link(body, shape.offset, shape.orientation))
+            SubElement(found, "geometry").append(form)
+            if colour:
+                SubElement(SubElement(found, "material"), "diffuse").text = colour_of(colour)
 
 
 def _joint(holder: Element, model: Model, joint: Joint) -> None:
@@ -76,7 +97,9 @@ def _joint(holder: Element, model: Model, joint: Joint) -> None:
     parent, child = (joint.second, joint.first) if is_turned else (joint.first, joint.second)
     SubElement(element, "parent").text = "world" if parent == "ground" else parent
     SubElement(element, "child").text = child
-    _pose(element, *((joint.p_PF, joint.q_PF) if is_turned else (joint.p_CM, joint.q_CM)))
+    _pose(
+        element, *in_link(model.bodies[child], *((joint.p_PF, joint.q_PF) if is_turned else (joint.p_CM, joint.q_CM)))
+    )
     for k, (xyz, group) in enumerate(axes[::-1] if is_turned else axes):
         features = joint.features[group]
         if (features.limits is not None or features.stiffness) and starts_off(model, joint):
@@ -99,8 +122,8 @@ def _features(axis: Element, features: Features) -> None:
         SubElement(dynamics, name).text = repr(float(value))
 
 
-def _form(shape: Shape) -> Element | None:
-    """The element of a shape; None of one that SDF keeps in a file of its own."""
+def _form(shape: Shape, body: Body, report: ExportReport, meshes: MeshFiles) -> Element | None:
+    """The element of a shape; None of a mesh that is not written."""
     if isinstance(shape, Box):
         sizes = {"size": numbers(shape.size)}
     elif isinstance(shape, Sphere):
@@ -108,7 +131,10 @@ def _form(shape: Shape) -> Element | None:
     elif isinstance(shape, Cylinder | Capsule):
         sizes = {"radius": repr(float(shape.radius)), "length": repr(float(shape.length))}
     else:
-        return None
+        path = meshes.put(shape, f"body '{body.name}'", report)
+        form = Element("mesh")
+        SubElement(form, "uri").text = path
+        return form if path is not None else None
     form = Element(type(shape).__name__.lower())
     for name, text in sizes.items():
         SubElement(form, name).text = text

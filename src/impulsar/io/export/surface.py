@@ -24,10 +24,20 @@ FARTHEST = 2.0  # turns between samples that are sure to be told right, half a t
 WIDE = 4.0  # of a plane, times the mechanism's size
 
 
+def colours(model: Model) -> dict[str, str]:
+    """Of the bodies: their own, or one by their place in the list."""
+    return {body.name: body.colour or COLOURS[k % len(COLOURS)] for k, body in enumerate(model.bodies.values())}
+
+
 def surfaces(model: Model) -> Iterator[tuple[str | None, str, list[Surface]]]:
-    """Body (None: the ground), colour "#rrggbb", and surfaces in the body's frame, or in the world's."""
-    for k, body in enumerate(model.bodies.values()):
-        yield body.name, body.colour or COLOURS[k % len(COLOURS)], body_surfaces(model, body)
+    """Body (None: the ground), colour "#rrggbb", and surfaces in the body's frame, or in the world's; a body comes with
+    each colour of its visuals."""
+    for body, usual in zip(model.bodies.values(), colours(model).values(), strict=True):
+        found: dict[str, list[Surface]] = {}
+        for one in body.visuals:
+            found.setdefault(one.colour or usual, []).append(shape_surface(one.shape))
+        for colour, own in (found or {usual: body_surfaces(model, body)}).items():
+            yield body.name, colour, own
     still: dict[str, list[Surface]] = {}
     size = _size(model)
     owners: list[Body | Obstacle] = [model.ground, *model.obstacles.values()]
@@ -36,14 +46,14 @@ def surfaces(model: Model) -> Iterator[tuple[str | None, str, list[Surface]]]:
         for shape in owner.shapes:
             vertices, triangles = shape_surface(shape, size)
             still.setdefault(colour, []).append((np.asarray(owner.position) + vertices @ R.T, triangles))
-    for colour, found in still.items():
-        yield None, colour, found
+    for colour, standing in still.items():
+        yield None, colour, standing
 
 
 def body_surfaces(model: Model, body: Body) -> list[Surface]:
-    """Of a body's shapes; without shapes, a thin solid through its joints."""
-    if body.shapes:
-        return [shape_surface(shape) for shape in body.shapes]
+    """Of what is drawn of a body; without shapes, a thin solid through its joints."""
+    if body.drawn:
+        return [shape_surface(shape) for shape, _ in body.drawn]
     return [
         _hull((one.points[:, None] + one.radius * _ball(8)[None]).reshape(-1, 3)) for one in body_outlines(model, body)
     ]

@@ -15,12 +15,14 @@ from .robots import (
     SLIDE,
     ExportReport,
     Limb,
+    MeshFiles,
     Skeleton,
     Step,
     colour_of,
     numbers,
     refused,
     rpy_of,
+    seen_and_touching,
     skeleton,
     text_of,
 )
@@ -31,9 +33,10 @@ LOOPS = ("revolute", "prismatic", "fixed", "spherical")  # types that have one a
 LARGE = 1e9  # bound of a drive that has none: readers want one
 
 
-def to_urdf(model: Model) -> tuple[str, ExportReport]:
-    """The text of a URDF file and what of the model is not in it."""
-    bones = skeleton(model, "URDF")
+def to_urdf(model: Model, files: dict[str, bytes] | None = None, folder: str = "meshes") -> tuple[str, ExportReport]:
+    """The text of a URDF file and what of the model is not in it; meshes are put into `files`, by their
+    paths beside it, in a folder."""
+    bones, meshes = skeleton(model, "URDF"), MeshFiles(files, folder)
     root = Element("robot", name=model.name)
     names = {WORLD, *model.bodies}
     if len(names) == len(model.bodies):
@@ -46,13 +49,13 @@ def to_urdf(model: Model) -> tuple[str, ExportReport]:
     if model.ground.shapes or model.obstacles:
         bones.report.add("ignored", "shapes of the ground", "are not written")
     for k, limb in enumerate(bones.limbs.values()):
-        _link(root, bones, limb, model.bodies[limb.body].colour or COLOURS[k % len(COLOURS)])
+        _link(root, bones, limb, model.bodies[limb.body].colour or COLOURS[k % len(COLOURS)], meshes)
     for joint in bones.loops:
         _loop(root, bones, joint)
     return text_of(root), bones.report
 
 
-def _link(root: Element, bones: Skeleton, limb: Limb, colour: str) -> None:
+def _link(root: Element, bones: Skeleton, limb: Limb, usual: str, meshes: MeshFiles) -> None:
     body = bones.model.bodies[limb.body]
     for name in limb.inner:
         SubElement(root, "link", name=name)
@@ -62,8 +65,13 @@ def _link(root: Element, bones: Skeleton, limb: Limb, colour: str) -> None:
     SubElement(inertial, "mass", value=repr(float(body.mass)))
     inertia = {f"i{'xyz'[i]}{'xyz'[j]}": repr(float(body.inertia[i, j])) for i in range(3) for j in range(i, 3)}
     SubElement(inertial, "inertia", inertia)
-    for shape in body.shapes:
-        _visual(link, bones, limb, shape, colour)
+    seen, solid = seen_and_touching(body, usual)
+    for shape, colour, name in seen:
+        visual = _form(link, "visual", bones, limb, shape, meshes, name if body.visuals else "")
+        if visual is not None:
+            SubElement(SubElement(visual, "material", name=colour), "color", rgba=colour_of(colour))
+    for shape, _ in solid:
+        _form(link, "collision", bones, limb, shape, meshes)
     parent = WORLD if limb.parent == "ground" else limb.parent
     links = [parent, *limb.inner, limb.body]
     for k, step in enumerate(limb.steps or (None,)):
@@ -105,6 +113,8 @@ def _joint(
 
 def _mimic(element: Element, bones: Skeleton, limb: Limb, step: Step) -> None:
     for coupling in bones.model.couplings.values():
+        if coupling.more:
+            raise refused("URDF", f"coupling '{coupling.name}'", "a coupling of more than two joints")
         if (coupling.joint_b, coupling.group_b) != (limb.joint, step.group):
             continue
         leader = bones.step_of(coupling.joint_a, coupling.group_a)
@@ -119,7 +129,7 @@ def _mimic(element: Element, bones: Skeleton, limb: Limb, step: Step) -> None:
 def _loop(root: Element, bones: Skeleton, joint: Joint) -> None:
     if joint.type not in LOOPS:
         raise refused("URDF", f"joint '{joint.name}'", f"a {joint.type} joint that closes a loop")
-    coupled = [c.name for c in bones.model.couplings.values() if joint.name in (c.joint_a, c.joint_b)]
+    coupled = [c.name for c in bones.model.couplings.values() if joint.name in c.joints]
     if coupled:
         raise refused("URDF", f"coupling '{coupled[0]}'", "a coupling of a joint that closes a loop")
     if any(vars(features) != vars(type(features)()) for features in joint.features.values()):
@@ -139,22 +149,25 @@ def _loop(root: Element, bones: Skeleton, joint: Joint) -> None:
     bones.report.add("changed", f"joint '{joint.name}'", "closes a loop by <loop_joint>, which not all readers know")
 
 
-def _visual(link: Element, bones: Skeleton, limb: Limb, shape: Shape, colour: str) -> None:
+def _form(
+    link: Element, tag: str, bones: Skeleton, limb: Limb, shape: Shape, meshes: MeshFiles, name: str = ""
+) -> Element | None:
+    """A <visual> or <collision>; None of a mesh that is not written."""
     form: Element
     if isinstance(shape, Box):
         form = Element("box", size=numbers(shape.size))
     elif isinstance(shape, Sphere):
         form = Element("sphere", radius=repr(float(shape.radius)))
     elif isinstance(shape, Cylinder | Capsule):
-        tag = "cylinder" if isinstance(shape, Cylinder) else "capsule"
-        form = Element(tag, radius=repr(float(shape.radius)), length=repr(float(shape.length)))
+        kind = "cylinder" if isinstance(shape, Cylinder) else "capsule"
+        form = Element(kind, radius=repr(float(shape.radius)), length=repr(float(shape.length)))
     else:
-        bones.report.add("ignored", f"body '{limb.body}'", f"a {type(shape).__name__}: it would be a file of its own")
-        return
-    for tag in ("visual", "collision") if shape.material or bones.model.bodies[limb.body].material else ("visual",):
-        seen = SubElement(link, tag)
-        place = numbers(rpy_of(rotation_matrix(shape.orientation)))
-        SubElement(seen, "origin", xyz=numbers(shape.offset - limb.p_BL), rpy=place)
-        SubElement(seen, "geometry").append(form)
-        if tag == "visual":
-            SubElement(SubElement(seen, "material", name=colour), "color", rgba=colour_of(colour))
+        path = meshes.put(shape, f"body '{limb.body}'", bones.report)
+        if path is None:
+            return None
+        form = Element("mesh", filename=path)
+    found = SubElement(link, tag, {"name": name} if name else {})
+    place = numbers(rpy_of(rotation_matrix(shape.orientation)))
+    SubElement(found, "origin", xyz=numbers(shape.offset - limb.p_BL), rpy=place)
+    SubElement(found, "geometry").append(form)
+    return found

@@ -114,11 +114,20 @@ class _Stage:
         axes[:, 2] *= np.sign(np.linalg.det(axes))
         mass.CreateDiagonalInertiaAttr(Gf.Vec3f(*values.tolist()))
         mass.CreatePrincipalAxesAttr(_quat(quaternion(axes), Gf.Quatf))
+        for k, visual in enumerate(body.visuals):
+            drawn = self._shape(f"{path}/visual_{k}", visual.shape)
+            drawn.CreateDisplayColorAttr([_colour(visual.colour or colour)])
         for k, shape in enumerate(body.shapes):
             drawn = self._shape(f"{path}/shape_{k}", shape)
             drawn.CreateDisplayColorAttr([_colour(colour)])
-            if shape.material or body.material:
+            if shape.material or body.material or body.visuals:
                 UsdPhysics.CollisionAPI.Apply(drawn.GetPrim())
+            if body.visuals:  # there to touch, as viewers hide it
+                drawn.CreatePurposeAttr(UsdGeom.Tokens.guide)
+        if body.has_link:
+            link = UsdGeom.Xform.Define(self.stage, f"{path}/link")
+            link.AddTranslateOp(UsdGeom.XformOp.PrecisionDouble).Set(Gf.Vec3d(*body.p_BL.tolist()))
+            link.AddOrientOp(UsdGeom.XformOp.PrecisionDouble).Set(_quat(body.q_BL, Gf.Quatd))
 
     def _shape(self, path: str, shape: Shape) -> Any:
         """A gprim of a shape, in its body's frame."""

@@ -13,9 +13,9 @@ from ...author.joints import CATALOGUE
 from ...author.model import Model
 from ...author.rotations import quaternion
 from ...engine.system.tree import span
-from .draft import GROUND, Bond, Draft, Link, Pose, still
+from .draft import GROUND, Bond, Draft, Link, Pose, at, still
 from .inertias import check_inertias
-from .merging import about, join_chains, merge_fixed, moved_shape
+from .merging import about, join_chains, merge_fixed, moved_shape, moved_visual
 from .snap import snap_axes
 from .start import place_links, set_start
 
@@ -83,15 +83,15 @@ def _set_base(draft: Draft, asked: str | None, usual: str, report: ImportReport)
     """Hold links that hang on nothing, or let them float by a joint of their own."""
     hung = {bond.second for bond in draft.bonds.values() if bond.loop is not True}
     hung |= {bond.second for bond in draft.bonds.values() if bond.first == GROUND}
+    held = _joined(draft, {GROUND})
     for name in [name for name in draft.links if name not in hung]:
-        if any(
-            GROUND in (bond.first, bond.second) for bond in draft.bonds.values() if name in (bond.first, bond.second)
-        ):
+        if name in held:
             continue
         X = draft.roots.get(name, still())
         line = draft.links[name].line
         bond_name = _unused(draft, f"{name} base")
         base = asked or usual
+        held |= _joined(draft, {name})
         if asked is None and base == "floating" and draft.links[name].mass == 0.0:
             base = "fixed"
             report.add("changed", f"link '{name}'", "weighs nothing and hangs on nothing: held", line)
@@ -104,6 +104,20 @@ def _set_base(draft: Draft, asked: str | None, usual: str, report: ImportReport)
                                           role="base")  # fmt: skip
 
 
+def _joined(draft: Draft, ends: set[str]) -> set[str]:
+    """Links that bonds lead to from some, these among them."""
+    near: dict[str, list[str]] = {}
+    for bond in draft.bonds.values():
+        near.setdefault(bond.first, []).append(bond.second)
+        near.setdefault(bond.second, []).append(bond.first)
+    found, waiting = set(ends), list(ends)
+    while waiting:
+        others = set(near.get(waiting.pop(), ())) - found
+        found |= others
+        waiting += others
+    return found
+
+
 def _unused(draft: Draft, name: str) -> str:
     while name in draft.bonds or name in draft.links:
         name += "'"
@@ -113,8 +127,7 @@ def _unused(draft: Draft, name: str) -> str:
 def _hold_ties(draft: Draft, report: ImportReport) -> None:
     """A joint that follows one that does not move is fixed where that has it."""
     for tie in list(draft.ties):
-        found = draft.bond_of(tie.a)
-        if found is None or tie.ratio == 0.0:
+        if not any(weight and draft.bond_of(joint) for joint, weight in tie.followed.items()):
             bond, _ = draft.bond_of(tie.b) or (None, "")
             draft.ties.remove(tie)
             if bond is not None:
@@ -141,7 +154,7 @@ def _check_moving(draft: Draft, places: dict[str, Pose], points: set[str]) -> No
         z = X_WF.R[:, 2]
         if "angle" in bond.sources and z @ inertia @ z < NOTHING:
             raise FileError(
-                f"line {bond.line}: {bond.owner}: turns link '{link.name}', which has no inertia about its axis; give "
+                f"{at(bond.line)}{bond.owner}: turns link '{link.name}', which has no inertia about its axis; give "
                 "the link an inertia, or make the joint fixed"
             )
 
@@ -161,13 +174,14 @@ def _write(draft: Draft, places: dict[str, Pose], report: ImportReport) -> Model
         for group, source in bond.sources.items():
             report.coordinates[source] = (joints[bond.name], group)
     for tie in draft.ties:
-        if tie.a not in report.coordinates or tie.b not in report.coordinates:
+        if not report.coordinates.keys() >= {tie.b, *tie.followed}:
             report.add("ignored", f"coupling '{tie.name}'", "one of its joints holds nothing", tie.line)
             continue
         (a, group_a), (b, group_b) = report.coordinates[tie.a], report.coordinates[tie.b]
         name = _call(model, "coupling", tie.name, report, tie.line)
-        _at(tie.line, lambda n=name, a=a, b=b, x=group_a, y=group_b, t=tie: model.coupling(
-            n, a, b, ratio=t.ratio, group_a=x, group_b=y, offset=t.offset))  # fmt: skip
+        more = {".".join(report.coordinates[joint]): weight for joint, weight in tie.more.items()}
+        _at(tie.line, lambda n=name, a=a, b=b, x=group_a, y=group_b, t=tie, m=more: model.coupling(
+            n, a, b, ratio=t.ratio, group_a=x, group_b=y, offset=t.offset, more=m))  # fmt: skip
     for name, on, p_LQ in draft.probes:
         if on in draft.links:
             line = draft.links[on].line
@@ -205,7 +219,7 @@ def _at(line: int, make: Any) -> None:
     try:
         make()
     except ModelError as error:
-        raise FileError(f"line {line}: {error}") from error
+        raise FileError(f"{at(line)}{error}") from error
 
 
 def _call(model: Model, kind: str, name: str, report: ImportReport, line: int) -> str:
@@ -227,8 +241,12 @@ def _body(model: Model, name: str, link: Link, X: Pose) -> None:
         inertia=link.inertia,
         position=X.point(link.p_LB),
         orientation=quaternion(X.R),
+        velocity=np.zeros(3) if link.velocity is None else link.velocity,
+        angular_velocity=np.zeros(3) if link.spin is None else link.spin,
         shape=[moved_shape(shape, to_centre) for shape in link.shapes] or None,
         colour=link.colour,
+        visual=[moved_visual(visual, to_centre) for visual in link.visuals],
+        link=(-link.p_LB, (0.0, 0.0, 0.0, 1.0)),
     )
 
 

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...author.shapes import Shape
+from ...author.visuals import Visual
 
 GROUND = "\0ground"  # the link that is the world, whatever links are called
 
@@ -33,6 +34,11 @@ class Pose(NamedTuple):
     def point(self, p_BQ: np.ndarray) -> np.ndarray:
         """p_AQ [m]."""
         return self.p + self.R @ p_BQ
+
+
+def at(line: int) -> str:
+    """What begins an error at a line, where there is one."""
+    return f"line {line}: " if line else ""
 
 
 def still() -> Pose:
@@ -71,13 +77,21 @@ class Link:
     mass: float = 0.0  # [kg]
     p_LB: np.ndarray = field(default_factory=lambda: np.zeros(3))  # centre of mass [m]
     inertia: np.ndarray = field(default_factory=lambda: np.zeros((3, 3)))  # about it, link axes [kg m²]
-    shapes: list[Shape] = field(default_factory=list)  # placed in L
+    shapes: list[Shape] = field(default_factory=list)  # that touch, placed in L
+    visuals: list[Visual] = field(default_factory=list)  # that are seen, placed in L; without any the shapes are
     colour: str | None = None
     called: str = ""  # what an error calls it, if not a link of this name
+    velocity: np.ndarray | None = None  # at the start, of its centre of mass, world axes [m/s]
+    spin: np.ndarray | None = None  # [rad/s]
 
     @property
     def owner(self) -> str:
         return self.called or f"link '{self.name}'"
+
+    @property
+    def drawn(self) -> list[Shape]:
+        """What is seen of it."""
+        return [visual.shape for visual in self.visuals] or self.shapes
 
     @property
     def is_weightless(self) -> bool:
@@ -101,10 +115,11 @@ class Bond:
     loop: bool | None = None
     pitch: float | None = None
     role: str = "joint"  # what the file calls it
+    called: str = ""  # what an error calls it, if not by role and name
 
     @property
     def owner(self) -> str:
-        return f"{self.role} '{self.name}'"
+        return self.called or f"{self.role} '{self.name}'"
 
     def displacement(self) -> Pose:
         """X_FM where it starts."""
@@ -129,7 +144,7 @@ class Bond:
 
 @dataclass
 class Tie:
-    """q_b = ratio · q_a + offset, of joints of the file."""
+    """q_b = ratio · q_a + offset + Σ weight · q_k, of joints of the file."""
 
     name: str
     line: int
@@ -137,6 +152,12 @@ class Tie:
     b: str
     ratio: float
     offset: float
+    more: dict[str, float] = field(default_factory=dict)  # by joint of the file: weight
+
+    @property
+    def followed(self) -> dict[str, float]:
+        """All that b follows: a and the others, with their weights."""
+        return {self.a: self.ratio, **self.more}
 
 
 @dataclass

@@ -28,6 +28,16 @@ class Unread:
             report.add("ignored", f"<{tag[:60]}>", f"{told}{times}", line)
 
 
+def below(root: Element, tag: str) -> list[Element]:
+    """All elements of a tag, however deep."""
+    found, waiting = [], [root]
+    while waiting:
+        element = waiting.pop()
+        waiting += element.children
+        found += element.all(tag)
+    return found
+
+
 def name_of(element: Element, kind: str, taken: dict) -> str:
     """The name of a link or joint, which no other has."""
     name = element.get("name").strip()

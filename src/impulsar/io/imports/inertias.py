@@ -4,7 +4,7 @@ import numpy as np
 
 from ...author.errors import FileError
 from ...author.imports import ImportReport
-from .draft import Draft, Link
+from .draft import Draft, Link, at
 
 NEARLY = 0.01  # by which the largest principal value may be above the sum of the others
 GYRATION = 1e-9  # [m] of what the file has as a point: of a link of 0.1 m it changes 1e-16
@@ -20,7 +20,7 @@ def check_inertias(draft: Draft, report: ImportReport, mend: bool) -> set[str]:
             continue
         if not link.mass > 0.0:
             raise FileError(
-                f"line {link.line}: link '{link.name}': moves, but weighs {link.mass:g} kg; give it mass and inertia, "
+                f"{at(link.line)}{link.owner}: moves, but weighs {link.mass:g} kg; give it mass and inertia, "
                 "or make its joint fixed"
             )
         link.inertia = (link.inertia + link.inertia.T) / 2
@@ -28,14 +28,14 @@ def check_inertias(draft: Draft, report: ImportReport, mend: bool) -> set[str]:
             points.add(link.name)
             link.inertia = link.mass * GYRATION**2 * np.eye(3)
             told = f"has mass and no inertia: a point; taken with a radius of gyration of {GYRATION:g} m"
-            report.add("approximated", f"link '{link.name}'", told, link.line)
+            report.add("approximated", link.owner, told, link.line)
             continue
         _check(link, report, mend)
     return points
 
 
 def _check(link: Link, report: ImportReport, mend: bool) -> None:
-    owner = f"link '{link.name}'"
+    owner = link.owner
     values, axes = np.linalg.eigh(link.inertia)
     low, middle, high = values.tolist()
     told = f"principal inertias ({low:.6g}, {middle:.6g}, {high:.6g}) kg m²"
@@ -59,6 +59,6 @@ def _check(link: Link, report: ImportReport, mend: bool) -> None:
         report.add("changed", owner, f"{told} are of no body: all three are now their mean, {mean:.6g}", link.line)
     else:
         why = "are not all positive" if low <= 0.0 else "break the triangle inequality"
-        raise FileError(f"line {link.line}: {owner}: {told} {why}; {CURE}")
+        raise FileError(f"{at(link.line)}{owner}: {told} {why}; {CURE}")
     link.inertia = (axes * values) @ axes.T
     link.inertia = (link.inertia + link.inertia.T) / 2

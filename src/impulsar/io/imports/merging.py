@@ -14,7 +14,8 @@ from ...author.errors import FileError
 from ...author.imports import ImportReport
 from ...author.rotations import multiply, quaternion
 from ...author.shapes import Shape
-from .draft import GROUND, Bond, Draft, Link, Pose, still
+from ...author.visuals import Visual
+from .draft import GROUND, Bond, Draft, Link, Pose, at, still
 
 FITS = 1e-9  # [m, rad] by which axes may miss what they are to a joint of the catalogue
 
@@ -26,6 +27,11 @@ def moved_shape(shape: Shape, X: Pose) -> Shape:
     return replace(shape, offset=tuple(offset.tolist()), orientation=tuple((q / np.linalg.norm(q)).tolist()))
 
 
+def moved_visual(visual: Visual, X: Pose) -> Visual:
+    """A visual of one frame in another."""
+    return replace(visual, shape=moved_shape(visual.shape, X))
+
+
 def about(inertia: np.ndarray, mass: float, d: np.ndarray) -> np.ndarray:
     """Inertia about a point at -d from the centre of mass [kg m²]."""
     return inertia + mass * (d @ d * np.eye(3) - np.outer(d, d))
@@ -33,7 +39,11 @@ def about(inertia: np.ndarray, mass: float, d: np.ndarray) -> np.ndarray:
 
 def add_link(into: Link, other: Link, X: Pose) -> None:
     """Lump a link into another, whose frame it is in by X."""
+    if (other.visuals or into.visuals) and not (other.visuals and into.visuals):  # of one the shapes are seen
+        for link in (into, other):
+            link.visuals = link.visuals or [Visual(shape, link.colour) for shape in link.shapes]
     into.shapes += [moved_shape(shape, X) for shape in other.shapes]
+    into.visuals += [moved_visual(visual, X) for visual in other.visuals]
     into.colour = into.colour or other.colour
     mass, p = into.mass + other.mass, X.point(other.p_LB)
     if other.is_weightless:
@@ -75,7 +85,7 @@ def merge_fixed(draft: Draft, report: ImportReport) -> None:
             continue
         link = draft.links.pop(name)
         if head == GROUND:
-            draft.ground_shapes += [moved_shape(shape, X) for shape in link.shapes]
+            draft.ground_shapes += [moved_shape(shape, X) for shape in link.drawn]
         else:
             add_link(draft.links[head], link, X)
             draft.probes.append((name, head, X.p))
@@ -117,7 +127,7 @@ def join_chains(draft: Draft, report: ImportReport) -> None:
         if joint is None:
             continue  # it stays, as a body without mass
         if joint.name in draft.bonds:
-            raise FileError(f"line {link.line}: {link.owner}: joints around it would be called '{joint.name}', which "
+            raise FileError(f"{at(link.line)}{link.owner}: joints around it would be called '{joint.name}', which "
                             "is taken; rename that")  # fmt: skip
         between = [bond.second for bond in chain[:-1]]
         parts = ", ".join(f"{source} is its {group}" for group, source in joint.sources.items())
@@ -126,7 +136,7 @@ def join_chains(draft: Draft, report: ImportReport) -> None:
             ends[bond.first].remove(bond)
             ends[bond.second].remove(bond)
         for other in between:
-            if draft.links[other].shapes:
+            if draft.links[other].drawn:
                 report.add("ignored", f"link '{other}'", "shapes of a link without weight", draft.links[other].line)
             del draft.links[other]
         draft.bonds[joint.name] = joint
@@ -138,20 +148,20 @@ def join_chains(draft: Draft, report: ImportReport) -> None:
 def _chain_through(draft: Draft, ends: dict[str, list[Bond]], name: str) -> list[Bond]:
     """Bonds from one link with mass to the next through a weightless one, in their order; none where it branches."""
 
-    def at(link: str, incoming: bool) -> list[Bond]:
+    def bonds_at(link: str, incoming: bool) -> list[Bond]:
         those = [bond for bond in ends.get(link, []) if (bond.second == link) == incoming]
         if not those:
             where = "hangs on nothing" if incoming else "has 0 joints behind it"
             told = f"weighs nothing and {where}, so that what it does is not determined"
             cure = "give it mass and inertia, or make its joint fixed"
-            raise FileError(f"line {draft.links[link].line}: {draft.links[link].owner}: {told}; {cure}")
+            raise FileError(f"{at(draft.links[link].line)}{draft.links[link].owner}: {told}; {cure}")
         return those
 
-    chain = [at(name, True), at(name, False)]
+    chain = [bonds_at(name, True), bonds_at(name, False)]
     while len(chain) < 7 and (first := chain[0][0].first) in draft.links and draft.links[first].is_weightless:
-        chain.insert(0, at(first, True))
+        chain.insert(0, bonds_at(first, True))
     while len(chain) < 7 and draft.links[last := chain[-1][0].second].is_weightless:
-        chain.append(at(last, False))
+        chain.append(bonds_at(last, False))
     single = all(len(those) == 1 and not those[0].loop for those in chain)
     return [those[0] for those in chain] if single else []
 

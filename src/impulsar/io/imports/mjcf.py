@@ -5,12 +5,8 @@ Joints of a body act one after another, the first nearest to the parent; each is
     X_PB(q) = X_PB · T₁(q₁ - q₁⁰) · T₂(q₂ - q₂⁰) · ...
 """
 
-import json
 import math
 import re
-import subprocess
-import sys
-import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -23,16 +19,16 @@ from ...author.model import Model
 from ...author.parts import Motor
 from ...author.rotations import quaternion, rotation_matrix, rotation_vectors
 from ...author.shapes import ConvexHull, Plane, Shape
-from . import mjcf_child
+from ...author.visuals import Visual
+from .apart import read_apart
 from .build import Options, finish
 from .draft import GROUND, Bond, Draft, Key, Link, Pose, Tie, along, still, turn
-from .drawing import few_corners, hex_colour, placed, primitive
+from .drawing import few_corners, hex_colour, picture_of, placed, primitive, short_name, triangles_each
 from .mjcf_scan import Scan
 from .scan import Element
 
 MISSING = "needs MuJoCo to read MJCF; install it by `pip install impulsar[mjcf]`"
-WAIT = 180  # [s] of wall time
-LARGEST_ANSWER = 512 * 2**20  # bytes of JSON
+NO_COLOUR = (0.5, 0.5, 0.5, 1.0)  # MuJoCo's own, of a geom that has none
 
 
 def read_mjcf(root: Element, folder: Path | None, options: Options, data: bytes, name: str) -> Model:
@@ -45,21 +41,7 @@ def read_mjcf(root: Element, folder: Path | None, options: Options, data: bytes,
 
 def compile_apart(path: str, data: bytes) -> dict[str, Any]:
     """What MuJoCo makes of a file, in a process with limits; raises FileError."""
-    command = [sys.executable, "-P", str(Path(mjcf_child.__file__)), path]
-    with tempfile.TemporaryDirectory() as empty:  # MuJoCo writes a log where it is
-        try:
-            done = subprocess.run(command, input=data, capture_output=True, timeout=WAIT, cwd=empty, check=False)
-        except subprocess.TimeoutExpired as error:
-            raise FileError(f"takes MuJoCo more than {WAIT} s to compile; make it smaller") from error
-    if len(done.stdout) > LARGEST_ANSWER:
-        raise FileError("is too large when it is compiled; make it smaller")
-    try:
-        found = json.loads(done.stdout)
-    except ValueError as error:
-        told = f"more than {mjcf_child.MOST_SECONDS} s of time or {mjcf_child.MOST_MEMORY // 2**20} MiB, or it crashed"
-        raise FileError(f"could not be compiled by MuJoCo: it took {told} (status {done.returncode})") from error
-    if "missing" in found:
-        raise FileError(MISSING)
+    found = read_apart("mjcf", "MuJoCo", path, data, MISSING)
     if "refusal" in found:
         line = re.search(r"\bline (\d+)", found["refusal"])
         place = f"line {line[1]}: " if line else ""
@@ -245,6 +227,8 @@ class Reader:
             self.report.add("changed", owner, "holds rigidly here, softly there (solref, solimp)", line)
         elif kind == "joint":
             self._couple(k, name, owner, line)
+        elif kind == "tendon":
+            self._couple_tendons(k, name, owner, line)
         else:
             self.report.add("ignored", owner, f"equality of a {kind} has no counterpart", line)
 
@@ -284,6 +268,42 @@ class Reader:
         zero_one, zero_two = (f["qpos0"][f["jnt_qposadr"][j]] for j in (one, two))
         offset = data[0] + zero_one - data[1] * zero_two
         self.draft.ties.append(Tie(name, line, self.joints[two], self.joints[one], data[1], offset))
+        self.report.add("changed", owner, "holds rigidly here, softly there (solref, solimp)", line)
+
+    def _over(self, tendon: int) -> dict[int, float] | None:
+        """Coefficients of a fixed tendon by joint: L = Σ coefficient · q; None of a spatial one."""
+        f = self.f
+        found: dict[int, float] = {}
+        for k in range(f["tendon_adr"][tendon], f["tendon_adr"][tendon] + f["tendon_num"][tendon]):
+            if f["wrap_type"][k] != f["wraps_joint"]:
+                return None
+            joint = f["wrap_objid"][k]
+            found[joint] = found.get(joint, 0.0) + f["wrap_prm"][k]
+        return found
+
+    def _couple_tendons(self, k: int, name: str, owner: str, line: int) -> None:
+        """L₁ - L₁⁰ = c₀ + c₁ (L₂ - L₂⁰) of fixed tendons, solved for its last joint."""
+        f, data = self.f, self.f["eq_data"][k]
+        ends = [self._over(t) if t >= 0 else {} for t in (f["eq_obj1id"][k], f["eq_obj2id"][k])]
+        if None in ends:
+            self.report.add("ignored", owner, "equality of a tendon along points has no counterpart", line)
+            return
+        if any(data[2:5]):
+            self.report.add("ignored", owner, f"couples by the polynomial {data[:5]}; a line is taken", line)
+            return
+        weights: dict[int, float] = {}
+        for end, scale in zip(ends, (1.0, -data[1]), strict=True):
+            for joint, weight in (end or {}).items():
+                weights[joint] = weights.get(joint, 0.0) + scale * weight
+        weights = {joint: weight for joint, weight in weights.items() if weight}
+        if len(weights) < 2:
+            self.report.add("ignored", owner, "holds one joint where it is, or none: make that fixed", line)
+            return
+        rest = data[0] + sum(weight * f["qpos0"][f["jnt_qposadr"][joint]] for joint, weight in weights.items())
+        (first, weight), *others, (last, size) = weights.items()
+        more = {self.joints[joint]: -other / size for joint, other in others}
+        tie = Tie(name, line, self.joints[first], self.joints[last], -weight / size, rest / size, more)
+        self.draft.ties.append(tie)
         self.report.add("changed", owner, "holds rigidly here, softly there (solref, solimp)", line)
 
     # what drives, and what is drawn ----------------------------------------------------------------
@@ -346,30 +366,48 @@ class Reader:
         return None
 
     def _shapes(self) -> None:
+        """Geoms that touch are shapes, those that MuJoCo shows (groups 0 to 2, not clear) visuals."""
         f = self.f
-        bare: dict[int, bool] = {}
-        touching = 0
-        for k, body in enumerate(f["geom_bodyid"]):
-            is_picture = not (f["geom_contype"][k] or f["geom_conaffinity"][k])
-            bare[body] = bare.get(body, False) or is_picture
-            touching += not is_picture
+        touching = [k for k in range(len(f["geom_bodyid"])) if f["geom_contype"][k] or f["geom_conaffinity"][k]]
         if touching:
-            self.report.add("ignored", "<geom>", f"{touching} that touch: give bodies a material for contact")
+            self.report.add("ignored", "<geom>", f"{len(touching)} that touch: give bodies a material for contact")
+        geoms: dict[int, list[int]] = {}
         for k, body in enumerate(f["geom_bodyid"]):
-            if bare[body] and (f["geom_contype"][k] or f["geom_conaffinity"][k]):
-                continue
-            shape = self._shape(k)
-            if shape is None:
-                continue
-            X = Pose(np.array(f["geom_pos"][k]), turned(f["geom_quat"][k]))
+            geoms.setdefault(body, []).append(k)
+        for body, own in geoms.items():
+            solid = [k for k in own if k in touching]
+            seen = [k for k in own if f["geom_group"][k] < 3 and self._rgba(k)[3] > 0.0]
+            colours = [hex_colour(self._rgba(k)) for k in seen]
             if body == 0:
-                self.draft.ground_shapes.append(placed(shape, X))
+                self.draft.ground_shapes += [shape for k in seen or solid if (shape := self._shape(k)) is not None]
                 continue
             link = self.draft.links[self.bodies[body]]
-            link.colour = link.colour or hex_colour(np.array(f["geom_rgba"][k]))
-            link.shapes.append(placed(shape, X))
+            link.colour = colours[0] if colours else None
+            link.shapes = [shape for k in solid if (shape := self._shape(k)) is not None]
+            if solid and seen == solid and len(set(colours)) == 1 and not any(self._is_mesh(k) for k in seen):
+                continue  # what touches is what is seen
+            for k, colour in zip(seen, colours, strict=True):
+                shape = self._shape(k, is_picture=True)
+                if shape is not None:
+                    link.visuals.append(Visual(shape, colour, short_name(f["names"]["geom"][k])))
 
-    def _shape(self, k: int) -> Shape | None:
+    def _rgba(self, k: int) -> np.ndarray:
+        """Colour of a geom: its own, or its material's where it has none."""
+        f, own = self.f, np.array(self.f["geom_rgba"][k])
+        material = f["geom_matid"][k]
+        return np.array(f["mat_rgba"][material]) if material >= 0 and np.allclose(own, NO_COLOUR) else own
+
+    def _is_mesh(self, k: int) -> bool:
+        return self.f["geoms"].get(str(self.f["geom_type"][k]), "") == "mjGEOM_MESH"
+
+    def _shape(self, k: int, is_picture: bool = False) -> Shape | None:
+        """A geom's shape in its body's frame; of a mesh the hull, or the picture; None and a note where it has none."""
+        shape, f = self._form(k, is_picture), self.f
+        if shape is None:
+            return None
+        return placed(shape, Pose(np.array(f["geom_pos"][k]), turned(f["geom_quat"][k])))
+
+    def _form(self, k: int, is_picture: bool) -> Shape | None:
         f = self.f
         kind = f["geoms"].get(str(f["geom_type"][k]), "").removeprefix("mjGEOM_").lower()
         size, body = f["geom_size"][k], f["geom_bodyid"][k]
@@ -381,8 +419,15 @@ class Reader:
             if not self.options.meshes:
                 return None
             try:
-                shape = ConvexHull(few_corners(np.array(f["meshes"][f["geom_dataid"][k]])))
-                self.report.add("approximated", owner, "its mesh is drawn as its hull", self.line("geom", k))
+                most = triangles_each(sum(map(self._is_mesh, range(len(f["geom_type"])))))
+                picture = f["pictures"].get(str(f["geom_dataid"][k])) if is_picture else None
+                if picture is not None:
+                    shape, told = picture_of(np.array(picture[0]), np.array(picture[1]), most)
+                else:
+                    shape = ConvexHull(few_corners(np.array(f["meshes"][f["geom_dataid"][k]])))
+                    told = "is taken as its hull"
+                if told:
+                    self.report.add("approximated", owner, f"its mesh {told}", self.line("geom", k))
                 return shape
             except (ModelError, IndexError):
                 shape = None
@@ -406,7 +451,20 @@ class Reader:
         """What else the file has."""
         f = self.f
         for k, name in enumerate(f["names"]["tendon"]):
-            self.report.add("ignored", f"tendon '{name or k}'", "tendons have no counterpart", self.line("tendon", k))
+            told = "a tendon along points has no counterpart"
+            if self._over(k) is not None:
+                acts = [
+                    what
+                    for what, value in (
+                        ("limits", f["tendon_limited"][k]),
+                        *((own, f[f"tendon_{own}"][k]) for own in ("stiffness", "damping", "frictionloss")),
+                        ("armature", f.get("tendon_armature", {}) and f["tendon_armature"][k]),
+                    )
+                    if np.any(value)
+                ]
+                told = f"a tendon over joints acts by equalities alone; without its {', '.join(acts)}" if acts else ""
+            if told:
+                self.report.add("ignored", f"tendon '{name or k}'", told, self.line("tendon", k))
         for kind in ("sensor", "camera", "flex"):
             count = len(f["names"][kind])
             if count:

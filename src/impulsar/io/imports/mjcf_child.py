@@ -1,18 +1,10 @@
-"""Compile MJCF by MuJoCo, in a process of its own with limits of memory and time.
+"""Compile MJCF by MuJoCo; `child` runs it. The parent process has scanned the file and all that it includes before."""
 
-    python -m impulsar.io.imports.mjcf_child FILE|- < bytes
-
-MuJoCo's parser and compiler are C++: they can take any time and memory, and crash. What a file became is written to
-standard output as JSON; the parent process has scanned the file and all that it includes before.
-"""
-
-import json
-import sys
 from typing import Any
 
-MOST_MEMORY = 4 * 2**30  # bytes of address space
-MOST_SECONDS = 60  # of the processor's time
+PACKAGE = "mujoco"
 MOST_POINTS = 4_000  # of a mesh that are handed on; others are thinned
+MOST_FACES = 100_000  # of a mesh that is drawn by its triangles
 ARRAYS = (
     "body_parentid", "body_pos", "body_quat", "body_ipos", "body_iquat", "body_mass", "body_inertia", "body_mocapid",
     "body_gravcomp", "body_jntadr", "body_jntnum",
@@ -23,14 +15,16 @@ ARRAYS = (
     "actuator_trntype", "actuator_trnid", "actuator_gear", "actuator_dyntype", "actuator_gaintype", "actuator_biastype",
     "actuator_gainprm", "actuator_biasprm", "actuator_ctrllimited", "actuator_ctrlrange", "actuator_forcelimited",
     "actuator_forcerange",
+    "tendon_adr", "tendon_num", "tendon_limited", "tendon_range", "tendon_stiffness", "tendon_damping",
+    "tendon_frictionloss", "tendon_armature", "wrap_type", "wrap_objid", "wrap_prm",
     "site_bodyid", "site_pos", "site_quat",
     "geom_type", "geom_bodyid", "geom_pos", "geom_quat", "geom_size", "geom_rgba", "geom_dataid", "geom_contype",
-    "geom_conaffinity", "key_qpos", "key_qvel", "key_ctrl",
+    "geom_conaffinity", "geom_group", "geom_matid", "mat_rgba", "key_qpos", "key_qvel", "key_ctrl",
 )  # fmt: skip
 KINDS = ("body", "joint", "geom", "site", "equality", "actuator", "tendon", "sensor", "key", "mesh", "camera", "flex")
 
 
-def compiled(path: str, data: bytes) -> dict[str, Any]:
+def read(path: str, data: bytes) -> dict[str, Any]:
     """What MuJoCo makes of a file: its arrays, names and lines by kind, and its options."""
     import mujoco
 
@@ -61,7 +55,9 @@ def compiled(path: str, data: bytes) -> dict[str, Any]:
     }
     found["is_site"] = int(mujoco.mjtObj.mjOBJ_SITE)
     found["is_joint"] = int(mujoco.mjtTrn.mjTRN_JOINT)
+    found["wraps_joint"] = int(mujoco.mjtWrap.mjWRAP_JOINT)
     found["meshes"] = _meshes(model)
+    found["pictures"] = _pictures(model)
     return found
 
 
@@ -75,26 +71,14 @@ def _meshes(model: Any) -> list[list[list[float]]]:
     return found
 
 
-def main() -> None:
-    """Read a file within limits and write what it is, or the refusal."""
-    try:
-        import resource
-
-        resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
-        resource.setrlimit(resource.RLIMIT_CPU, (MOST_SECONDS, MOST_SECONDS))
-        resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))  # MuJoCo would write a log
-    except ImportError:  # Windows: the time is limited by who waits
-        pass
-    try:
-        found = compiled(sys.argv[1], sys.stdin.buffer.read())
-    except ImportError:
-        found = {"missing": "mujoco"}
-    except MemoryError:
-        found = {"refusal": f"takes more than {MOST_MEMORY // 2**20} MiB to compile"}
-    except (ValueError, RuntimeError, UnicodeDecodeError, TypeError, AttributeError) as error:
-        found = {"refusal": " ".join(str(error).split())[:1000]}
-    json.dump(found, sys.stdout)
-
-
-if __name__ == "__main__":
-    main()
+def _pictures(model: Any) -> dict[str, list]:
+    """Points and triangles of meshes that geoms are drawn of, by number; without those of very many."""
+    drawn = sorted({int(k) for k in model.geom_dataid if 0 <= k < model.nmesh})
+    found = {}
+    for k in drawn:
+        first, count = int(model.mesh_vertadr[k]), int(model.mesh_vertnum[k])
+        start, faces = int(model.mesh_faceadr[k]), int(model.mesh_facenum[k])
+        if 0 < faces <= MOST_FACES:
+            points = model.mesh_vert[first : first + count].astype(float).tolist()
+            found[str(k)] = [points, model.mesh_face[start : start + faces].tolist()]
+    return found

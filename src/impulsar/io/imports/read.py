@@ -9,16 +9,19 @@ from .build import Options
 from .scan import read_xml
 
 
+def options_of(folder: Path | None, options: dict[str, Any]) -> Options:
+    """Options as they were given, checked; raises FileError."""
+    given = Options(**options)
+    if folder is not None and given.assets is not None and not Path(given.assets).is_dir():
+        raise FileError(f"assets is {given.assets[:120]!r}, expected a folder")
+    return given
+
+
 def read_robot(data: bytes, folder: Path | None, name: str, options: dict[str, Any]) -> Model:
     """The model of a file's bytes; `folder` is None for an upload. Raises FileError."""
-    given = Options(**options)
+    given = options_of(folder, options)
     root = read_xml(data)
-    if folder is not None and given.assets is not None:
-        folder_of_assets: Path | None = Path(given.assets)
-        if not Path(given.assets).is_dir():
-            raise FileError(f"assets is {given.assets[:120]!r}, expected a folder")
-    else:
-        folder_of_assets = folder
+    folder_of_assets = Path(given.assets) if folder is not None and given.assets is not None else folder
     if root.tag == "robot":
         from .urdf import read_urdf
 

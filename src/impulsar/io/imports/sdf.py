@@ -17,10 +17,11 @@ from ...author.joints import CATALOGUE
 from ...author.model import Model
 from ...author.rotations import rotation_matrix
 from ...author.shapes import Shape
+from ...author.visuals import Visual
 from .build import Options, finish, limits_of
 from .draft import GROUND, Bond, Draft, Link, Pose, Tie, along, rpy, still
-from .drawing import Meshes, hex_colour, placed, primitive
-from .elements import Unread, name_of
+from .drawing import Meshes, hex_colour, placed, primitive, short_name
+from .elements import Unread, below, name_of
 from .scan import Element, child_number, numbers
 
 TYPES = {
@@ -45,7 +46,6 @@ class Reader:
         self.root, self.options = root, options
         self.report = ImportReport(format="SDF")
         self.unread = Unread()
-        self.meshes = Meshes(folder, self.report, options.meshes)
         self.collisions: list[int] = []
         found = re.fullmatch(r"(\d{1,3})\.(\d{1,3})", root.get("version").strip())
         if found is None:
@@ -58,6 +58,8 @@ class Reader:
             told = "none; give one" if not models else f"{len(models)}; divide the file"
             raise holder.wrong(f"<{holder.tag}> has {told}: one <model> is read")
         self.element = models[0]
+        self.meshes = Meshes(folder, self.report, options.meshes, self.element)
+        self.meshes.fetch([uri.text.strip() for mesh in below(root, "mesh") for uri in mesh.all("uri")])
         self.draft = Draft(name_of(self.element, "model", {})[:100])
         if world is not None:
             self._world(world)
@@ -160,14 +162,16 @@ class Reader:
             self._inertial(inertial, link, owner)
         visuals, collisions = element.all("visual"), element.all("collision")
         self.collisions += [child.line for child in collisions]
-        for child in visuals or collisions:
+        link.shapes = [shape for child in collisions if (shape := self._shape(child, owner)) is not None]
+        for child in visuals:
+            diffuse, colour = (child.find("material") or child).find("diffuse"), None
+            if diffuse is not None and len(diffuse.text.split()) in (3, 4):
+                text = diffuse.text
+                colour = hex_colour(numbers(diffuse, owner, "diffuse", text, len(text.split())))
+            link.colour = link.colour or colour
             shape = self._shape(child, owner)
             if shape is not None:
-                link.shapes.append(shape)
-            diffuse = (child.find("material") or child).find("diffuse")
-            if diffuse is not None and link.colour is None and len(diffuse.text.split()) in (3, 4):
-                text = diffuse.text
-                link.colour = hex_colour(numbers(diffuse, owner, "diffuse", text, len(text.split())))
+                link.visuals.append(Visual(shape, colour, short_name(child.get("name", ""))))
 
     def _inertial(self, element: Element, link: Link, owner: str) -> None:
         pose = element.find("pose")
@@ -194,7 +198,8 @@ class Reader:
         if form.tag == "mesh":
             uri, scale = form.find("uri"), form.find("scale")
             factor = np.ones(3) if scale is None else numbers(scale, owner, "scale", scale.text, 3)
-            found = self.meshes.hull("" if uri is None else uri.text.strip(), factor, owner, form.line)
+            read = self.meshes.picture if element.tag == "visual" else self.meshes.hull
+            found = read("" if uri is None else uri.text.strip(), factor, owner, form.line)
             return None if found is None else placed(found, X)
         if form.tag in ("box", "sphere", "cylinder", "capsule"):
             size = form.find("size")

@@ -1,7 +1,8 @@
 """Axes of files with few digits made exact: parallel, perpendicular, coincident where they nearly are.
 
 At the start, one after another in the order of the file: an axis that is within `snap` [rad] of a direction already
-taken (the world's axes first) is turned to it; one nearly perpendicular to some that are taken is made so; then its
+taken (the world's axes first), or of an axis that was turned to one, is turned to it too, so that a row of parallel
+axes each a little off the last is one direction; one nearly perpendicular to some that are taken is made so; then its
 line, if it is within `snap` [m] of that of a parallel axis, becomes the same line. What a joint holds together is
 closed by it. Every joint that was touched is in the report.
 """
@@ -17,7 +18,7 @@ EXACT = 1e-14  # [rad, m] that is rounding
 
 def snap_axes(draft: Draft, places: dict[str, Pose], snap: float, report: ImportReport) -> None:
     """Make axes exact; links stay where they are, frames of joints move."""
-    taken = list(np.eye(3))
+    taken = [(axis, axis) for axis in np.eye(3)]
     lines: list[tuple[np.ndarray, np.ndarray]] = []
     for bond in draft.bonds.values():
         if not bond.sources and bond.loop is not True:
@@ -38,14 +39,14 @@ def snap_axes(draft: Draft, places: dict[str, Pose], snap: float, report: Import
             bond.F, bond.M = places[bond.first].inverse() @ F, places[bond.second].inverse() @ M
 
 
-def _direction(z: np.ndarray, taken: list[np.ndarray], snap: float) -> np.ndarray:
-    """The direction that an axis is taken along."""
-    for other in taken:
-        if _angle(z, other) <= snap:
-            return other.copy()
-        if _angle(z, -other) <= snap:
-            return -other
-    across = [other for other in taken if abs(z @ other) <= snap]
+def _direction(z: np.ndarray, taken: list[tuple[np.ndarray, np.ndarray]], snap: float) -> np.ndarray:
+    """The direction that an axis is taken along; `taken` has axes as they were and as they became."""
+    known = _parallel(z, taken, snap)
+    if known is not None:
+        taken.append((z, known))
+        return known.copy()
+    raw = z
+    across = [other for _, other in taken if abs(z @ other) <= snap]
     basis: list[np.ndarray] = []
     for other in across:
         rest = other - sum(((other @ own) * own for own in basis), np.zeros(3))
@@ -54,8 +55,18 @@ def _direction(z: np.ndarray, taken: list[np.ndarray], snap: float) -> np.ndarra
     for own in basis:
         z = z - (z @ own) * own
     z = z / np.linalg.norm(z)
-    taken.append(z)
-    return z
+    known = _parallel(z, taken, snap)
+    taken.append((raw, z if known is None else known))
+    return z if known is None else known.copy()
+
+
+def _parallel(z: np.ndarray, taken: list[tuple[np.ndarray, np.ndarray]], snap: float) -> np.ndarray | None:
+    """The direction, or its opposite, of an axis that is nearly parallel to this one."""
+    for way in (1.0, -1.0):
+        for pair in taken:
+            if min(_angle(z, way * other) for other in pair) <= snap:
+                return way * pair[1]
+    return None
 
 
 def _line(p: np.ndarray, z: np.ndarray, lines: list[tuple[np.ndarray, np.ndarray]], snap: float) -> np.ndarray:

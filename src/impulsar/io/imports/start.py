@@ -33,9 +33,10 @@ def set_start(draft: Draft, report: ImportReport, pose: Mapping[str, Any] | None
         for tie in draft.ties:
             b, group_b = where[tie.b]
             value = tie.offset
-            if tie.a in where:  # else it follows a fixed joint
-                a, group_a = where[tie.a]
-                value += tie.ratio * a.q.get(group_a, 0.0)
+            for joint, weight in tie.followed.items():
+                if joint in where:  # else it follows a fixed joint
+                    a, group_a = where[joint]
+                    value += weight * a.q.get(group_a, 0.0)
             is_still &= b.q.get(group_b, 0.0) == value
             b.q[group_b] = value
         if is_still:

@@ -15,10 +15,11 @@ from ...author.imports import ImportReport
 from ...author.joints import CATALOGUE
 from ...author.model import Model
 from ...author.shapes import Shape
+from ...author.visuals import Visual
 from .build import Options, finish, limits_of
 from .draft import GROUND, Bond, Draft, Link, Pose, Tie, along, rpy, still
-from .drawing import Meshes, hex_colour, placed, primitive
-from .elements import Unread, name_of
+from .drawing import Meshes, hex_colour, placed, primitive, short_name
+from .elements import Unread, below, name_of
 from .scan import Element, number, numbers
 from .start import place_links
 
@@ -45,7 +46,8 @@ class Reader:
         self.report = ImportReport(format="URDF")
         self.draft = Draft(root.get("name").strip()[:100] or "robot")
         self.unread = Unread()
-        self.meshes = Meshes(folder, self.report, options.meshes)
+        self.meshes = Meshes(folder, self.report, options.meshes, root)
+        self.meshes.fetch([mesh.get("filename") for mesh in below(root, "mesh")])
         self.colours: dict[str, str] = {}
         self.collisions: list[int] = []
 
@@ -53,7 +55,8 @@ class Reader:
         root, draft = self.root, self.draft
         for child in root.children:
             if child.tag.startswith("xacro:"):
-                raise child.wrong(f"<{child.tag}> is xacro; expand it by `xacro FILE > robot.urdf` first")
+                cure = "expand it by `xacro FILE > robot.urdf`, or run it as FILE.xacro on the command line"
+                raise child.wrong(f"<{child.tag}> is xacro; {cure}")
         self.unread.check(root, OF_ROBOT)
         for material in root.all("material"):
             self._colour(material)
@@ -91,13 +94,14 @@ class Reader:
             self._inertial(inertial, link, owner)
         visuals, collisions = element.all("visual"), element.all("collision")
         self.collisions += [child.line for child in collisions]
-        for child in visuals or collisions:
+        link.shapes = [shape for child in collisions if (shape := self._shape(child, owner)) is not None]
+        for child in visuals:
+            material = child.find("material")
+            colour = None if material is None else self._colour(material)
+            link.colour = link.colour or colour
             shape = self._shape(child, owner)
             if shape is not None:
-                link.shapes.append(shape)
-            material = child.find("material")
-            if material is not None and link.colour is None:
-                link.colour = self._colour(material)
+                link.visuals.append(Visual(shape, colour, short_name(child.get("name", ""))))
 
     def _inertial(self, element: Element, link: Link, owner: str) -> None:
         X = origin(element.find("origin"), owner)
@@ -121,7 +125,8 @@ class Reader:
         X = origin(element.find("origin"), owner)
         if form.tag == "mesh":
             scale = numbers(form, owner, "scale", form.get("scale", "1 1 1"), 3)
-            found = self.meshes.hull(form.get("filename"), scale, owner, form.line)
+            read = self.meshes.picture if element.tag == "visual" else self.meshes.hull
+            found = read(form.get("filename"), scale, owner, form.line)
             return None if found is None else placed(found, X)
         if form.tag in ("box", "sphere", "cylinder", "capsule"):
             if form.tag == "box":
