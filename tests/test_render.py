@@ -14,10 +14,10 @@ from impulsar.render import (
     Outline,
     Pose,
     View,
-    _draw_poses,
     choose_view,
     draw_demo,
     draw_motion,
+    draw_poses,
     hull,
     motion,
     pose_now,
@@ -201,7 +201,7 @@ def test_obstacles_are_in_the_picture_as_far_as_they_are_near(tmp_path: Path) ->
         world = im.World(model)
         figure = new_figure(6, 5)
         ax = figure.subplots()
-        _draw_poses(ax, model, [pose_now(world)], lambda view: None)
+        draw_poses(ax, model, [pose_now(world)], lambda view: None)
         limits.append(np.ptp(ax.get_xlim()))
     assert limits[0] <= limits[1] < 2 * limits[0]
     assert limits[2] < 2 * limits[0]

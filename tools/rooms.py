@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parents[1]
 SOURCES = ROOT / "src" / "impulsar"
 PICTURE = ROOT / "docs" / "images" / "rooms.svg"
 WIDTH, ROW, BOX, HEIGHT = 760, 64, 116, 34
-LAZY = {("world", "studio")}  # World.view, when it is called
+LAZY = {("world", "studio"), ("results", "accessor")}  # World.view, when it is called; what results are opened by
 
 
 def layers() -> list[list[str]]:

@@ -60,7 +60,8 @@ export function bars(scene: Scene): Map<string, Bar> {
 
 /** A body that is a bar, with its pins; null where it is none. */
 function pinnedBody(body: Body, scene: Scene): Pinned | null {
-  if (body.material !== null || body.shapes.some((shape) => shape.material !== null)) return null;
+  if (body.visuals.length || body.material !== null || body.shapes.some((shape) => shape.material !== null))
+    return null;
   const pins: Pinned["pins"] = [];
   const others: THREE.Vector3[] = [];
   for (const joint of scene.joints) {

@@ -1,6 +1,7 @@
 /** The WebSocket to the session: every request is answered or fails in words; a lost line is taken up again. */
 
 import type { Edit } from "./edits";
+import { openSocket, request, type Socket } from "./host";
 import {
   type ClientMessage,
   type Control,
@@ -31,7 +32,7 @@ export interface Listener {
 export class Refused extends Error {}
 
 export class Connection {
-  private socket: WebSocket | null = null;
+  private socket: Socket | null = null;
   private waiting = new Map<number, Waiting>();
   private last = 0;
   private wait = FIRST_WAIT;
@@ -86,11 +87,7 @@ export class Connection {
 
   private connect(): void {
     if (this.socket && this.socket.readyState <= WebSocket.OPEN) return;
-    const url = new URL("ws", location.href);
-    url.protocol = location.protocol === "https:" ? "wss:" : "ws:";
-    url.search = "";
-    url.hash = "";
-    const socket = new WebSocket(url);
+    const socket = openSocket("ws");
     socket.binaryType = "arraybuffer";
     this.socket = socket;
     socket.addEventListener("open", () => {
@@ -111,7 +108,7 @@ export class Connection {
 
   /** Take the line up again, unless who answers refuses this page: a studio that was started anew has other tokens. */
   private async again(): Promise<void> {
-    const answer = await fetch("api/scenes").catch(() => null);
+    const answer = await request("api/scenes").catch(() => null);
     if (answer && [401, 403].includes(answer.status)) this.listener.unknown();
     else this.connect();
   }

@@ -210,10 +210,20 @@ export type Shape =
   | Mesh
   | HeightField;
 
+/**
+ * A shape to be drawn, placed in its body's frame as shapes are; it never touches.
+ */
+export interface Visual {
+  visual: "drawn";
+  shape: Shape;
+  colour?: string | null;
+  name?: string;
+}
+
 export interface BodyOptions {
   mass?: Real | null;
   inertia?: [number, number, number] | [number, number, number][] | null;
-  position?: [number, number, number] | [string, [number, number, number]];
+  position?: [number, number, number] | [string, [number, number, number]] | [string, [number, number, number], string];
   orientation?: [number, number, number, number];
   velocity?: [number, number, number];
   angular_velocity?: [number, number, number];
@@ -221,16 +231,18 @@ export interface BodyOptions {
   density?: Real | null;
   material?: string | null;
   colour?: string | null;
+  visual?: Visual | Shape | (Visual | Shape)[] | null;
+  link?: [[number, number, number], [number, number, number, number]] | null;
 }
 
 export interface JointOptions {
   type: string;
   first: string;
   second: string;
-  at?: [number, number, number] | [string, [number, number, number]] | null;
-  axis?: [number, number, number] | [[number, number, number] | [string, [number, number, number]], [number, number, number] | [string, [number, number, number]]] | null;
+  at?: [number, number, number] | [string, [number, number, number]] | [string, [number, number, number], string] | null;
+  axis?: [number, number, number] | [[number, number, number] | [string, [number, number, number]] | [string, [number, number, number], string], [number, number, number] | [string, [number, number, number]] | [string, [number, number, number], string]] | null;
   axis2?: [number, number, number] | null;
-  at_b?: [number, number, number] | [string, [number, number, number]] | null;
+  at_b?: [number, number, number] | [string, [number, number, number]] | [string, [number, number, number], string] | null;
   frame_a?: [[number, number, number], [number, number, number, number]] | null;
   frame_b?: [[number, number, number], [number, number, number, number]] | null;
   limits?: Free;
@@ -252,8 +264,8 @@ export interface JointOptions {
 export interface SpringOptions {
   first: string;
   second: string;
-  at_a: [number, number, number] | [string, [number, number, number]];
-  at_b: [number, number, number] | [string, [number, number, number]];
+  at_a: [number, number, number] | [string, [number, number, number]] | [string, [number, number, number], string];
+  at_b: [number, number, number] | [string, [number, number, number]] | [string, [number, number, number], string];
   stiffness: Real;
   damping?: Real;
   free_length?: Real | null;
@@ -263,13 +275,13 @@ export interface LoadOptions {
   body: string;
   force?: Value;
   torque?: Value;
-  at?: [number, number, number] | [string, [number, number, number]] | null;
+  at?: [number, number, number] | [string, [number, number, number]] | [string, [number, number, number], string] | null;
   frame?: string;
 }
 
 export interface ProbeOptions {
   body: string;
-  at: [number, number, number] | [string, [number, number, number]];
+  at: [number, number, number] | [string, [number, number, number]] | [string, [number, number, number], string];
 }
 
 export interface DistanceOptions {
@@ -289,13 +301,14 @@ export interface AngleOptions {
 }
 
 export interface CouplingOptions {
-  joint_a: string;
-  joint_b: string;
+  joint_a: string | Record<string, Real>;
+  joint_b?: string | null;
   ratio?: Real;
   group_a?: string | null;
   group_b?: string | null;
   belt?: Real | null;
   offset?: Real;
+  more?: Record<string, Real> | null;
 }
 
 export interface MaterialOptions {
@@ -357,8 +370,8 @@ export interface GroupingOptions {
 }
 
 export interface KeyframeOptions {
-  positions: Free;
-  velocities?: Free | null;
+  positions: Record<string, Real>;
+  velocities?: Record<string, Real> | null;
 }
 
 export interface MountedOptions {
@@ -372,7 +385,7 @@ export interface TyreOptions {
   width?: Real;
   stiffness?: Real;
   damping?: Real;
-  coefficients?: Free | null;
+  coefficients?: Record<string, Real> | null;
   relaxation?: [Real, Real] | null;
   rolling?: Real;
   shifts?: boolean;

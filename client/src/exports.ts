@@ -1,6 +1,7 @@
 /** Out of the studio: what the file menu offers besides saving. */
 
 import { download, h } from "./dom";
+import { request } from "./host";
 import { tell, tellError } from "./toasts";
 import type { View } from "./view";
 
@@ -42,7 +43,7 @@ async function copyPython(name: string): Promise<void> {
 
 /** What the server answers, or an error with its words. */
 export async function ask(path: string, signal?: AbortSignal): Promise<Response> {
-  const answer = await fetch(path, signal ? { signal } : {});
+  const answer = await request(path, signal ? { signal } : {});
   if (!answer.ok) throw new Error(((await answer.json()) as { text: string }).text);
   return answer;
 }

@@ -4,6 +4,7 @@ import { menuButton, openDialog } from "./dialogs";
 import { byId, download, h, setText } from "./dom";
 import { exportItems } from "./exports";
 import { gallery, rememberFile } from "./gallery";
+import { request } from "./host";
 import { icon } from "./icons";
 import { askMesh } from "./meshes";
 import type { MeshReply, Reply } from "./messages";
@@ -130,7 +131,7 @@ export class Files {
   /** End this browser's session; the studio's link begins another. */
   private async logOut(): Promise<void> {
     try {
-      const answer = await fetch("api/logout", { method: "POST" });
+      const answer = await request("api/logout", { method: "POST" });
       const reply = (await answer.json()) as Reply;
       tell(reply.text, reply.ok ? "info" : "error");
     } catch (problem) {
@@ -217,8 +218,9 @@ export class Files {
       const name = encodeURIComponent(file.name);
       if (this.suffixes().some(ends)) {
         if (!(await this.mayLeave())) return;
-        await this.post(`api/scene-file?name=${name}`, file); // all are told of the new scene
+        const reply = await this.post(`api/scene-file?name=${name}`, file); // all are told of the new scene
         await rememberFile(file);
+        showReport(reply.text);
       } else if (MESHES.some(ends)) {
         const reply = (await this.post(`api/mesh?name=${name}`, file)) as MeshReply;
         const options = await askMesh(file.name, reply);
@@ -240,7 +242,11 @@ export class Files {
   }
 
   private async post(path: string, body: File): Promise<Reply | MeshReply> {
-    const answer = await fetch(path, { method: "POST", body, headers: { "Content-Type": "application/octet-stream" } });
+    const answer = await request(path, {
+      method: "POST",
+      body,
+      headers: { "Content-Type": "application/octet-stream" },
+    });
     const reply = (await answer.json()) as Reply | MeshReply;
     if (!answer.ok || !reply.ok) throw new Error(reply.text);
     return reply;
@@ -248,7 +254,7 @@ export class Files {
 
   private async fetch(path: string, name: string): Promise<boolean> {
     try {
-      const answer = await fetch(path);
+      const answer = await request(path);
       if (!answer.ok) throw new Error(((await answer.json()) as Reply).text);
       download(name, await answer.blob());
       return true;
@@ -261,4 +267,11 @@ export class Files {
   private picture(): void {
     this.stage.view.canvas.toBlob((blob) => blob && download("impulsar.png", blob));
   }
+}
+
+/** What was lost of another program's file, to whoever opened it; of a scene file there is one line, and nothing is. */
+function showReport(text: string): void {
+  const [summary = "", ...losses] = text.split("\n");
+  if (losses.length === 0) return;
+  openDialog("Not taken as it stands", h("p", {}, summary), h("ul", {}, ...losses.map((loss) => h("li", {}, loss))));
 }

@@ -29,7 +29,11 @@ export function keep(digest: string, data: ArrayBuffer): void {
 
 /** Is all there that a scene's bodies and obstacles are drawn of? What is not is fetched, and then told by `onCome`. */
 export function isThere({ bodies, ground, obstacles }: Scene): boolean {
-  const shapes = [...bodies.flatMap((body) => body.shapes), ...ground, ...obstacles.map(({ shape }) => shape)];
+  const shapes = [
+    ...bodies.flatMap(({ shapes, visuals }) => [...shapes, ...visuals]),
+    ...ground,
+    ...obstacles.map(({ shape }) => shape),
+  ];
   const missing = shapes.flatMap(({ digest }) => (digest && !known.get(digest) ? [digest] : []));
   for (const digest of missing) {
     if (known.has(digest)) continue;

@@ -197,7 +197,7 @@ export class Inspector {
       title(body.name, "body"),
       this.now(),
       this.parameters("parameters", body.parameters),
-      group("look", this.name("body", body.name), this.colour(body)),
+      group("look", this.name("body", body.name), this.colour(body), this.link(body)),
       group("contact", this.material(body.name, body.material)),
       group(
         "trace a point",
@@ -218,6 +218,18 @@ export class Inspector {
         this.remove("body", body.name),
       ),
     ];
+  }
+
+  /** Where the author's frame is in the body's, a link's in a robot's file. */
+  private link({ name, link }: Body): Keyed {
+    const [p, q] = link ?? [
+      [0, 0, 0],
+      [0, 0, 0, 1],
+    ];
+    return inputRow("link frame", "m", (p ?? []).map(exact), AXES, async (texts) => {
+      const value = [texts.map((text) => readFinite(text, "link frame")), q ?? [0, 0, 0, 1]];
+      await this.edit({ edit: "SetParameter", path: `${name}.link`, value });
+    });
   }
 
   /** What is done with all that is picked. */
@@ -556,8 +568,8 @@ export class Inspector {
 
   private model(scene: Scene): Keyed[] {
     const { status } = this.stage.store;
-    const coupling = ({ name, coordinate_a, coordinate_b, parameters }: Coupling): Keyed =>
-      this.parameters(`${name}: ${coordinate_b} follows ${coordinate_a}`, parameters);
+    const coupling = ({ name, coordinate_a, coordinate_b, more, parameters }: Coupling): Keyed =>
+      this.parameters(`${name}: ${coordinate_b} follows ${[coordinate_a, ...more].join(", ")}`, parameters);
     return [
       title(scene.name, "model"),
       this.parameters("parameters", scene.parameters),

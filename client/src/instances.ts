@@ -18,6 +18,7 @@ export interface Piece {
   part: PartRef | null;
   carrier: number;
   local: THREE.Matrix4; // in the carrier's frame
+  colour?: string; // its own, whatever its part's is
 }
 
 /** Something from a point of one body to one of another: a geometry from z = 0 to 1, `radius` across. */
@@ -116,7 +117,8 @@ export class Instances {
 
   paint(colourOf: (part: PartRef | null, look: Look) => THREE.Color): void {
     for (const { mesh, pieces, look } of this.batches) {
-      for (const [k, { part }] of pieces.entries()) mesh.setColorAt(k, colourOf(part, look));
+      for (const [k, { part, colour }] of pieces.entries())
+        mesh.setColorAt(k, colour ? new THREE.Color(colour) : colourOf(part, look));
       if (mesh.instanceColor) mesh.instanceColor.needsUpdate = true;
     }
   }

@@ -29,12 +29,15 @@ export interface Shape {
   triangles: number[][] | null;
   heights: number[][] | null;
   material: string | null;
+  colour: string | null;
 }
 
 export interface Body {
   name: string;
   mass: number;
   shapes: Shape[];
+  visuals: Shape[];
+  link: number[][] | null;
   material: string | null;
   colour: string | null;
   parameters: Parameter[];
@@ -106,6 +109,7 @@ export interface Coupling {
   belt: number | null;
   coordinate_a: string;
   coordinate_b: string;
+  more: string[];
   parameters: Parameter[];
 }
 

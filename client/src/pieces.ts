@@ -70,11 +70,11 @@ function bodyPieces({ scene, bars: known }: Part, body: Body, carrier: number): 
     const make = () => barGeometry(own, scene.bodies.length > MANY);
     return [{ key: barKey(own), make, thin: own.thickness / 2, look: "body", part, carrier, local }];
   }
-  const found = body.shapes.map((shape, k): Piece => {
-    const { offset, orientation, material: _, ...rest } = shape;
+  const found = drawn(body).map((shape, k): Piece => {
+    const { offset, orientation, material: _, colour, ...rest } = shape;
     const key = UNIQUE.has(shape.kind) ? `${body.name} ${k}` : JSON.stringify(rest);
-    const local = placed(offset, orientation);
-    return { key, make: () => plain(shape, scene.size), thin: thinness(shape), look: "body", part, carrier, local };
+    const [local, make] = [placed(offset, orientation), () => plain(shape, scene.size)];
+    return { key, make, thin: thinness(shape), look: "body", part, carrier, local, colour: colour ?? undefined };
   });
   if (found.length) return found;
   const [ball, rod] = [0.02 * scene.size, 0.008 * scene.size];
@@ -82,6 +82,11 @@ function bodyPieces({ scene, bars: known }: Part, body: Body, carrier: number): 
   const make = () =>
     merged([new THREE.SphereGeometry(ball, 20, 10), ...anchors.map((at) => bar(new THREE.Vector3(), at, rod))]);
   return [{ key: `frame of ${body.name}`, make, thin: rod, look: "body", part, carrier, local: new THREE.Matrix4() }];
+}
+
+/** What is seen of a body: its visuals, else its shapes. */
+export function drawn({ shapes, visuals }: Body): Shape[] {
+  return visuals.length ? visuals : shapes;
 }
 
 function plain(shape: Shape, size: number): THREE.BufferGeometry {

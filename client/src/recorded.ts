@@ -1,5 +1,6 @@
 /** What the session has recorded, read at every step, however many of them a frame of the page spanned. */
 
+import { request } from "./host";
 import type { Reply, SeriesRequest } from "./messages";
 
 /** Rows of numbers: a time [s], the signals, and x, y, z of the points. */
@@ -17,11 +18,11 @@ export function fetchSeries(request: Required<SeriesRequest>): Promise<Recorded>
   return next;
 }
 
-async function read(request: Required<SeriesRequest>): Promise<Recorded> {
-  const columns = 1 + request.signals.length + 3 * request.points.length;
-  const answer = await fetch("api/series", {
+async function read(wanted: Required<SeriesRequest>): Promise<Recorded> {
+  const columns = 1 + wanted.signals.length + 3 * wanted.points.length;
+  const answer = await request("api/series", {
     method: "POST",
-    body: JSON.stringify(request),
+    body: JSON.stringify(wanted),
     headers: { "Content-Type": "application/json" },
   });
   if (!answer.ok) throw new Error(((await answer.json()) as Reply).text);

@@ -123,6 +123,7 @@ export function allSignals(scene: Scene, live: Live | null): Map<string, string>
     ...named("body", scene.bodies),
     ...named("joint", scene.joints),
     ...named("spring", scene.springs),
+    ...named("coupling", scene.couplings),
     ...named("probe", scene.probes),
     ...named("load", live?.loads ?? []),
     ...named(

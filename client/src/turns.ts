@@ -1,6 +1,7 @@
 /** Where points go in a whole turn of the mechanism, all at once; until something is changed. */
 
 import type { LineSegments2 } from "three/addons/lines/LineSegments2.js";
+import { request } from "./host";
 import type { Point, TurnReply, TurnRequest } from "./messages";
 import type { Vec3 } from "./numbers";
 import { polyline, ribbonMaterial } from "./ribbons";
@@ -40,8 +41,8 @@ export class Turns {
     this.clear();
     if (points.length === 0) return null;
     const { asked } = this;
-    const request: TurnRequest = { points };
-    const answer = await fetch("api/turn", { method: "POST", body: JSON.stringify(request) });
+    const wanted: TurnRequest = { points };
+    const answer = await request("api/turn", { method: "POST", body: JSON.stringify(wanted) });
     const reply = (await answer.json()) as TurnReply;
     if (asked !== this.asked) return null;
     if (!answer.ok) throw new Error(reply.text);

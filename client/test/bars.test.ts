@@ -16,11 +16,14 @@ const rod = (length: number, radius: number): Shape => ({
   triangles: null,
   heights: null,
   material: null,
+  colour: null,
 });
 const body = (name: string, ...shapes: Shape[]): Body => ({
   name,
   mass: 1,
   shapes,
+  visuals: [],
+  link: null,
   material: null,
   colour: null,
   parameters: [],

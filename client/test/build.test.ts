@@ -105,6 +105,7 @@ test("a plate has its corners and the midpoints of its sides as marks", () => {
     triangles: [],
     heights: null,
     material: null,
+    colour: null,
   });
   const of = (kind: string) =>
     found

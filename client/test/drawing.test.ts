@@ -164,6 +164,7 @@ const shape = (kind: Shape["kind"], sizes: Partial<Shape>): Shape => ({
   triangles: null,
   heights: null,
   material: null,
+  colour: null,
   ...sizes,
 });
 const corners = (geometry: THREE.BufferGeometry): THREE.Vector3[] => {

@@ -7,7 +7,16 @@ import { Hues } from "../src/parts3d";
 import { basisOf, direction, firstView, framing, NAMED, nearBoxes } from "../src/views";
 
 const V = (x: number, y: number, z: number): THREE.Vector3 => new THREE.Vector3(x, y, z);
-const body = (name: string): Body => ({ name, mass: 1, shapes: [], material: null, colour: null, parameters: [] });
+const body = (name: string): Body => ({
+  name,
+  mass: 1,
+  shapes: [],
+  visuals: [],
+  link: null,
+  material: null,
+  colour: null,
+  parameters: [],
+});
 const joint = (joint_type: string, axis: THREE.Vector3, at = [0, 0, 0]): Joint => ({
   name: "j",
   joint_type,

@@ -78,7 +78,8 @@ class Outline:
     points: np.ndarray  # p_BQ [point, axis]
     radius: float
     triangles: np.ndarray | None = None  # [triangle, corner]
-    shape: tuple[str, int] = ("", 0)  # owner and number of the shape
+    shape: tuple[str, int] = ("", 0)  # owner and number of the shape; -1: a visual
+    colour: str | None = None  # of a visual, where one pose is shown
 
 
 @dataclass(frozen=True)
@@ -184,8 +185,8 @@ def motion(
             f"picture of '{model.name}': no samples from {show(start)} to {show(stop)} s; choose other times"
         )
     chosen = np.unique(np.linspace(0, part.sizes["time"] - 1, poses).round().astype(int))
-    shown = [_pose(part, int(k)) for k in chosen]
-    _draw_poses(ax, model, shown, lambda view: _draw_traces(ax, part, view))
+    shown = [pose_at(part, int(k)) for k in chosen]
+    draw_poses(ax, model, shown, lambda view: _draw_traces(ax, part, view))
 
 
 def pose_now(world: Running) -> Pose:
@@ -218,7 +219,7 @@ def pose_png(model: Model, pose: Pose, width: int = 960, height: int = 720) -> b
             ax.plot(x, y, "x", color=COLOURS[1], markersize=7, zorder=8)
             ax.annotate(literally(name), (x, y), (6, 4), textcoords="offset points", fontsize=8, zorder=9)
 
-    _draw_poses(ax, model, [pose], mark_probes)
+    draw_poses(ax, model, [pose], mark_probes)
     ax.set_title(f"{literally(model.name)}, t = {pose.time:.4g} s", color=INK, fontsize=11)
     data = io.BytesIO()
     figure.savefig(data, format="png", dpi=120)
@@ -233,7 +234,7 @@ def draw_pose(
     check_picture(file_path("picture", path))
     figure = new_figure(8.0, 6.5)
     ax = figure.subplots()
-    _draw_poses(ax, model, [pose], lambda view: None, red)
+    draw_poses(ax, model, [pose], lambda view: None, red)
     figure.suptitle(literally(title or model.name), color=INK)
     save_figure(figure, path)
 
@@ -264,12 +265,12 @@ def draw_points(
         size = float(np.clip(200.0 / math.sqrt(max(len(points), 1)), 0.3, 8.0))
         ax.scatter(flat[:, 0], flat[:, 1], s=size, color=COLOURS[0], linewidths=0, zorder=7 if in_front else 1.6)
 
-    _draw_poses(ax, model, [pose], draw_cloud, also=points)
+    draw_poses(ax, model, [pose], draw_cloud, also=points)
     figure.suptitle(literally(title or model.name), color=INK)
     save_figure(figure, path)
 
 
-def _draw_poses(
+def draw_poses(
     ax: "Axes",
     model: Model,
     shown: list[Pose],
@@ -293,7 +294,7 @@ def _draw_poses(
     draw_obstacles(ax, model, view, seen, red)
     for k, pose in enumerate(shown):
         last = k == len(shown) - 1
-        _draw_pose(ax, outlines, pose, view, colours[k], last, red if last else ())
+        _draw_pose(ax, outlines, pose, view, colours[k], last, red if last else (), len(shown) == 1)
     _draw_springs(ax, model, shown[-1], view)
     _draw_ground(ax, model, shown, view)
     if plain:
@@ -318,7 +319,7 @@ def strip_png(model: Model, dataset: "xr.Dataset", count: int = 12, width: int =
     """Poses of a result side by side, each so wide and three quarters as high [pixels], from one place."""
     one = first_world(dataset)
     chosen = np.linspace(0, one.sizes["time"] - 1, count).round().astype(int)
-    poses = [_pose(one, int(k)) for k in chosen]
+    poses = [pose_at(one, int(k)) for k in chosen]
     outlines = [outline for body in model.bodies.values() for outline in body_outlines(model, body)]
     round_ = np.vstack([np.zeros((1, 3)), np.eye(3), -np.eye(3)])  # what a radius adds to a point
     seen = np.vstack([
@@ -329,13 +330,13 @@ def strip_png(model: Model, dataset: "xr.Dataset", count: int = 12, width: int =
     figure.patch.set_alpha(0.0)
     for k, pose in enumerate(poses):
         ax = figure.add_axes((k / count, 0.0, 1 / count, 1.0))
-        _draw_poses(ax, model, [pose], lambda view: None, also=seen, plain=True)
+        draw_poses(ax, model, [pose], lambda view: None, also=seen, plain=True)
     data = io.BytesIO()
     figure.savefig(data, format="png", dpi=100)
     return data.getvalue()
 
 
-def _pose(dataset: "xr.Dataset", sample: int) -> Pose:
+def pose_at(dataset: "xr.Dataset", sample: int) -> Pose:
     """The pose at a sample."""
     at = dataset.isel(time=sample)
     names = [str(name) for name in dataset["body"].values]
@@ -349,8 +350,9 @@ def _pose(dataset: "xr.Dataset", sample: int) -> Pose:
 
 def body_outlines(model: Model, body: Body) -> list[Outline]:
     """A body's shapes; without shapes, a thin solid through its joints and springs."""
-    if body.shapes:
-        return [Outline(body.name, *_shape_points(shape), shape=(body.name, k)) for k, shape in enumerate(body.shapes)]
+    if body.drawn:
+        seen = [(body.name, -1 if body.visuals else k) for k in range(len(body.drawn))]
+        return [Outline(body.name, *_shape_points(one), at, c) for at, (one, c) in zip(seen, body.drawn, strict=True)]
     points = [j.p_PF for j in model.joints.values() if j.first == body.name]
     points += [j.p_CM for j in model.joints.values() if j.second == body.name]
     points += [s.p_PQ for s in model.springs.values() if s.first == body.name]
@@ -476,6 +478,7 @@ def _draw_pose(
     colour: np.ndarray,
     last: bool,
     red: Collection[tuple[str, int]] = (),
+    alone: bool = False,
 ) -> None:
     from matplotlib.collections import PolyCollection
 
@@ -486,7 +489,9 @@ def _draw_pose(
     faces: list[np.ndarray] = []
     edges: list[np.ndarray] = []
     for outline in sorted(outlines, key=depth):
-        own = RED if outline.shape in red else colour
+        name, k = outline.shape
+        own = colour if outline.colour is None or not alone else np.array(list(bytes.fromhex(outline.colour[1:]))) / 255
+        own = RED if outline.shape in red or (k < 0 and any(name == other for other, _ in red)) else own
         corners, shades = _polygons(outline, pose, view, own)
         polygons += corners
         faces += shades

@@ -181,6 +181,7 @@ class Samples:
                 order = list(self._rows[quantity.kind].values())
                 data = self._buffers[quantity.name][: self.count, order]
             variables[quantity.in_results] = self._variable(quantity, data)
+        give_accessor()
         attributes = {
             "model": model.name,
             "method": world.method.name,
@@ -191,7 +192,9 @@ class Samples:
         if model.reference_energy is not None:
             attributes["reference_energy"] = float(model.reference_energy)
         ordered = {q.in_results: variables[q.in_results] for q in QUANTITIES.values() if q.in_results in variables}
-        return xr.Dataset(ordered, self._coordinates(ordered, names), attributes)
+        found = xr.Dataset(ordered, self._coordinates(ordered, names), attributes)
+        found.encoding[RAN] = Ran(model)
+        return found
 
     def _variable(self, quantity: Quantity, data: np.ndarray) -> tuple:
         """Data [sample, part, world, component] as a variable: dimensions, values, attributes."""
@@ -224,6 +227,32 @@ class Samples:
             units = self._first.readout.coordinate_units
             found["unit"] = ("coordinate", list(units), {"long_name": "unit of the joint coordinate"})
         return found
+
+
+RAN = "impulsar_ran"
+
+
+class Ran:
+    """What a result keeps of its run beside the data, in `encoding`: no file and no other process has it."""
+
+    def __init__(self, model: Any = None):
+        self.model = model  # whose shapes pictures show
+
+    def __reduce__(self) -> tuple:
+        return Ran, ()
+
+    def __deepcopy__(self, memo: Any) -> "Ran":
+        return self
+
+
+def give_accessor() -> None:
+    """Let datasets have `.impulsar`: plots, animations and views of them."""
+    import xarray as xr
+
+    if not hasattr(xr.Dataset, "impulsar"):
+        from .accessor import Accessor
+
+        xr.register_dataset_accessor("impulsar")(Accessor)
 
 
 def with_events(dataset: "xr.Dataset", found: Samples, names: Sequence[str]) -> "xr.Dataset":
@@ -308,6 +337,7 @@ def load(path: str | Path) -> "xr.Dataset":
     """Read a result that `save` wrote."""
     import xarray as xr
 
+    give_accessor()
     path = file_path("result", path)
     with told_by(path):
         dataset = xr.load_dataset(path, engine="h5netcdf")

@@ -8,7 +8,7 @@ from .browser import Studio
 
 
 def test_a_compact_view_has_the_picture_play_and_one_plot(browser) -> None:
-    shown = im.World(im.scene("four-bar")).view(compact=True)
+    shown = im.World(im.scene("four-bar")).view(compact=True, served=True)
     try:
         assert shown.url.endswith("/?compact") and 'height="420"' in shown._repr_html_()
         page = browser.new_page(viewport={"width": 800, "height": shown.height})

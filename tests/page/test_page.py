@@ -202,6 +202,7 @@ def test_files_are_saved(studio: Studio) -> None:
     assert re.search(r"\.(mp4|webm)$", found.value.suggested_filename)
 
 
+IMPORTS = Path(__file__).parents[1] / "data" / "imports"
 DROP = (
     "([name, text]) => { const data = new DataTransfer(); data.items.add(new File([text], name));"
     " window.dispatchEvent(new DragEvent('drop', { dataTransfer: data, cancelable: true })); }"
@@ -225,6 +226,25 @@ def test_mesh_is_dropped_on_the_page(studio: Studio) -> None:
     studio.page.click("dialog button:text('Add body')")
     studio.until("() => impulsar.scene().bodies.length === 11")
     assert studio.get("scene")["bodies"][-1]["mass"] == pytest.approx(1000 * 0.2**3 / 6)
+
+
+def test_robots_are_dropped_on_the_page(studio: Studio) -> None:
+    """URDF, SDF, MJCF and USD become the world; what was lost of them is listed by line, and only then."""
+    for name, title, told in (
+        ("arm.urdf", "arm", "line 53: ignored: joint 'shoulder'"),
+        ("planar.xml", "planar", "ignored"),
+        ("usd/arm.usda", "cell", "line 17: changed: prim '/cell/base': is kinematic"),
+        ("fourbar.sdf", "four-bar", ""),
+    ):
+        studio.ask(DROP, [name.split("/")[-1], (IMPORTS / name).read_text()])
+        studio.until(f"() => impulsar.scene().name === '{title}'")
+        report = studio.page.locator("dialog[aria-label='Not taken as it stands']")
+        if told:
+            report.wait_for(state="visible")
+            assert told in report.inner_text()
+            report.locator("button[aria-label='Close']").click()
+            report.wait_for(state="detached")
+        assert report.count() == 0
 
 
 def test_scene_file_is_dropped_on_the_page(studio: Studio, tmp_path: Path) -> None:

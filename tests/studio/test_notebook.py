@@ -15,7 +15,7 @@ import impulsar as im
 
 def test_a_view_is_a_frame_whose_address_opens_the_page() -> None:
     world = im.World(im.scene("four-bar"))
-    shown = world.view(height=400)
+    shown = world.view(height=400, served=True)
     try:
         html = shown._repr_html_()
         found = re.search(r'<iframe src="(http://127\.0\.0\.1:\d+/t/[^"]+/)"', html)
@@ -25,6 +25,8 @@ def test_a_view_is_a_frame_whose_address_opens_the_page() -> None:
             assert "frame-ancestors http://localhost:*" in answer.headers["content-security-policy"]
             assert any(entry["name"] == "four-bar" for entry in json.load(answer))
         assert world.view().url == shown.url  # one server per world
+        with pytest.raises(im.ModelError, match="height is 7"):
+            world.view(height=7)
         with pytest.raises(im.edits.HeldError, match=r"view\.stop\(\)"):
             world.step()  # the page's session does
     finally:

@@ -1,9 +1,10 @@
 /** Asking the studio for analyses. */
 
+import { request } from "../host";
 import type { AnalysisReply, AnalysisRequest, CurveDesign, CurveRequest, SweepPoint, SweepRequest } from "../messages";
 
 async function post(path: string, body: unknown, signal?: AbortSignal): Promise<Response> {
-  const answer = await fetch(path, { method: "POST", body: JSON.stringify(body), ...(signal ? { signal } : {}) });
+  const answer = await request(path, { method: "POST", body: JSON.stringify(body), ...(signal ? { signal } : {}) });
   if (!answer.ok) throw new Error(((await answer.json()) as { text: string }).text);
   return answer;
 }

@@ -3,6 +3,7 @@
 import * as THREE from "three";
 import { byId, setText } from "../dom";
 import { ask } from "../exports";
+import { request } from "../host";
 import { icon } from "../icons";
 import { DEPTH_UNIT, type Device, decodeSight, type Lens, type Occluder, type Seeing, type Sight } from "../messages";
 import { RealDepth } from "../realdepth";
@@ -95,7 +96,7 @@ export class Overlay {
 
   /** Show the button where the studio has eyes; at once the picture, if it was started for that. */
   private async offer(): Promise<void> {
-    const answer = await fetch("api/ar");
+    const answer = await request("api/ar");
     const { eyes, result } = (await answer.json()) as { eyes: boolean; result?: boolean };
     this.button.hidden = !eyes;
     if (eyes && !this.wanted) this.toggle();

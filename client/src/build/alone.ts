@@ -2,6 +2,7 @@
 
 import { openDialog } from "../dialogs";
 import { h } from "../dom";
+import { request } from "../host";
 import type { AloneRequest, Reply } from "../messages";
 import type { Stage } from "../stage";
 import { tell, tellError } from "../toasts";
@@ -20,9 +21,9 @@ export function openAlone({ store }: Stage): void {
     return;
   }
   const choose = async (instead: AloneRequest["instead"]): Promise<void> => {
-    const request: AloneRequest = { bodies, instead };
+    const wanted: AloneRequest = { bodies, instead };
     try {
-      const answer = await fetch("api/alone", { method: "POST", body: JSON.stringify(request) });
+      const answer = await request("api/alone", { method: "POST", body: JSON.stringify(wanted) });
       const reply = (await answer.json()) as Reply;
       if (!answer.ok) throw new Error(reply.text);
       dialog.close();

@@ -86,7 +86,7 @@ def _reaches(model: Model) -> list[tuple[np.ndarray, np.ndarray]]:
     """Offset and half extents of the shapes of every body, or of a point where it has none."""
     found = []
     for body in model.bodies.values():
-        shapes = [(np.asarray(shape.offset, float), describe.reach(shape)) for shape in body.shapes]
+        shapes = [(np.asarray(shape.offset, float), describe.reach(shape)) for shape, _ in body.drawn]
         lows = [offset - half for offset, half in shapes] or [np.zeros(3)]
         highs = [offset + half for offset, half in shapes] or [np.zeros(3)]
         low, high = np.min(lows, axis=0), np.max(highs, axis=0)

@@ -154,6 +154,8 @@ def _body(world: World, name: str) -> ms.Body:
         name=name,
         mass=float(body.mass),
         shapes=[shape(item) for item in body.shapes],
+        visuals=[replace(shape(item.shape), colour=item.colour) for item in body.visuals],
+        link=[_list(body.p_BL), _list(body.q_BL)] if body.has_link else None,
         material=body.material,
         colour=body.colour,
         parameters=[*_parameters("body", body), *_sizes(body)],
@@ -281,11 +283,13 @@ def _spring(world: World, name: str) -> ms.Spring:
 def _coupling(world: World, name: str) -> ms.Coupling:
     coupling = world.system.model.couplings[name]
     ends = []
-    for joint_name, group_name in ((coupling.joint_a, coupling.group_a), (coupling.joint_b, coupling.group_b)):
+    for joint_name, group_name, _ in coupling.ends:
         joint = world.system.model.joints[joint_name]
         group = joint.kind.group(group_name)
         ends.append(coordinate_name(joint, group, group.freedoms[0]))
     known = _parameters("coupling", coupling)
+    for name, (path, weight) in zip(ends[2:], coupling.more.items(), strict=True):
+        known.append(ms.Parameter(name=name, value=weight, unit="1", path=f"{coupling.name}.{path}"))
     return ms.Coupling(
         name=name,
         joint_a=coupling.joint_a,
@@ -294,6 +298,7 @@ def _coupling(world: World, name: str) -> ms.Coupling:
         belt=coupling.belt,
         coordinate_a=ends[0],
         coordinate_b=ends[1],
+        more=ends[2:],
         parameters=known,
     )
 

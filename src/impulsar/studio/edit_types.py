@@ -7,7 +7,7 @@ signatures'.
 import inspect
 import types
 import typing
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
@@ -18,8 +18,9 @@ from ..author.profiles import Value
 from ..author.sensors import Sensor
 from ..author.shapes import Shape
 from ..author.surfaces import Material, Obstacle
+from ..author.visuals import Visual
 from ..edits.states import POSE
-from ..io.codec import EDIT, MOTOR, PROFILE, SHAPE, AnyEdit, Free, MotorKind, SampleKind, ValueKind
+from ..io.codec import EDIT, MOTOR, PROFILE, SHAPE, VISUAL, AnyEdit, Free, MotorKind, SampleKind, ValueKind
 from ..io.kinds import Array, Boolean, Integer, Kind, Map, Number, OneOf, Optional, Record, Text, Tuple
 
 
@@ -51,6 +52,7 @@ ARGUMENTS: dict[typing.Any, str] = {
     Obstacle: "string",
     Motor: "Motor",
     Shape: "Shape",
+    Visual: "Visual",
     Sensor: "Free",
     Value: "Value",
     Frame: "[[number, number, number], [number, number, number, number]]",
@@ -93,7 +95,7 @@ def edit_types() -> str:
     parts = [HEAD, PLAIN]
     for kind in (PROFILE, SHAPE):
         parts += [_interface(record) for record in _records(kind)] + [_union(kind)]
-    parts += [_options(kind) for kind in KINDS]
+    parts += [_interface(VISUAL), *(_options(kind) for kind in KINDS)]
     lines = "\n".join(f"  {kind}: {PARTS[kind].cls.__name__}Options;" for kind in KINDS)
     about = "/** Keyword arguments of the calls of `Model`, by kind of part. */"
     parts.append(f"{about}\nexport interface Options {{\n{lines}\n}}")
@@ -156,12 +158,12 @@ def _argument(hint: typing.Any, name: str) -> str:
     if origin in (typing.Union, types.UnionType):
         return " | ".join(dict.fromkeys(_argument(argument, name) for argument in arguments))
     if origin is tuple and arguments[0] is str:
-        return f"[string, {_argument(np.ndarray, name)}]"
+        return f"[string, {_argument(np.ndarray, name)}{', string' * (len(arguments) == 3)}]"
     if origin is tuple:
         return f"[{', '.join(_argument(argument, name) for argument in arguments)}]"
     if origin is Sequence:
         return _list(_argument(arguments[0], name), None)
-    if origin is dict:
+    if origin in (dict, Mapping):
         return f"Record<string, {_argument(arguments[1], name)}>"
     return "Free"
 

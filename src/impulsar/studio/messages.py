@@ -194,6 +194,7 @@ class Shape:
     triangles: list[list[int]] | None = None  # hull, mesh: corners, anticlockwise seen from outside
     heights: list[Vector] | None = None  # height field: by x, then by y
     material: str | None = None  # its own; null: its body's, or obstacle's
+    colour: str | None = None  # of a visual, "#rrggbb"; null: its body's
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -201,6 +202,8 @@ class Body:
     name: str
     mass: float
     shapes: list[Shape]
+    visuals: list[Shape]  # what is drawn instead of the shapes, where there are any
+    link: list[Vector] | None  # place and orientation of the author's frame; null: the body's own
     material: str | None  # of the shapes without one of their own; null: they are pictures
     colour: str | None  # "#rrggbb"; null: one by its place in the list
     parameters: list[Parameter]  # sizes too
@@ -275,6 +278,7 @@ class Coupling:
     belt: float | None  # radius of a's wheel, of one with a belt [m]
     coordinate_a: str
     coordinate_b: str
+    more: list[str]  # further coordinates that b follows
     parameters: list[Parameter]
 
 

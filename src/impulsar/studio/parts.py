@@ -120,7 +120,7 @@ class Parts:
 
 def _points_of(body: Body) -> np.ndarray:
     points = [body.position]
-    for shape in body.shapes:
+    for shape, _ in body.drawn:
         reach = describe.reach(shape)
         points += [body.world_point(shape.offset + sign * reach) for sign in (-1.0, 1.0)]
     return np.array(points)

@@ -54,15 +54,19 @@ def player_html(world: World, dataset: "xr.Dataset") -> str:
     parts = Parts()
     parts.update(world)
     scene = replace(parts.scene(world), scenes=[], quantities=[], methods=[], joint_kinds=[], materials=[])
-    drawn = [*(one for body in scene.bodies for one in body.shapes), *scene.ground, *(o.shape for o in scene.obstacles)]
+    drawn = [
+        *(one for body in scene.bodies for one in (*body.shapes, *body.visuals)),
+        *scene.ground,
+        *(o.shape for o in scene.obstacles),
+    ]
     digests = {one.digest for one in drawn if one.digest is not None}
     meshes = {digest: base64.b64encode(packed(meshes_by_digest[digest])).decode() for digest in sorted(digests)}
     motion = {"scene": scene, "meshes": meshes, **motion_of(dataset, [body.name for body in scene.bodies])}
     return FRAME.format(
         title=html.escape(world.model.name),
-        css=_inside(css.read_text(encoding="utf-8"), "style"),
+        css=inside(css.read_text(encoding="utf-8"), "style"),
         motion=to_text(motion).replace("<", "\\u003c"),
-        script=_inside(script.read_text(encoding="utf-8"), "script"),
+        script=inside(script.read_text(encoding="utf-8"), "script"),
     )
 
 
@@ -89,6 +93,6 @@ def _thinned(times: np.ndarray) -> np.ndarray:
     return np.array(kept if kept[-1] == len(times) - 1 else [*kept, len(times) - 1])
 
 
-def _inside(text: str, tag: str) -> str:
+def inside(text: str, tag: str) -> str:
     """A text that does not end the element it stands in."""
     return text.replace(f"</{tag}", f"<\\/{tag}")

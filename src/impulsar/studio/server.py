@@ -78,28 +78,12 @@ class Place:
     lends_camera: bool = False
 
 
-class Studio:
-    """A session on the web. `run` serves until interrupted, `start` in a thread until `stop`."""
+class Desk:
+    """A session behind its routes, `app`, wherever they are asked from; `more` come before its own."""
 
-    def __init__(
-        self,
-        session: Session,
-        place: Place | None = None,
-        limits: Limits | None = None,
-        more: Sequence[BaseRoute] = (),  # before the studio's own
-    ):
-        place = place or Place()
+    def __init__(self, session: Session, limits: Limits | None = None, more: Sequence[BaseRoute] = ()):
         self.session, self.limits = session, limits or Limits()
-        self.token, self._link = new_token(), new_token()  # of the studio's own session, and of the link
-        self._socket = _bind(place.host, place.port)
-        port = self._socket.getsockname()[1]
-        self.address = Address(place.host, port, place.certificate is not None, _own_names(place.host))
         self.app = Starlette(routes=[*more, *self._routes()])
-        body_limits = {"/api/scene-file": self.limits.scene_file, "/api/mesh": self.limits.mesh, "/api/logout": 16}
-        asked = ("series", "alone", "analyse", "sweep", "turn", "curve")
-        body_limits |= {f"/api/{name}": self.limits.message for name in asked}
-        asks = place.frame_ancestors, self._link, place.lends_camera
-        self.gate = Gate(self.app, self.address, self.token, self.limits, body_limits, *asks)
         self._connected = 0
         self._sockets: set[WebSocket] = set()
         self._few = asyncio.Semaphore(self.limits.downloads)
@@ -107,67 +91,6 @@ class Studio:
         self._scratch: World | None = None  # by which recordings are read
         self._reading = threading.Lock()  # whoever has the scratch
         self._names = count(1)
-        self._thread: threading.Thread | None = None
-        self._server = uvicorn.Server(
-            uvicorn.Config(
-                self.gate,
-                ws=websocket_protocol(self.limits),
-                ws_max_size=self.limits.message,
-                ws_per_message_deflate=False,  # no message that unpacks to more than it is
-                http=http_protocol(self.limits),
-                backlog=ACCEPTED_AT_ONCE,
-                lifespan="off",
-                log_config=None,
-                access_log=False,
-                server_header=False,
-                proxy_headers=False,
-                timeout_graceful_shutdown=1,
-                ssl_certfile=place.certificate,
-                ssl_keyfile=place.key,
-            )
-        )
-
-    @property
-    def origin(self) -> str:
-        """Scheme, host and port as a browser opens them."""
-        return f"{self.address.scheme}://{self.address.shown_host}:{self.address.port}"
-
-    @property
-    def url(self) -> str:
-        """What to open, token and all."""
-        return self.link_to("/")
-
-    def link_to(self, door: str) -> str:
-        """The same for another page of `security.DOORS`."""
-        return f"{self.origin}{door}?token={self._link}"
-
-    def launch_url(self) -> str:
-        """The same for one opening only: the token in it is void afterwards."""
-        return f"{self.origin}/?token={self.gate.new_launch()}"
-
-    def run(self) -> None:
-        """Serve in this thread until Ctrl-C."""
-        self.session.start()
-        try:
-            self._server.run(sockets=[self._socket])
-        finally:
-            self.session.stop()
-            self._socket.close()
-
-    def start(self) -> None:
-        """Serve in a thread."""
-        self._thread = threading.Thread(target=self.run, name="impulsar studio", daemon=True)
-        self._thread.start()
-
-    def end(self) -> None:
-        """Have serving end soon; from a signal's handler."""
-        self._server.should_exit = True
-
-    def stop(self) -> None:
-        """Stop serving and end the session."""
-        self.end()
-        if self._thread is not None:
-            self._thread.join()
 
     # routes -----------------------------------------------------------------------------------------------
 
@@ -177,7 +100,6 @@ class Studio:
             Route("/api/scenes", self._scenes),
             Route("/api/scene-file", self._scene_file, methods=["POST"]),
             Route("/api/mesh", self._mesh, methods=["POST"]),
-            Route("/api/logout", self._log_out, methods=["POST"]),
             Route("/api/journal", self._journal),
             Route("/api/results.nc", self._results),
             Route("/api/series", self._series, methods=["POST"]),
@@ -200,18 +122,6 @@ class Studio:
         if not index.is_file():
             return HTMLResponse(NO_PAGE, status_code=503)
         return FileResponse(index, media_type="text/html")
-
-    async def _log_out(self, request: Request) -> Response:
-        session = request.scope[SESSION]
-        if not self.gate.end(session):
-            text = "log-out: this session is the studio's own and ends with it; stop the studio"
-            return _json(ms.Reply(id=0, ok=False, text=text), 422)
-        for websocket in [one for one in self._sockets if one.scope[SESSION] == session]:
-            with contextlib.suppress(RuntimeError, WebSocketDisconnect):  # it is closing already
-                await websocket.close(1008, "logged out; open the studio's link again")
-        response = _json(ms.Reply(id=0, ok=True, text="logged out; the studio's link begins another session"))
-        response.headers["set-cookie"] = f"{self.gate.cookie}=; Path=/; Max-Age=0; HttpOnly; SameSite=Strict"
-        return response
 
     async def _scenes(self, request: Request) -> Response:
         return _json(scene_entries())
@@ -446,6 +356,102 @@ class Studio:
         asked = read(text)
         if not self.session.submit(client, asked):
             raise WireError("message: too many of yours are waiting; send slower", asked.id)
+
+
+class Studio(Desk):
+    """A session on the web. `run` serves until interrupted, `start` in a thread until `stop`."""
+
+    def __init__(
+        self,
+        session: Session,
+        place: Place | None = None,
+        limits: Limits | None = None,
+        more: Sequence[BaseRoute] = (),  # before the studio's own
+    ):
+        super().__init__(session, limits, [*more, Route("/api/logout", self._log_out, methods=["POST"])])
+        place = place or Place()
+        self.token, self._link = new_token(), new_token()  # of the studio's own session, and of the link
+        self._socket = _bind(place.host, place.port)
+        port = self._socket.getsockname()[1]
+        self.address = Address(place.host, port, place.certificate is not None, _own_names(place.host))
+        body_limits = {"/api/scene-file": self.limits.scene_file, "/api/mesh": self.limits.mesh, "/api/logout": 16}
+        asked = ("series", "alone", "analyse", "sweep", "turn", "curve")
+        body_limits |= {f"/api/{name}": self.limits.message for name in asked}
+        asks = place.frame_ancestors, self._link, place.lends_camera
+        self.gate = Gate(self.app, self.address, self.token, self.limits, body_limits, *asks)
+        self._thread: threading.Thread | None = None
+        self._server = uvicorn.Server(
+            uvicorn.Config(
+                self.gate,
+                ws=websocket_protocol(self.limits),
+                ws_max_size=self.limits.message,
+                ws_per_message_deflate=False,  # no message that unpacks to more than it is
+                http=http_protocol(self.limits),
+                backlog=ACCEPTED_AT_ONCE,
+                lifespan="off",
+                log_config=None,
+                access_log=False,
+                server_header=False,
+                proxy_headers=False,
+                timeout_graceful_shutdown=1,
+                ssl_certfile=place.certificate,
+                ssl_keyfile=place.key,
+            )
+        )
+
+    @property
+    def origin(self) -> str:
+        """Scheme, host and port as a browser opens them."""
+        return f"{self.address.scheme}://{self.address.shown_host}:{self.address.port}"
+
+    @property
+    def url(self) -> str:
+        """What to open, token and all."""
+        return self.link_to("/")
+
+    def link_to(self, door: str) -> str:
+        """The same for another page of `security.DOORS`."""
+        return f"{self.origin}{door}?token={self._link}"
+
+    def launch_url(self) -> str:
+        """The same for one opening only: the token in it is void afterwards."""
+        return f"{self.origin}/?token={self.gate.new_launch()}"
+
+    def run(self) -> None:
+        """Serve in this thread until Ctrl-C."""
+        self.session.start()
+        try:
+            self._server.run(sockets=[self._socket])
+        finally:
+            self.session.stop()
+            self._socket.close()
+
+    def start(self) -> None:
+        """Serve in a thread."""
+        self._thread = threading.Thread(target=self.run, name="impulsar studio", daemon=True)
+        self._thread.start()
+
+    def end(self) -> None:
+        """Have serving end soon; from a signal's handler."""
+        self._server.should_exit = True
+
+    def stop(self) -> None:
+        """Stop serving and end the session."""
+        self.end()
+        if self._thread is not None:
+            self._thread.join()
+
+    async def _log_out(self, request: Request) -> Response:
+        session = request.scope[SESSION]
+        if not self.gate.end(session):
+            text = "log-out: this session is the studio's own and ends with it; stop the studio"
+            return _json(ms.Reply(id=0, ok=False, text=text), 422)
+        for websocket in [one for one in self._sockets if one.scope[SESSION] == session]:
+            with contextlib.suppress(RuntimeError, WebSocketDisconnect):  # it is closing already
+                await websocket.close(1008, "logged out; open the studio's link again")
+        response = _json(ms.Reply(id=0, ok=True, text="logged out; the studio's link begins another session"))
+        response.headers["set-cookie"] = f"{self.gate.cookie}=; Path=/; Max-Age=0; HttpOnly; SameSite=Strict"
+        return response
 
 
 async def read_beside(name: str, data: bytes, request: Request) -> dict[str, Any]:
