@@ -144,6 +144,45 @@ def test_friction_and_inertia_of_a_pendulum_are_found_from_noisy_angles(tmp_path
         read_samples(path)
 
 
+@pytest.mark.study
+def test_identification_is_within_a_percent_and_as_sharp_as_the_noise_lets_it_be() -> None:
+    """Twelve seeds of noise, 0.01 rad on 250 angles. The bound of Cramer and Rao is σ² (JᵀJ)⁻¹, which `errors` are of:
+    0.28 % of the friction and 0.067 % of the inertia. The step of 1.25 ms itself is worth 0.2 % of both (halved with
+    it), so all are within 1 %, and the scatter is that of the bound: χ² of 11 freedoms is below 4.6 or beyond 19.7 in 1
+    of 10 cases, 1.8 to 34.7 in all but 1 of 1000."""
+    true = im.World(pendulum(0.05, 0.01), rtol=1e-9, atol=1e-9, dt=0.01)
+    times, angles = [], []
+    for _ in range(250):
+        true.step()
+        times.append(true.time)
+        angles.append(float(true.joint("hinge").position))
+    paths, right = ("hinge.friction", "arm.inertia.yy"), np.array([0.05, 0.01])
+    off, bound = [], []
+    for seed in range(12):
+        world = im.World(pendulum(0.03, 0.018), method=im.Direct(substeps=1), dt=0.00125)
+        noise = 0.01 * np.random.default_rng(seed).normal(size=len(times))
+        found = identify(world, "hinge.position", paths, times, np.array(angles) + noise)
+        off.append([found.values[path] for path in paths] / right - 1.0)
+        bound.append([found.errors[path] for path in paths] / right)
+    assert np.abs(off).max() < 0.01
+    scatter = 11.0 * np.var(off, axis=0, ddof=1) / np.mean(bound, axis=0) ** 2
+    assert ((scatter > 1.8) & (scatter < 34.7)).all()
+
+
+@pytest.mark.study
+@pytest.mark.parametrize("seed", range(5))
+def test_a_six_bar_is_found_from_starts_20_percent_off(seed: int) -> None:
+    """24 points of another six-bar's curve at known angles; all pivots 0.028 m off to random sides."""
+    rng, angles = np.random.default_rng(seed), np.linspace(0, 2 * np.pi, 25)[:-1]
+    curve = Linkage(planar(SIX, HINGES + DYAD, "link"), "O", PEN).outcomes(angles)
+    start = {}
+    for name, (x, y) in SIX.items():
+        side, far = rng.uniform(0, 2 * np.pi), 0.0 if name == "O" else 0.02 * math.sqrt(2.0)
+        start[name] = (x + far * math.cos(side), y + far * math.sin(side))
+    found = fit_curve(planar(start, HINGES + DYAD, "link"), "pen", curve, "O", at=angles)
+    assert found.before > 0.15 * found.size and found.error < 1e-3 and found.closed
+
+
 def test_a_function_poses_and_many_starts() -> None:
     """The rocker's angles, two points of the coupler, and a pen far off are those of another four-bar again."""
     angles = np.linspace(0, 4.0, 8)

@@ -205,3 +205,13 @@ def test_rows_that_do_not_count_are_left_out() -> None:
     linear = Linear(world, 5, [5], find_outcomes(world, "O.position"), [])
     named = {block for block, rows in world.state.rows.items() if set(range(*rows.indices(10**6))) & set(linear.rows)}
     assert {"q", "v"} <= named and not named & {"work", "loss", "time", "start_energy"}
+
+
+def test_contacts_are_refused_by_name() -> None:
+    """Also before anything touches: nothing says that it will not."""
+    model = im.Model("ball", gravity=(0, 0, -9.81))
+    model.material("rubber", friction=0.4, restitution=0.5)
+    model.body("ball", 1.0, shape=im.Sphere(0.1), position=(0, 0, 1.0), material="rubber")
+    model.obstacle("floor", im.Plane(), material="rubber")
+    with pytest.raises(ModelError, match="sensitivity: derivatives through contacts are not taken"):
+        im.World(model, dt=0.01).sensitivity("ball.position.z", "model.gravity.z", 0.1)

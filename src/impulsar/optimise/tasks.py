@@ -157,25 +157,23 @@ class _Task:
         return world
 
     def polish(self, rounds: int) -> None:
-        """Steps along central differences from the best."""
+        """Steps along central differences from the best; numbers over their ranges, the loss over what it is there."""
         if self.best is None:
             return
-        far = NEAR * (self.high - self.low)
+        wide, size = self.high - self.low, abs(self.best[0]) or 1.0
 
-        def both(x: np.ndarray) -> tuple[float, np.ndarray]:
-            ends = [np.clip(x + sign * np.diag(far), self.low, self.high) for sign in (1.0, -1.0)]
-            found = self.losses(np.vstack([x, *ends]))
-            n = len(x)
-            apart = np.diag(ends[0]) - np.diag(ends[1])
-            slope = (found[1 : n + 1] - found[n + 1 :]) / apart
+        def both(z: np.ndarray) -> tuple[float, np.ndarray]:
+            n = len(z)
+            ends = [np.clip(z + sign * NEAR * np.eye(n), 0.0, 1.0) for sign in (1.0, -1.0)]
+            found = self.losses(self.low + wide * np.vstack([z, *ends])) / size
+            slope = (found[1 : n + 1] - found[n + 1 :]) / (np.diag(ends[0]) - np.diag(ends[1]))
             return float(min(found[0], 1e300)), np.where(np.isfinite(slope), slope, 0.0)
 
-        bounds = list(zip(self.low, self.high, strict=True))
         minimize(
             both,
-            self.best[1],
+            (self.best[1] - self.low) / wide,
             jac=True,
             method="L-BFGS-B",
-            bounds=bounds,
-            options={"maxiter": rounds, "maxfun": 2 * rounds},
+            bounds=[(0.0, 1.0)] * len(wide),
+            options={"maxiter": rounds, "maxfun": 2 * rounds, "gtol": 1e-9, "ftol": 1e-12},
         )
