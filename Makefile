@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.stamp
 
-.PHONY: setup page demo test lint bench verify screenshots clean distclean
+.PHONY: setup page demo test lint bench verify docs screenshots clean distclean
 
 setup: $(STAMP)
 
@@ -41,6 +41,12 @@ bench: setup
 verify: setup
 	$(BIN)/python -m pytest -q -n 2 -m study
 	$(BIN)/python -m impulsar_verification.verify
+
+docs: page
+	@$(BIN)/python -c 'import furo, jupytext, myst_nb, nbclient, sphinx_copybutton' 2>/dev/null || \
+		if command -v uv >/dev/null 2>&1; then uv pip install --quiet --python $(BIN)/python --editable '.[docs]'; \
+		else $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'; fi
+	$(BIN)/python tools/site.py
 
 screenshots: page
 	$(BIN)/python tools/screenshots.py

@@ -174,8 +174,9 @@ def test_learn_to_reach(run) -> None:
     assert names["after"] > 0.5 * names["before"]
 
 
-def test_the_page_of_runs_runs() -> None:
+def test_the_page_of_runs_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What docs/runs.md shows can be done as it stands there: samples where asked, events in order, a certificate."""
+    monkeypatch.chdir(tmp_path)
     text, names = (FOLDER.parent / "docs" / "runs.md").read_text(), {}
     for block in re.findall(r"```python\n(.*?)```", text, re.DOTALL):
         exec(compile(block, "runs.md", "exec"), names)
@@ -183,6 +184,17 @@ def test_the_page_of_runs_runs() -> None:
     assert len(found) and (found[:-1] <= found[1:]).all()
     assert names["result"].attrs["ended_by_event"] == "tired"
     assert names["certificate"].holds("position", 6) == pytest.approx(0.2)
+
+
+def test_the_tutorial_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What docs/tutorial.md shows can be done as it stands there; its joints stay closed, the film is there."""
+    monkeypatch.chdir(tmp_path)
+    text, names = (FOLDER.parent / "docs" / "tutorial.md").read_text(), {}
+    for block in re.findall(r"```python\n(.*?)```", text, re.DOTALL):
+        exec(compile(block, "tutorial.md", "exec"), names)
+    assert names["result"]["constraint_error"].max() < 1e-12
+    assert abs(names["result"]["joint_velocity"].sel(coordinate="upper hinge")[0] - 6.0) < 1e-12
+    assert (tmp_path / "swing.gif").stat().st_size > 1000 and (tmp_path / "tip.png").exists()
 
 
 def test_the_page_of_sweeps_runs(tmp_path: Path) -> None:

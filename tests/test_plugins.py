@@ -71,7 +71,8 @@ def test_scene_and_loader_of_a_package(installed, tmp_path):
     assert refused.returncode == 2
     assert "'bad.csv': cannot be read as .csv: ValueError: line 1 has 2 fields" in refused.stderr
     unknown = installed("-m", "impulsar", "run", "two.xyz", cwd=tmp_path)
-    told = "there is no loader for '.xyz'; known are: .json, .urdf, .sdf, .xml, .mjcf, .csv"
+    known = ".json, .urdf, .sdf, .xml, .mjcf, .usd, .usda, .usdc, .usdz, .step, .stp, .csv"
+    told = f"there is no loader for '.xyz'; known are: {known}"
     assert unknown.returncode == 2 and told in unknown.stderr
 
 

@@ -9,6 +9,7 @@ from .author.model import Model
 from .author.parts import Motor
 from .author.profiles import Formula, Harmonic, Ramp, Smooth, Table
 from .author.shapes import Box, Capsule, Cone, ConvexHull, Cylinder, HeightField, Mesh, Plane, Sphere
+from .author.visuals import Visual
 from .engine.collector import uncollected
 from .version import __version__ as __version__
 
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from .loading import load
     from .measured import compare
     from .scale import sweep
+    from .scale.domains import DomainWorld
     from .scale.large import LargeWorld
     from .scenes import SCENES, scene
     from .world.world import World
@@ -56,6 +58,7 @@ _LATER = {  # imported when first asked for: kernels take a second
     ".loading": ("load",),
     ".measured": ("compare",),
     ".scale": ("sweep",),
+    ".scale.domains": ("DomainWorld",),
     ".scale.large": ("LargeWorld",),
     ".scenes": ("SCENES", "scene"),
     ".world": ("World",),
@@ -97,6 +100,7 @@ __all__ = [
     "ConvexHull",
     "Cylinder",
     "Direct",
+    "DomainWorld",
     "EditError",
     "Event",
     "Formula",
@@ -126,6 +130,7 @@ __all__ = [
     "StepError",
     "Table",
     "Variational",
+    "Visual",
     "World",
     "compare",
     "load",

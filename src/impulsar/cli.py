@@ -194,6 +194,16 @@ def run(args: argparse.Namespace) -> int:
 
     What can be refused is refused before the world is built, which may have to compile.
     """
+    if args.domains is not None:
+        from .scale.domains import command
+
+        return command.run(args, partial(_scene, args.scene), _settings(args.set))
+    if args.large:
+        from .scale.large import command as large
+
+        return large.run(args, partial(_scene, args.scene), _settings(args.set))
+    if args.checkpoint or args.checkpoint_every or args.resume:
+        raise ModelError("--checkpoint, --checkpoint-every and --resume are for --domains")
     from . import results
     from .render import draw_run
     from .world.world import World
@@ -258,9 +268,10 @@ def _scene(name: str, settings: dict[str, Any]) -> Model:
     from .scenes import scene
 
     if Path(name).suffix:
-        from .loading import load
+        from .io.xacro import is_xacro
+        from .loading import load, load_xacro
 
-        model = load(name, **settings)
+        model = (load_xacro if is_xacro(name) else load)(name, **settings)
         if model.import_report is not None:
             _tell(model.import_report.shown())
         return model

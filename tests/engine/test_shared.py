@@ -39,6 +39,34 @@ def scale(g: wp.ref[Given], rows: int, w: int) -> f64:
     return total
 
 
+@wp.func(inline=False)
+def wander(g: wp.ref[Given], start: int, ends: int, w: int) -> f64:
+    """Loops that are left, passed over, empty, in each other, and whose end changes while they run."""
+    total = f64(0.0)
+    end = int(ends)
+    values = g.value
+    for k in range(start, end):
+        end = int(0)
+        if k == 1:
+            continue
+        for j in range(k):
+            if j > 2:
+                break
+            total += f64(10.0) * values[j, w]
+        for _ in range(2):
+            total += g.value[k, w]
+        before = k - 1
+        if before >= 0 and g.value[before, w] > f64(0.9):  # the first is asked for, and what is read is not
+            total += f64(1000.0)
+    return total
+
+
+@wp.kernel(enable_backward=False)
+def wandering_kernel(g: Given, sums: wp.array(dtype=f64)):
+    w = wp.tid()
+    sums[w] = wander(g, 0, g.value.shape[0], w) + wander(g, 4, 2, w)
+
+
 @wp.kernel(enable_backward=False)
 def scaled_kernel(g: Given, sums: wp.array(dtype=f64)):
     w = wp.tid()
@@ -138,6 +166,22 @@ def test_fields_that_a_kernel_sets_are_its_own(given):
     assert bytes(given.__ctype__()) == before and given.inside.factor is factor
     launch(scaled_kernel, WORLDS, [given, sums], "cpu")
     assert np.allclose(sums.numpy(), 1.7 * value.sum(axis=0), rtol=1e-14)
+
+
+def test_loops_and_indices_do_what_is_written(given, tmp_path):
+    """What is compiled has plain loops; it goes as Python does, where they end early, late or not at all."""
+    sums, value = zeros(WORLDS), given.value.numpy()
+    launch(wandering_kernel, WORLDS, [given, sums], "cpu")
+    for w in range(WORLDS):
+        total = 0.0
+        for k in range(len(value)):
+            if k != 1:
+                total += 10.0 * sum(value[: min(k, 3), w]) + 2.0 * value[k, w]
+                total += 1000.0 * (k > 0 and value[k - 1, w] > 0.9)
+        assert np.isclose(sums.numpy()[w], total, rtol=1e-14)
+    (path,) = wp.compile_aot_module(shared(wandering_kernel).module, device="cpu", module_dir=tmp_path)[:1]
+    text = next(path.parent.glob("*.cpp")).read_text()
+    assert "wander_0(" in text and "wp::range(" not in text
 
 
 def test_readings_leave_a_world_alone():

@@ -169,6 +169,8 @@ def test_ways_of_a_file_are_looked_through(changed, told) -> None:
     good = Recipe(True, [Sample(0, np.zeros(4).tobytes())]).data()
     assert read_recipe(good, 4, 1) is not None
     assert read_recipe(good, 5, 1) is None  # of another version
+    older = {name: value for name, value in good.items() if name != "refusals"}
+    assert read_recipe(older, 4, 1).refusals == 0
     with pytest.raises(FileError, match=told):
         read_recipe(good | changed, 4, 1)
 

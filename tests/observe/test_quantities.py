@@ -31,6 +31,10 @@ def everything() -> im.Model:
     model.distance("gap", cart, low, at_a=(0, 0.2, 0), at_b=(0, 0, -0.2))
     model.tyre("tread", cart, radius=0.05, stiffness=1e3, load=1.0)  # in the air
     model.angle("lean", model.ground, top, from_a=(0, 0, 0), to_a=(0, 0, -1), from_b=(0, 0, 0), to_b=(0.02, 0, -0.1))
+    for name, y in (("sun", 0.4), ("planet", 0.5)):
+        wheel = model.body(name, 0.1, (1e-4, 1e-4, 1e-4), position=(0, y, 0))
+        model.joint(f"{name} pin", "revolute", model.ground, wheel, at=(0, y, 0), axis=(1, 0, 0))
+    model.coupling("gear", "sun pin", "planet pin", ratio=-2.0)
     model.parameter("wish", 0.5)
     model.sensor("imu", im.sensors.Imu("top", rate=200.0))
     return model
@@ -125,7 +129,7 @@ def test_results_have_what_is_asked_for(world: im.World) -> None:
     assert set(result.data_vars) == {
         "spring_force", "velocity", "body_kinetic_energy", "load_force", "energy_total", "joint_position",
     }  # fmt: skip
-    assert list(result["body"].values) == ["low.x", "top", "cart"]
+    assert list(result["body"].values) == ["low.x", "top", "cart", "sun", "planet"]
     assert set(result.dims) == {"time", "spring", "body", "axis", "load", "coordinate"} | (
         {"world"} if world.worlds > 1 else set()
     )

@@ -21,6 +21,8 @@ def as_test(cell: Cell) -> object:
         cell.type != "revolute" or (cell.role, cell.coordinates) == ("tree", "generalized")
     ):
         marks.append(pytest.mark.study)
+    elif cell.feature in ("servo", "armature") and cell.type not in ("revolute", "prismatic", "spherical"):
+        marks.append(pytest.mark.study)
     elif (cell.method, cell.feature) == ("projected", "motor position"):  # minutes
         marks.append(pytest.mark.study)
     return pytest.param(cell, id=cell.name, marks=marks)
@@ -41,7 +43,9 @@ def test_cell(cell: Cell, device: str) -> None:
         assert verdict == "works"
     elif not groups:
         assert verdict.startswith("refused: ")
-    elif cell.feature == "motor position" and balls:
+    elif cell.feature == "armature" and cell.role == "loop":
+        assert verdict.startswith("refused: ") and ("closes a loop" in verdict or "has no law" in verdict)
+    elif cell.feature in ("motor position", "servo") and balls:
         assert verdict == "works, rotation refused" if len(groups) > 1 else verdict.startswith("refused: ")
     elif cell.feature in LAWLESS.get(cell.method, ()):
         assert verdict.startswith("refused: ") and f"{cell.method} has no law" in verdict

@@ -151,3 +151,24 @@ def test_an_oblique_loop_has_open_components_where_its_null_space_points() -> No
         assert world.joint(name).reaction_open.force.tolist() == [True, False, False]
         assert not world.joint(name).reaction_open.torque.any()
         assert world.joint(name).reaction.force == pytest.approx((0.0, -1.5, 0.0), abs=1e-9)
+
+
+@pytest.mark.parametrize("coordinates", ["generalized", "maximal"])
+def test_bars_share_a_weight(coordinates):
+    """A plate hangs on four bars at its corners, one more than needed: by least norm each carries m g / 4.
+
+    Shifted by e along x, the pairs carry m g (1 ± e) / 4 each, e in half lengths. Distances have no freedoms, so
+    their pairs do not span all wrenches.
+    """
+    model, shift = Model("plate on four bars"), 0.4
+    plate = model.body("plate", mass=2.0, inertia=(0.1, 0.1, 0.2), position=(shift, 0, -1))
+    corners = [(x, y) for x in (1.0, -1.0) for y in (1.0, -1.0)]
+    for k, (x, y) in enumerate(corners):
+        model.joint(f"bar {k}", "distance", model.ground, plate, at=(x, y, 0), at_b=(x, y, -1))
+    world = World(model, dt=0.01, coordinates=coordinates)
+    world.step(3)
+    for k, (x, _) in enumerate(corners):
+        bar = world.joint(f"bar {k}")
+        assert not bar.reaction_determinate
+        np.testing.assert_allclose(bar.reaction.force, [0, 0, 2.0 * 9.81 * (1 + shift * x) / 4], atol=1e-10)
+        np.testing.assert_allclose(bar.reaction.torque, 0, atol=1e-10)

@@ -109,18 +109,19 @@ def _only(model: Model, inside: set[str], kept: set[str], cut: set[str], instead
     for kind, entry in PARTS.items():
         parts = getattr(new, entry.plural)
         for name, part in list(parts.items()):
-            named = [(getattr(part, field), target) for field, target in entry.refers.items()]
             lost = any(
-                end not in (new.joints if target == "joint" else there) for end, target in named if target != "material"
+                end not in (new.joints if target == "joint" else there)
+                for _, target, end in entry.named(part)
+                if target != "material"
             )
             if kind in ("joint", "spring"):
                 lost = not {part.first, part.second} & inside or (lost and not (name in cut and instead == "held"))
             if not lost:
                 continue
             del parts[name]
-            if kind == "coupling" and instead == "reactions" and {part.joint_a, part.joint_b} & set(new.joints):
+            if kind == "coupling" and instead == "reactions" and set(part.joints) & set(new.joints):
                 raise ModelError(f"alone: coupling '{name}' is of a joint that goes; take its bodies too, or hold it")
-            if kind == "coupling" and {part.joint_a, part.joint_b} & set(new.joints):
+            if kind == "coupling" and set(part.joints) & set(new.joints):
                 notes.append(f"coupling '{name}'")
     return tidied(new), notes
 

@@ -191,7 +191,7 @@ def coordinates_of_joints(model: Model) -> dict[str, tuple[str, str]]:
 
 def _outside_loops(model: Model) -> set[tuple[str, str]]:
     """Joints and groups that are in no loop and in no coupling."""
-    coupled = {end for c in model.couplings.values() for end in ((c.joint_a, c.group_a), (c.joint_b, c.group_b))}
+    coupled = {(joint, group) for coupling in model.couplings.values() for joint, group, _ in coupling.ends}
     found = set()
     for joint in model.joints.values():
         others = [(each.first, each.second) for each in model.joints.values() if each is not joint]

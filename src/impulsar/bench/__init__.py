@@ -24,6 +24,7 @@ SUITES: dict[str, str] = {
     "cost": "time of a chain's step over its length, by every method without a full matrix",
     "table1": "Mikhaylyuk 2017 table 1: time of a step by SIMMC and SIMGC",
     "batch": "world-steps per second of many copies of one mechanism",
+    "envs": "environments in a batch, beside Gymnasium's vectors of MuJoCo's: steps per second and errors",
     "gradient": "exact gradients: error beside differences, and the adjoint's time beside a compiled step's",
     "markers": "time to find a marker and its pose in a picture, beside OpenCV's own corners",
     "start": "from nothing to the first frame, kernels cached or not, and to compiled steps of 30 bodies",

@@ -99,10 +99,10 @@ def batch(name: str, parameters: dict, dt: float) -> dict:
     from mujoco import rollout
 
     world, generic = (
-        World(scene(name, **parameters), "simgc", dt=dt, worlds=WORLDS, compile=how) for how in ("now", "off")
+        World(scene(name, **parameters), "simgc", dt=dt, worlds=WORLDS, compile=how, threads=1)
+        for how in ("now", "off")
     )
     model, data = peer_mujoco.build(world.model, dt)
-    world.runner.launch.threads = 1
     speeds = world.state.read("v")
     start = speeds + np.random.default_rng(1).normal(scale=SPREAD, size=speeds.shape)
     world.state.write("v", start)

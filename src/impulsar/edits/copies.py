@@ -63,7 +63,13 @@ class Isometry:
         if not self.is_mirror:
             return {}
         S = np.diag([-1.0, 1.0, 1.0])
-        return {"inertia": S @ body.inertia @ S, "shapes": [mirrored_shape(shape) for shape in body.shapes]}
+        return {
+            "inertia": S @ body.inertia @ S,
+            "shapes": [mirrored_shape(shape) for shape in body.shapes],
+            "visuals": [replace(own, shape=mirrored_shape(own.shape)) for own in body.visuals],
+            "p_BL": S @ body.p_BL,
+            "q_BL": multiply_all(multiply_all(HALF_X, body.q_BL), conjugate(HALF_X)),
+        }
 
 
 def _turn(owner: str, edit: Copy | Shift) -> Isometry:
@@ -159,11 +165,15 @@ def _copy_once(model: Model, places: Places, bodies: list[str], way: Isometry) -
     for kind in COPIED:
         entry, parts = PARTS[kind], getattr(model, KINDS[kind])
         for own in list(parts.values()):
-            ends = {field: getattr(own, field) for field in entry.refers}
-            if not all(end in names or end in still for end in ends.values()) or still.issuperset(ends.values()):
+            ends = [end for _, _, end in entry.named(own)]
+            if not all(end in names or end in still for end in ends) or still.issuperset(ends):
                 continue
-            changes: dict[str, Any] = {field: names.get(end, end) for field, end in ends.items()}
+            changes: dict[str, Any] = {field: names.get(end := getattr(own, field), end) for field in entry.refers}
             changes |= _image(kind, own, way, model)
+            if kind == "coupling":  # of the joints' images
+                weights = changes.get("more", own.more).values()
+                named = (f"{names[joint]}.{group}" for joint, group, _ in own.ends[2:])
+                changes["more"] = dict(zip(named, weights, strict=True))
             names[own.name] = _free(model, own.name)
             parts[names[own.name]] = replace(own, name=names[own.name], **changes)
     for group in list(model.groups.values()):
@@ -178,8 +188,8 @@ def _copy_once(model: Model, places: Places, bodies: list[str], way: Isometry) -
 def _image(kind: str, part: Any, way: Isometry, model: Model) -> dict[str, Any]:
     """What of a part is other in its image, besides the names."""
     if kind == "coupling":
-        joints = [model.joints[name] for name in (part.joint_a, part.joint_b)]
-        return mirrored_coupling(part, *joints) if way.is_mirror else {}
+        joints = [model.joints[name] for name in part.joints]
+        return mirrored_coupling(part, joints) if way.is_mirror else {}
     fields = {point.field: point.body for point in PARTS[kind].points}
     fields |= {"p_PF": "first", "p_CM": "second"} if kind == "joint" else {}
     found: dict[str, Any] = {

@@ -155,7 +155,7 @@ def fill_rows(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArr
                 d.J[(AXES + l) * dofs + k, w] = x.J[entry, w]
                 entry += 1
             n += 1
-            tree = next_tree(x, r, n, w)
+            tree = next_tree(m, x, r, n, w)
 
 
 @wp.func
@@ -442,7 +442,7 @@ def add_slope(
                     x.qdd[k, w] = x.qdd[k, w] + d.lam[i, w] * x.J[entry, w]
                     entry += 1
                 n += 1
-                tree = next_tree(x, r, n, w)
+                tree = next_tree(m, x, r, n, w)
     turn_back(m, x, w)
     for k in range(dofs):
         d.force[k, w] = d.force[k, w] + scale * x.qdd[k, w]

@@ -12,12 +12,14 @@ import numpy as np
 from ..author.checks import TINY, show
 from ..author.fluids import check_fluid
 from ..author.model import KINDS, Model
-from ..author.parts import NOT_GIVEN, PARTS, Joint, Parameter, changed, value_of
+from ..author.parts import NOT_GIVEN, PARTS, Joint, Parameter, changed, value_of, weight_of
+from ..author.placing import checked_frame
 from ..author.profiles import scalar_profiles
 from ..author.sensors import field_names
 from ..author.shapes import check_solids, inertia_tensor, shape_list
 from ..author.sizes import ALL_SIZES, moved_by, reshaped, resized, size_of
 from ..author.variables import stale_paths
+from ..author.visuals import visual_list
 from ..engine.system import System
 from ..engine.system.slots import LIMIT_HIGH, LIMIT_LOW, MOTORS
 from . import loads
@@ -33,7 +35,16 @@ from .topology import FEATURES, GEOMETRY, change_joint
 GRAVITY = Parameter("gravity", "m/s²", "gravity")
 UNLIMITED = 1e300  # stands for no bound in the arrays
 LIMITS = ("lower", "upper", "swing")
-SOLID = ("shape", "shapes", "density", "colour", *ALL_SIZES)  # of a body, besides what arrays hold
+SOLID = (
+    "shape",
+    "shapes",
+    "density",
+    "colour",
+    "visual",
+    "visuals",
+    "link",
+    *ALL_SIZES,
+)  # of a body, besides what arrays hold
 
 
 @dataclass(frozen=True)
@@ -117,7 +128,7 @@ def find(system: System, path: object) -> Target | None:
     if not isinstance(path, str) or "." not in path:
         raise EditError(f"parameter {show(path)}: expected text 'part.parameter'")
     if path not in system.targets:
-        name, _, what = path.rpartition(".")
+        name, what = split_path(system.model, path)
         system.targets[path] = of_part(system, name).get(what)
     target = system.targets[path]
     if target is None or target.kind != "load":
@@ -147,7 +158,20 @@ def of_part(system: System, name: str) -> dict[str, Target]:
         target = _target(system, kind, name, parameter, groups)
         if target is not None:
             found[parameter.name] = target
+    for k, coordinate in enumerate(model.couplings[name].more if kind == "coupling" else ()):
+        found[coordinate] = Target(kind, name, weight_of(coordinate), (system.more_row[name] + k,))
     return found
+
+
+def split_path(model: Model, path: str) -> tuple[str, str]:
+    """Part and parameter of a path; of "coupling.joint" or "coupling.joint.group" what has the weight."""
+    for name, coupling in model.couplings.items():
+        rest = path.removeprefix(f"{name}.")
+        for what, (joint, _, _) in zip(coupling.more, coupling.ends[2:], strict=True) if rest != path else ():
+            if rest in (what, joint):
+                return name, what
+    name, _, what = path.rpartition(".")
+    return name, what
 
 
 def group_of(model: Model, name: str) -> tuple[str, str] | None:
@@ -344,7 +368,8 @@ def _plan(edit: SetParameter, desk: Desk) -> Plan:
     if name in model.bodies and what in POSE:
         return replace(set_state(SetState({name: {what: edit.value}}), desk), text=text)
     if name in model.bodies and what in SOLID:
-        return _reshape(edit, desk, name, "shape" if what == "shapes" else what, text)
+        same = {"shapes": "shape", "visuals": "visual"}
+        return _reshape(edit, desk, name, same.get(what, what), text)
     if name in (model.bodies | model.obstacles) and what == "material":
         return replace(set_material(SetMaterial(name, edit.value), desk), text=text)  # type: ignore[arg-type]
     if name in model.obstacles and what in ("shape", "position", "orientation"):
@@ -380,6 +405,13 @@ def _reshape(edit: SetParameter, desk: Desk, name: str, what: str, text: str) ->
         new = reshaped(model, name, shapes)
     elif what in ALL_SIZES:
         new = resized(model, name, what, edit.value)
+    elif what == "visual":
+        inverse = tuple(old.visuals)
+        new = model.having("body", replace(old, visuals=visual_list(owner, edit.value)))
+    elif what == "link":
+        inverse = (old.p_BL, old.q_BL)
+        p_BL, q_BL = checked_frame(owner, "link", edit.value)  # type: ignore[arg-type]
+        new = model.having("body", replace(old, p_BL=p_BL, q_BL=q_BL))
     else:
         body, inverse = replace(old, **{what: edit.value}), getattr(old, what)  # type: ignore[arg-type]
         body.check()

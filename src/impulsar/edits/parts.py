@@ -132,6 +132,7 @@ def _put_back(kind: str, part: Any, bench: Bench) -> Edit | None:
         pose = {"position": places.p_WB[part.name][0], "orientation": places.q_WB[part.name][0]}
         motion = {"velocity": V[3:], "angular_velocity": V[:3]}
         own = {"shape": part.shapes or None, "material": part.material, "colour": part.colour}
+        own |= {"visual": part.visuals or None, "link": (part.p_BL, part.q_BL)}
         own |= {"density": part.density} if part.density else {"mass": part.mass, "inertia": part.inertia}
         return Add(kind, part.name, own | pose | motion)
     points = {point.field: point for point in PARTS[kind].points}

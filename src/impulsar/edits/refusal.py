@@ -15,6 +15,7 @@ from ..author.profiles import Profile
 from ..author.sensors import Sensor
 from ..author.shapes import Shape
 from ..author.surfaces import Material, Obstacle
+from ..author.visuals import Visual
 from .data import Edit, End
 
 DEEPEST = 6  # nesting of values in an edit
@@ -55,7 +56,9 @@ def check_values(edit: Any) -> None:
 
 
 def _check(edit: Any, what: str, value: Any, depth: int, left: list[int]) -> None:
-    if value is None or isinstance(value, str | bool | Shape) or (callable(value) and not isinstance(value, type)):
+    if value is None or isinstance(value, str | bool | Shape | Visual):
+        return
+    if callable(value) and not isinstance(value, type):
         return
     if is_number(value):
         _check_number(edit, what, value)

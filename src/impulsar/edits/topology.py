@@ -120,7 +120,7 @@ def change_joint(edit: ChangeJoint, desk: Desk) -> Plan:
 def _point_of(model: Model, owner: str, what: str, place: Any, bench: Bench) -> np.ndarray:
     """Where a point of a body is now, in the first world [m]."""
     body = model.find_body(owner, place[0])
-    return Places.of(bench).frame(body.name, vector(owner, what, place[1], "m"), STILL)[0][0]
+    return Places.of(bench).frame(body.name, model.point_of(owner, what, place), STILL)[0][0]
 
 
 def place_of(model: Model, owner: str, what: str, place: Any, bench: Bench) -> np.ndarray:
@@ -344,8 +344,7 @@ def drop_couplings(model: Model, joint: Joint) -> list[str]:
     gone = [
         name
         for name, own in model.couplings.items()
-        if (own.joint_a == joint.name and own.group_a not in groups)
-        or (own.joint_b == joint.name and own.group_b not in groups)
+        if any(end == joint.name and group not in groups for end, group, _ in own.ends)
     ]
     for name in gone:
         del model.couplings[name]

@@ -6,7 +6,7 @@ GPU. What is launched is therefore made here of what is written: each structure 
 
     m: SystemArrays      ->      m: wp.array(dtype=SystemArrays)
     step(m, s, x)        ->      step(m[0], s[0], x[0])
-    wp.tid()             ->      wp.tid() + first_thread[0]
+    wp.tid()             ->      counted(wp.tid() + first_thread[0])
 
 and `first_thread` comes last, so that a launch can take some of the worlds. What is computed stays the same to the bit.
 A structure to whose fields a kernel itself writes is copied first, as it was by value; functions write to arrays only.
@@ -23,8 +23,11 @@ from typing import Any
 
 import warp as wp
 
+from . import indices
+
 SUFFIX = ".shared"
 FIRST = "first_thread"
+COUNTED = "counted_threads"  # name by which a twin calls `indices.counted`
 OWN = "_own"  # after the name of a structure that is copied
 
 
@@ -56,7 +59,8 @@ def _twins(module: wp.Module) -> dict[str, wp.Kernel]:
 
 def _twin(kernel: wp.Kernel, module: wp.Module) -> wp.Kernel:
     structures, written = structures_of(kernel), kernel.func
-    code = FunctionType(written.__code__, written.__globals__, written.__name__, closure=written.__closure__)
+    names = written.__globals__ | {COUNTED: indices.counted}
+    code = FunctionType(written.__code__, names, written.__name__, closure=written.__closure__)
     code.__module__, code.__qualname__ = written.__module__, written.__qualname__
     code.__annotations__ = {
         name: wp.array(dtype=kind) if name in structures else kind for name, kind in kernel.adj.arg_types.items()
@@ -68,13 +72,15 @@ def _twin(kernel: wp.Kernel, module: wp.Module) -> wp.Kernel:
     options = dict(kernel.options) | {
         "sharing": _edition()
     }  # Warp's hash of a kernel is of what is written and of these
-    return wp.Kernel(code, key=kernel.key, module=module, options=options, code_transformers=[sharing])
+    twin = wp.Kernel(code, key=kernel.key, module=module, options=options, code_transformers=[sharing])
+    indices.open_up(twin)
+    return twin
 
 
 @cache
 def _edition() -> int:
-    """Of this file: what it made of a kernel before it was changed is not taken from Warp's cache."""
-    return zlib.crc32(Path(__file__).read_bytes())
+    """Of what makes twins: what it made of a kernel before it was changed is not taken from Warp's cache."""
+    return zlib.crc32(Path(__file__).read_bytes() + Path(indices.__file__).read_bytes())
 
 
 class Sharing(ast.NodeTransformer):
@@ -107,7 +113,8 @@ class Sharing(ast.NodeTransformer):
             self.generic_visit(node)
             return node
         first = _element(ast.copy_location(ast.Name(FIRST, ast.Load()), node))
-        return ast.copy_location(ast.BinOp(node, ast.Add(), first), node)
+        world = ast.copy_location(ast.BinOp(node, ast.Add(), first), node)
+        return ast.copy_location(ast.Call(ast.copy_location(ast.Name(COUNTED, ast.Load()), node), [world], []), node)
 
 
 def _owner(target: ast.AST) -> str | None:

@@ -142,7 +142,7 @@ class WorkArrays:
     rows_missing: wp.array2d(dtype=wp.int32)  # [1] rows that found no room since they were listed
     row_kind: wp.array2d(dtype=wp.int32)  # of engine/system/slots.py
     row_part: wp.array2d(dtype=wp.int32)  # joint, spring, hand or coupling
-    row_trees: wp.array2d(dtype=wp.int32)  # [4 · row + n] trees that it touches, ascending, -1: no more
+    row_trees: wp.array2d(dtype=wp.int32)  # [4 · row + n] trees that it touches, ascending, as slot_trees has them
     row_start: wp.array2d(dtype=wp.int32)  # [row + 1] where it begins in J and Y
     row_group: wp.array2d(dtype=wp.int32)  # of rows bounded together: how many at the first, 0 at the others; 1 alone
     row_bound_of: wp.array2d(dtype=wp.int32)  # row whose impulse its bounds are multiples of, -1: none
@@ -181,6 +181,7 @@ class WorkArrays:
     Y: wp.array2d(dtype=f64)  # M⁻¹ Jᵀ, likewise
     solved: wp.array2d(dtype=wp.int32)  # [row] 1: in the present direct solve
     factor: wp.array2d(dtype=f64)  # [envelope] L below the diagonal, 1/D on it
+    geometry: wp.array2d(dtype=f64)  # [envelope] the same of J Jᵀ, where rows are judged by it
     rhs: wp.array2d(dtype=f64)  # [bilateral] what the rows lack in acceleration without multipliers [m/s², rad/s²]
     multiplier: wp.array2d(dtype=f64)  # [bilateral + soft] solution of the last direct solve
     newton: wp.array2d(dtype=f64)  # [unknown · unknowns + unknown] of a method that solves for all at once
@@ -389,6 +390,7 @@ def work_shapes(n: Counts) -> dict[str, int]:
         | {"block": 6 * n.slots, "block_rhs": 6, "reaction": n.joints, "transmitted": n.bodies, "own_torque": n.bodies}
         | {
             "factor": n.envelope,
+            "geometry": n.envelope,
             "rhs": n.bilaterals,
             "multiplier": n.solvables,
             "gram": n.bilaterals**2 if n.spares else 0,

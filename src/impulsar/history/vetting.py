@@ -194,7 +194,10 @@ def read_recipe(data: Any, rows: int, worlds: int) -> Recipe | None:
     """The ways that were compiled; None: none, or of a state with other rows, which is of another version."""
     if data is None:
         return None
-    kinds = {"learns": bool, "count": int, "broke": int, "largest": int, "worlds": list, "states": np.ndarray}
+    kinds: dict[str, type] = {"learns": bool, "count": int, "broke": int, "largest": int, "refusals": int}
+    kinds |= {"worlds": list, "states": np.ndarray}
+    if isinstance(data, dict):
+        data = {"refusals": 0} | data  # which older journals do not know
     if not isinstance(data, dict) or set(data) != set(kinds):
         raise wrong("snapshot.compiled", data, f"an object with {', '.join(kinds)}")
     for name, kind in kinds.items():

@@ -39,6 +39,10 @@ class Forces:
             return np.zeros((len(self._motors), self._bench.system.counts.worlds))
         return np.where(self._motors[:, None] >= 0, self._mean(self._motors), 0.0)
 
+    def couplings(self) -> np.ndarray:
+        """What each coupling does to its coordinate b, mean over the last step [coupling, world] [N m, N]."""
+        return self._mean(np.array(self._bench.system.range("coupling"), int))
+
     def hands(self) -> np.ndarray:
         """Force of each hand on its body over the last step [hand, world, axis] [N]."""
         return self._vectors(self._hands)

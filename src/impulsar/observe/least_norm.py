@@ -77,11 +77,28 @@ def about(wrench: vec6, old: vec3, new: vec3) -> vec6:
     return spatial(angular(wrench) + wp.cross(old - new, linear(wrench)), linear(wrench))
 
 
+@wp.func
+def among_pairs(rows: wp.ref[Rows], j: int, reaction: vec6, w: int):
+    """P Pᵀ of fewer than six pairs, filled up by ones, and P R."""
+    A = wp.identity(n=6, dtype=f64)
+    y = vec6()
+    first = rows.start[j]
+    for a in range(rows.start[j + 1] - first):
+        for b in range(rows.start[j + 1] - first):
+            A[a, b] = wp.dot(rows.pair[first + a, w], rows.pair[first + b, w])
+        y[a] = wp.dot(rows.pair[first + a, w], reaction)
+    return A, y
+
+
 @wp.func(inline=False)
 def split(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], rows: wp.ref[Rows], j: int, w: int):
-    """Pairs of a joint's locks and freedoms P, and its reaction in them: Pᵀ λ = R, λ = P (PᵀP)⁻¹ R."""
+    """Pairs of a joint's locks and freedoms P, and its reaction in them: Pᵀ λ = R, λ = P (PᵀP)⁻¹ R.
+
+    A distance has a lock and no freedoms, its pairs do not span all wrenches: λ = (P Pᵀ)⁻¹ P R there.
+    """
     A = wp.matrix(shape=(6, 6), dtype=f64)
     k = rows.index[j]
+    few = rows.start[j + 1] - rows.start[j] < 6
     for r in range(rows.start[j], rows.start[j + 1]):
         pair = Pair()
         if rows.code[r] >= LOCK_X:
@@ -96,6 +113,8 @@ def split(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], rows: wp.ref[Rows], j:
             for b in range(6):
                 A[a, b] = A[a, b] + p[a] * p[b]
     y = x.reaction[k, w]
+    if few:
+        A, y = among_pairs(rows, j, y, w)
     for a in range(6):  # Cholesky, and L y = R
         for b in range(a):
             for c in range(b):
@@ -111,7 +130,10 @@ def split(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], rows: wp.ref[Rows], j:
             y[a] = y[a] - A[b, a] * y[b]
         y[a] = y[a] / A[a, a]
     for r in range(rows.start[j], rows.start[j + 1]):
-        rows.multiplier[r, w] = wp.dot(rows.pair[r, w], y)
+        if few:
+            rows.multiplier[r, w] = y[r - rows.start[j]]
+        else:
+            rows.multiplier[r, w] = wp.dot(rows.pair[r, w], y)
 
 
 @wp.func

@@ -55,6 +55,7 @@ KINDS: dict[str, Kind] = {
     "joint": Kind("joint", lambda bench: {name: k for k, name in enumerate(bench.system.model.joints)}),
     "coordinate": Kind("coordinate", lambda bench: {name: k for k, name in enumerate(bench.readout.coordinates)}),
     "spring": Kind("spring", lambda bench: {name: k for k, name in enumerate(bench.system.model.springs)}),
+    "coupling": Kind("coupling", lambda bench: {name: k for k, name in enumerate(bench.system.model.couplings)}),
     "tyre": Kind("tyre", lambda bench: {name: k for k, name in enumerate(bench.system.model.tyres)}),
     "probe": Kind("name", lambda bench: {name: k for k, name in enumerate(bench.system.model.probes)}),
     "distance": Kind("span", lambda bench: {name: k for k, name in enumerate(bench.system.model.distances)}),
@@ -205,6 +206,11 @@ _TABLE = (
     ),
     Quantity(
         "spring.force", "N", "pull of the spring and its damper on its ends", lambda now: now.springs[1], usual=False,
+    ),
+    Quantity(
+        "coupling.force", "N m",
+        "torque or force of the coupling on its coordinate b, mean over the last step; on others it is -ratio, -weight "
+        "times as much", lambda now: now.bench.forces.couplings(), usual=False,
     ),
     Quantity("spring.length", "m", "length of the spring", lambda now: now.springs[0], usual=False),
     Quantity(

@@ -345,7 +345,7 @@ class Rays:
         found += [
             (system.body_index[body.name], shape, still, upright)
             for body in model.bodies.values()
-            for shape in body.shapes
+            for shape, _ in body.drawn
         ]
         self.shapes = [shape for _, shape, _, _ in found]
         self.owners = np.array([owner for owner, *_ in found], np.int32)

@@ -79,7 +79,7 @@ def random_tree(seed: int, loops: bool = False) -> Model:
 
 
 def add_loops(rng: np.random.Generator, model: Model, poses: dict[str, Pose], names: list[str]) -> None:
-    """A loop joint of every type at random coordinates, a spring and two couplings."""
+    """A loop joint of every type at random coordinates, a spring, two couplings and one of four joints."""
     for kind in CATALOGUE.values():
         first, second = rng.choice(names, 2, replace=False)
         pitch = rng.uniform(0.05, 0.2) if kind.name == "screw" else None
@@ -95,6 +95,8 @@ def add_loops(rng: np.random.Generator, model: Model, poses: dict[str, Pose], na
     model.load("thrust", names[5], force=(0.0, 1.0, 2.0), torque=(0.1, 0.3, 0.0), frame="body")
     model.coupling("gear", "loop revolute", "loop screw", ratio=-2.0)
     model.coupling("rack", "loop cylindrical", "loop universal", 0.3, group_a="slide", group_b="second")
+    weights = {"loop planar.x": 0.4, "loop pin-slot.slide": -1.5, "loop prismatic": 0.7, "loop cylindrical.angle": -1.0}
+    model.coupling("differential", weights)
 
 
 def add_random_body(rng: np.random.Generator, model: Model, name: str, pose: Pose) -> None:

@@ -385,6 +385,27 @@ def check_spring(bench: Bench) -> None:
     bench.expect("under a load", world, rest + 0.05, 0.0, ROUNDING)
 
 
+def check_servo(bench: Bench) -> None:
+    """As a spring about its target: q = x (1 - cos ωt), ω² = kp / I_eff, and with kv at rest at x + f / kp."""
+    omega, steps, target = 12.0, 100, 0.1
+    kp, t = omega**2 * bench.mass, steps * H
+    world = bench.world(motor=Motor(position=target, kp=kp, kv=0.0))
+    world.step(steps)
+    q = target * (1.0 - np.cos(omega * t))
+    bench.expect("swinging", world, q, None, bench.by_order(target * omega**2 * H * t / 2, omega))
+    world = bench.world(force=0.05 * kp, motor=Motor(position=target, kp=kp, kv=2.0 * omega * bench.mass))
+    world.step(3000)
+    bench.expect("under a load", world, target + 0.05, 0.0, ROUNDING)
+
+
+def check_armature(bench: Bench) -> None:
+    """u = f t / (I_eff + a)."""
+    armature, force, steps = 0.7, 1.3, 100
+    world = bench.world(force=force, armature=armature)
+    world.step(steps)
+    bench.expect("driven", world, None, force * steps * H / (bench.mass + armature), ROUNDING)
+
+
 def check_joint(bench: Bench) -> None:
     """The joint alone: every freedom is free, q = u t."""
     rate = 0.5
@@ -402,11 +423,15 @@ CHECKS: dict[str, Callable[[Bench], None]] = {
     "motor position": check_motor_position,
     "motor torque": check_motor_torque,
     "spring": check_spring,
+    "servo": check_servo,
+    "armature": check_armature,
 }
 FEATURES = (*CHECKS, "reaction")
-LAWLESS = dict.fromkeys(
-    ("variational", "linear_implicit", "generalized_alpha"), ("limit", "coulomb")
-)  # what has no law
+LAWLESS = {  # what has no law
+    "variational": ("limit", "coulomb", "armature"),
+    "linear_implicit": ("limit", "coulomb"),
+    "generalized_alpha": ("limit", "coulomb"),
+}
 
 
 # both roles ---------------------------------------------------------------------------------------
@@ -425,6 +450,8 @@ def sample(feature: str, group: Group | None) -> dict[str, Any]:
         "motor position": {"motor": Motor(position=Harmonic(0.05, 8.0))},
         "motor torque": {"motor": Motor(torque=vector)},
         "spring": {"stiffness": 20.0, "damping": 0.2},
+        "servo": {"motor": Motor(position=0.05, kp=20.0, kv=0.2)},
+        "armature": {"armature": 0.3},
     }
     given = features[feature]
     return given if group is None else {what: {group.name: value} for what, value in given.items()}
@@ -557,11 +584,13 @@ def cells() -> list[Cell]:
     ]
 
 
-def is_refused(group: Group, feature: str, method: str) -> bool:
+def is_refused(group: Group, feature: str, method: str, role: str) -> bool:
     """Whether the catalogue has no such feature, a ball cannot be told one angle, or the method no law for it."""
+    if feature == "armature" and role == "loop":  # the tree's freedoms have it
+        return True
     if feature in LAWLESS.get(method, ()) or (method == "variational" and group.is_ball and feature == "motor speed"):
         return True
-    return group.is_ball and feature == "motor position"
+    return group.is_ball and feature in ("motor position", "servo")
 
 
 def check_cell(cell: Cell, device: str = "cpu") -> str:
@@ -577,7 +606,7 @@ def check_cell(cell: Cell, device: str = "cpu") -> str:
         return "works"
     refusals = {}
     for group in kind.groups or (None,):
-        if group is None or is_refused(group, cell.feature, cell.method):
+        if group is None or is_refused(group, cell.feature, cell.method, cell.role):
             refusals[group.name if group else "all"] = refusal(kind, cell, sample(cell.feature, group))
             continue
         for direction in DIRECTIONS:

@@ -15,7 +15,7 @@ import warp as wp
 
 from ..edits.data import Compile
 from ..engine.compile.calls import run_of, shares
-from ..engine.compile.recipe import MOST_VARIANTS, UNASKED, Sample
+from ..engine.compile.recipe import MOST_REFUSALS, MOST_VARIANTS, UNASKED, Sample
 from ..engine.compile.ways import constants_of, is_kept, keep, key_of
 from ..engine.methods.base import can_compile
 from .workshop import Answer, Order, workshop
@@ -54,6 +54,7 @@ class Background:
         self._known: dict[bytes, tuple[Sample, ...]] = {}  # samples by constants
         self._given_up: dict[bytes, str] = {}  # why, by constants
         self._breaks, self._looked, self._fallbacks = FIRST_BREAKS, 0, 0
+        self._refusals = 0  # ways, beside the first, that were not compiled for the mechanism as it is
         if world.device == "cpu":
             workshop()  # which takes a second to begin
 
@@ -89,7 +90,7 @@ class Background:
             return
         self._constants, self._changed, self._from = constants, wall.monotonic(), runner.count
         self.refused = self._given_up.get(constants, "")
-        self._breaks = FIRST_BREAKS
+        self._breaks, self._refusals = FIRST_BREAKS, 0
 
     def _order(self, samples: Sequence[Sample]) -> Compile | None:
         """Have samples compiled; the edit at once, where they are."""
@@ -113,6 +114,9 @@ class Background:
         assert answer is not None
         if job.constants != self._constants:
             return None
+        if answer.refused and len(job.samples) > 1:  # those that there are stay
+            self._refusals += 1
+            return None
         if answer.refused or answer.constants != job.constants:
             self.give_up(answer.refused or "another process did not find the same arrays")
             return None
@@ -130,14 +134,21 @@ class Background:
             share = (fallbacks - self._fallbacks) / max(1, (runner.count - self._looked) * runner.worlds)
             is_first = runner.count < self._looked or not self._looked
             self._looked, self._fallbacks = runner.count, fallbacks
-            if share > MOST_FALLBACKS and not is_first and len(recipe.samples) == MOST_VARIANTS:
+            if share > MOST_FALLBACKS and not is_first and not self._may_order:
                 self.give_up("steps go another way nearly each time; the kernel is faster")
                 return Compile()
-        if recipe.broke is None or fallbacks < self._breaks or len(recipe.samples) >= MOST_VARIANTS:
+        if recipe.broke is None or fallbacks < self._breaks or not self._may_order:
             return None
         self._breaks = 4 * fallbacks
         sample, recipe.broke = recipe.broke[1], None
         return self._order((*recipe.samples, sample))
+
+    @property
+    def _may_order(self) -> bool:
+        """Whether one more way may be compiled: each that is refused took seconds."""
+        recipe = self._world.runner.recipe
+        assert recipe is not None
+        return len(recipe.samples) < MOST_VARIANTS and self._refusals < MOST_REFUSALS
 
 
 def edit_of(samples: Sequence[Sample]) -> Compile:

@@ -39,14 +39,16 @@ PER_OPERATION = 2e-4  # seconds that compiling takes, about,
 PER_NUMBER = 5e-9  # and a number of a pass over a graph by arrays
 SAME = 1e-6  # of a coordinate or velocity: by so much a traced step may differ from the kernel's
 OF_STEPS = (PARAMETER, VARIABLE, GAIN)  # kinds of inputs of steps, besides the state
+MOST_WAYS = 200  # that are kept for another trajectory
 LARGEST = 60_000  # operations beyond which compiling takes minutes
 
 
 class Way:
     """A step as it goes from some of the states."""
 
-    def __init__(self, step: TracedStep, due: tuple[int, ...] = ()):
+    def __init__(self, step: TracedStep, due: tuple[int, ...] = (), gone: float = 0.0):
         self.step, self.due = step, due  # controllers that act before it
+        self.gone = gone  # how often, of late
         self.adjoint: Adjoint | None = None
 
     @property
@@ -183,15 +185,16 @@ class Linear:
             self._check(found, step, world)
             return Way(found, self.path.due(step))
 
-        known = [] if before is None else [Way(way.step, way.due) for way in before.common_ways]
+        known = [] if before is None else [Way(way.step, way.due, way.gone) for way in before.common_ways]
         due = [self.path.due(k) for k in range(len(states))]
 
         def same(way: Way, lanes: np.ndarray) -> np.ndarray:
             acting = np.array([due[k] == way.due for k in lanes[:, 0]], bool)
             return self._held(way.step.graph, way.guards, states, lanes) & acting
 
-        self.ways, self.which = self._sorted(states, trace, same, known)
+        self.ways, self.which = self._sorted(states, trace, same, known, [way.gone for way in known])
         for k, way in enumerate(self.ways):
+            way.gone = 0.5 * way.gone + int((self.which == k).sum())
             self._refuse_starts(way, np.argwhere(self.which == k)[:, 0])
 
     def _refuse_starts(self, way: Way, steps: np.ndarray) -> None:
@@ -209,10 +212,12 @@ class Linear:
                 "derivatives are of one side; take another dt or start"
             )
 
-    @property
+    @cached_property
     def common_ways(self) -> list[Way]:
-        """Those that other states may go as well."""
-        return [way for way in self.ways if way.guards is not None]
+        """Those that other states may go as well; of very many those that most do."""
+        kept = [k for k, way in enumerate(self.ways) if way.guards is not None]
+        most = set(sorted(kept, key=lambda k: -self.ways[k].gone)[:MOST_WAYS])
+        return [self.ways[k] for k in kept if k in most]
 
     def _check(self, found: TracedStep, step: int, world: int) -> None:
         """Refuse a step that has no derivative, or that was not followed as the kernel takes it."""
@@ -245,16 +250,21 @@ class Linear:
 
         self.views, self.seen = self._sorted(states, trace, same, known)
 
-    def _sorted(self, states: np.ndarray, trace: Any, same: Any, known: list[Any]) -> tuple[list[Any], np.ndarray]:
+    def _sorted(
+        self, states: np.ndarray, trace: Any, same: Any, known: list[Any], gone: Sequence[float] = ()
+    ) -> tuple[list[Any], np.ndarray]:
         """Ways, those that are known first, and which of them it is at each state [step, world].
 
-        same: of a way and states (step, world) [lane], at which of them it is the way.
+        same: of a way and states (step, world) [lane], at which of them it is the way. gone: how often each known one
+        was; they are tried in that order.
         """
         which = np.full((len(states), self.worlds), -1)
         ways = list(known)
-        for k, way in enumerate(ways):
+        for k in sorted(range(len(ways)), key=lambda k: -gone[k]) if gone else range(len(ways)):
             left = np.argwhere(which < 0)
-            these = left[same(way, left)]
+            if not len(left):
+                break
+            these = left[same(ways[k], left)]
             which[these[:, 0], these[:, 1]] = k
         kept = self._state.copy()
         try:

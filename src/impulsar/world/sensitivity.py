@@ -118,7 +118,12 @@ def samples_of(world: "World", duration: float, every: float | None) -> tuple[in
 
 def _refuse(world: "World") -> None:
     """Refuse what a step is not a function of state and parameters with."""
-    refuse_compiling(world.method, world.system, touching=False)
+    if world.system.counts.contacts:
+        raise ModelError(
+            "sensitivity: derivatives through contacts are not taken; take it of a model without obstacles and "
+            "materials of bodies that may touch, or have a joint's limit stand for the contact"
+        )
+    refuse_compiling(world.method, world.system)
     runner = world.runner
     if runner.script[runner.script_position :]:
         raise ModelError("sensitivity: edits of the script are still due; take it of a model without a script")

@@ -5,10 +5,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from .. import edits
-from ..author.checks import show, vector
+from ..author.checks import show
 from ..author.errors import ModelError
+from ..author.parts import Body
 from ..author.profiles import Value
-from ..author.rotations import conjugate, rotate, rotation_vectors, unit_quaternion
+from ..author.rotations import conjugate, multiply_all, rotate, rotation_vectors, unit_quaternion
 from ..author.sensors import Camera
 from ..observe.quantities import QUANTITIES
 from ..observe.reading import out
@@ -147,10 +148,24 @@ class BodyView:
         """Of its motion and its spin [J]."""
         return self._read("kinetic_energy")
 
-    def point(self, at=(0.0, 0.0, 0.0)) -> np.ndarray:
-        """World place of a point given in the body's frame [m]."""
-        at = vector("point", "at", at, "m")
+    def point(self, at=(0.0, 0.0, 0.0), frame: str = "body") -> np.ndarray:
+        """World place of a point given in the body's frame, or in that of its "link" [m]."""
+        at = self._world.model.point_of("point", "at", (self._body.name, at, frame))
         return self.position + rotate(self.orientation, at)
+
+    @property
+    def _body(self) -> Body:
+        return self._world.model.bodies[self._world.system.tree.bodies[self._index]]
+
+    @property
+    def link_position(self) -> np.ndarray:
+        """Of the origin of the author's frame L, a link's in a robot's file [m]; without one, as `position`."""
+        return self.position + rotate(self.orientation, self._body.p_BL)
+
+    @property
+    def link_orientation(self) -> np.ndarray:
+        """Quaternion xyzw, the author's frame to world."""
+        return multiply_all(self.orientation, self._body.q_BL)
 
 
 class TyreView:

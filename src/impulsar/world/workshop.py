@@ -113,13 +113,13 @@ def _get(stream: BinaryIO) -> Any:
 
 
 @cache
-def _spare_world(worlds: int, contacts: int | None = None) -> Any:
-    """A world of nothing much, to be brought to snapshots."""
+def _spare_world(method: Any, worlds: int, contacts: int | None = None) -> Any:
+    """A world of nothing much, to be brought to snapshots; of the order's method, whose kernel is there already."""
     from .world import World
 
     model = Model("empty")
     model.body("body", mass=1.0, inertia=(1.0, 1.0, 1.0))
-    return World(model, worlds=worlds, contacts=contacts, compile="off")
+    return World(model, method=method, worlds=worlds, contacts=contacts, compile="off")
 
 
 def carry_out(order: Order) -> Answer:
@@ -127,7 +127,7 @@ def carry_out(order: Order) -> Answer:
     import warp as wp
 
     wp.config.kernel_cache_dir = order.cache
-    world = _spare_world(order.worlds, order.contacts)
+    world = _spare_world(order.snapshot.method, order.worlds, order.contacts)
     world.restore(order.snapshot)
     runner = world.runner
     made: list[Way] = []
@@ -151,7 +151,8 @@ def main() -> None:
     """Carry out orders from standard input until it ends."""
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what Warp prints is no answer
-    _spare_world(1)
+    from . import world  # noqa: F401  # a second, while the first order is made
+
     while True:
         try:
             order = _get(sys.stdin.buffer)

@@ -370,14 +370,14 @@ class World:
 
         return sensitivity(self, of, to, duration, every, mode)
 
-    def view(self, width: str = "100%", height: int | None = None, origin: str | None = None, compact: bool = False):
+    def view(self, width: str = "100%", height: int | None = None, **options: Any):
         """Show this world in a notebook, to take hold of; until its `stop()`, the page's session steps it.
 
-        compact: the picture, play and one plot only. height [pixels]: 640, compact 420.
+        height [pixels]: 640, compact 420; options: compact, served, origin (docs/studio.md).
         """
         from ..studio.notebook import view
 
-        return view(self, width, height, origin, flag("view", "compact", compact))
+        return view(self, width, height, **options)
 
     def shown_model(self, velocities: bool = True) -> Model:
         """The model with its bodies where they are now, moving as they do or at rest."""

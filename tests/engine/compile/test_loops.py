@@ -124,6 +124,41 @@ def test_loops_inside_loops_and_choices(width) -> None:
         assert state[1, world] == traced(nested)(value, own, 0) and state[2, world] == own[0, 0]
 
 
+@pytest.mark.parametrize("width", WIDTHS)
+def test_loops_inside_the_test_of_a_loop(width) -> None:
+    """All that the inner rounds need stands before the test, not only what the test compares.
+
+    while y > 0.6, y by rounds of halving x from above 1 and c, from 1.5 z on, the sum beside them: x <- 0.8 x, z <- c.
+    """
+    graph = Graph()
+    a = graph.input((STATE, 0), 7.0)
+    outer = graph.open_loop()
+    x, z = graph.carry(outer, a.at), graph.carry(outer, 1.0)
+    inner = graph.open_loop()
+    y, c = graph.carry(inner, x.at), graph.carry(inner, (1.5 * z).at)
+    inner.tests.append(Guard("<", 1.0, y.at, True))
+    inner.exits += [(0.5 * y).at, (c + 0.5 * y).at]
+    assert graph.close_loop(inner)
+    outer.tests.append(Guard("<", 0.6, inner.lefts[0], True))
+    outer.exits += [(0.8 * x).at, inner.lefts[1]]
+    assert graph.close_loop(outer)
+    state = np.zeros((2, 16))
+    state[0] = given = np.linspace(0.3, 12.0, 16)
+    assert run(graph, {1: outer.lefts[1]}, state, 1, width).all()
+
+    def expected(x: float) -> float:
+        z = 1.0
+        while True:
+            y, c = x, 1.5 * z
+            while y > 1.0:
+                y, c = 0.5 * y, c + 0.5 * y
+            if not y > 0.6:
+                return z
+            x, z = 0.8 * x, c
+
+    assert state[1].tolist() == [expected(x) for x in given.tolist()]
+
+
 def test_rounds_that_cannot_be_kept_are_gone_through() -> None:
     graph, found, table = build(indexed, 1.5)
     assert found.at == table[0, 0].at == table[2, 0].at

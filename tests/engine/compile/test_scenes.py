@@ -1,5 +1,7 @@
 """Every scene without contact, compiled: a step to 1e-13, 200 steps to 1e-12 or as far as the scene can be foretold."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -69,7 +71,7 @@ def test_a_scene_compiled_is_that_of_the_kernel(name, method) -> None:
         world.step(200)
     told = compiled.compilation
     if (name, method) in TOO_LONG:
-        assert "too long to be compiled in one piece" in told.refused
+        assert re.search(r"step of \d+ operations is too long|step has more than \d+ operations", told.refused)
         return
     assert not told.refused and told.variants >= 1
     far = apart(generic, compiled)

@@ -5,7 +5,7 @@ import pytest
 
 import impulsar as im
 from impulsar.author.errors import ModelError
-from impulsar.engine.compile.recipe import DUE, next_due
+from impulsar.engine.compile.recipe import DUE, NEVER, Recipe, next_due
 from impulsar.engine.compile.step import sample_outputs, trace_step
 from impulsar.engine.system.measured import (
     ENDED_BY_LIMIT,
@@ -212,6 +212,21 @@ def test_what_is_not_compiled_is_refused() -> None:
 def test_variants_are_made_after_fixed_numbers_of_steps() -> None:
     assert [next_due(k) for k in (0, 3, 4, 40, 64, 1300)] == [4, 4, 8, 64, 128, 1344]
     assert list(DUE) == sorted(DUE)
+
+
+def test_steps_that_cannot_be_followed_are_tried_less_and_less() -> None:
+    """A refusal takes seconds: one more is found after 512 steps, then 4096, then never; a journal keeps the count."""
+    recipe = Recipe(learns=True)
+    recipe.advance(70)
+    found = []
+    for _ in range(3):
+        recipe.refuse()
+        found.append(recipe.due)
+    assert found == [512, 4096, NEVER]
+    assert Recipe.from_data(recipe.data()).due == recipe.copy().due == NEVER
+    assert recipe.bits() != Recipe(learns=True, count=70).bits()
+    recipe.clear()
+    assert recipe.due == DUE[0]
 
 
 def test_a_step_that_falls_back_is_the_kernels_to_the_bit() -> None:

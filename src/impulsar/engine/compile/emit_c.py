@@ -218,7 +218,7 @@ class Body:
         inside = set(body)
         carried = [k for k, symbol in enumerate(loop.symbols) if symbol in inside]
         out = [f"real t{loop.symbols[k]} = {self.value(loop.entries[k])};" for k in carried]
-        first = set(self.graph.live([side for test in loop.tests for side in (test.left, test.right)])) & inside
+        first = self._before_tests(loop, inside)
         on, tests = f"on{loop.number}", " & ".join(f"({self.test(test)})" for test in loop.tests)
         out += [f"mask {on} = going;"] if self.wide else []
         done: set[int | Loop] = set()
@@ -233,6 +233,22 @@ class Body:
             now, new = f"t{loop.symbols[k]}", f"n{loop.symbols[k]}"
             out.append(f"{now} = CHOOSE({on}, {new}, {now});" if self.wide else f"{now} = {new};")
         return [*out, "}"]
+
+    def _before_tests(self, loop: Loop, inside: set[int]) -> set[int]:
+        """Nodes of a body that its tests need; of a loop among them all that its rounds need, not one variable."""
+        found: set[int] = set()
+        wanted = [side for test in loop.tests for side in (test.left, test.right)]
+        while wanted:
+            new = (set(self.graph.live(wanted)) & inside) - found
+            found |= new
+            inner = [self.graph.nodes[at][1] for at in new if self.graph.nodes[at][0] == LEFT]
+            wanted = [a for one in dict.fromkeys(inner) for a in self._ends(one)]
+        return found
+
+    def _ends(self, loop: Loop) -> "list[int | float]":
+        """What the variables of a loop are before and after a round, of those that are computed."""
+        body = set(self.blocks.get(loop, []))
+        return [a for k, symbol in enumerate(loop.symbols) if symbol in body for a in (loop.entries[k], loop.exits[k])]
 
     def _turn(self, angle: int) -> str:
         found = self.turns[angle]

@@ -371,6 +371,7 @@ class CompiledLaunch:
         try:
             self._add([*recipe.samples, sample])
         except Untraceable:
+            recipe.refuse()
             return
         recipe.samples.append(sample)
         self._parts = self._functions()

@@ -319,6 +319,7 @@ class DeviceLaunch:
         try:
             self._add(sample)
         except Untraceable:
+            recipe.refuse()
             return
         recipe.samples.append(sample)
         self._compile()

@@ -1,7 +1,7 @@
 """Assembly: which slots are rows in this step, and what they respond.
 
 closure      bias 0                                    unbounded, error removed
-coupling     J = J_b - ratio J_a                       unbounded, error removed
+coupling     J = J_b - ratio J_a - Σ weight J_k        unbounded, error removed
 limit        bias gap / h, or -e u where it bounces    impulse ≥ 0, overshoot removed
 friction     bias 0                                    |impulse| ≤ h · bound
 motor        bias -speed, or -(target - q) / h         |impulse| ≤ h · max torque

@@ -1,6 +1,7 @@
-"""Couplings: q_b = ratio · q_a + offset, of a gear or a rack. J = J_b - ratio J_a, no bias or bound, the error removed.
+"""Couplings: q_b = ratio · q_a + offset + Σ weight · q_k, a gear or a rack; with further coordinates q_k a differential
+or a tendon. J = J_b - ratio J_a - Σ weight J_k, no bias or bound, the error removed.
 
-A coupling has two wrench pairs, one for each side.
+A coupling has a wrench pair for each of its coordinates: two sides, and its further terms from more_start on.
 """
 
 import warp as wp
@@ -31,6 +32,16 @@ def offset(m: wp.ref[SystemArrays], r: int, w: int) -> f64:
 
 
 @wp.func
+def first_term(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], r: int, w: int) -> int:
+    return m.more_start[x.row_part[r, w]]
+
+
+@wp.func
+def end_of_terms(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], r: int, w: int) -> int:
+    return m.more_start[x.row_part[r, w] + 1]
+
+
+@wp.func
 def fill(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], r: int, t: f64, h: f64, w: int) -> int:
     jacobian(m, x, r, w)
     set_equation(x, r, error(m, s, x, r, w), w)
@@ -48,6 +59,8 @@ def jacobian(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], r: int, w: int):
     clear_row(x, r, w)
     add_side(m, x, r, 1, ONE, w)
     add_side(m, x, r, 0, -ratio(m, r, w), w)
+    for k in range(first_term(m, x, r, w), end_of_terms(m, x, r, w)):
+        add_freedom(m, x, r, m.more_joint[k], m.more_code[k], m.more_dof[k], -m.more_weight[k, w], w)
 
 
 @wp.func
@@ -60,20 +73,25 @@ def side_coordinate(
 
 @wp.func
 def error(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], r: int, w: int) -> f64:
-    return side_coordinate(m, s, x, r, 1, w) - ratio(m, r, w) * side_coordinate(m, s, x, r, 0, w) - offset(m, r, w)
+    e = side_coordinate(m, s, x, r, 1, w) - ratio(m, r, w) * side_coordinate(m, s, x, r, 0, w) - offset(m, r, w)
+    for k in range(first_term(m, x, r, w), end_of_terms(m, x, r, w)):
+        e -= m.more_weight[k, w] * coordinate(m, s, x, m.more_joint[k], m.more_code[k], m.more_q[k], w)
+    return e
 
 
 @wp.func
-def side_acceleration(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], r: int, side: int, w: int) -> f64:
-    c = x.row_part[r, w]
-    j = m.coupled_joint[c, side]
-    code = m.coupled_code[c, side]
+def freedom_acceleration(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], j: int, code: int, w: int) -> f64:
     return joint_acceleration(m, x, j, code, freedom_pair(m, x, j, code, w), w)
 
 
 @wp.func
 def acceleration(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], r: int, w: int) -> f64:
-    return side_acceleration(m, x, r, 1, w) - ratio(m, r, w) * side_acceleration(m, x, r, 0, w)
+    c = x.row_part[r, w]
+    a = freedom_acceleration(m, x, m.coupled_joint[c, 1], m.coupled_code[c, 1], w)
+    a -= ratio(m, r, w) * freedom_acceleration(m, x, m.coupled_joint[c, 0], m.coupled_code[c, 0], w)
+    for k in range(first_term(m, x, r, w), end_of_terms(m, x, r, w)):
+        a -= m.more_weight[k, w] * freedom_acceleration(m, x, m.more_joint[k], m.more_code[k], w)
+    return a
 
 
 @wp.func
@@ -85,3 +103,6 @@ def react(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], r: int, force: f64, w:
         if side == 0:
             size = -force * ratio(m, r, w)
         transmit(m, x, j, freedom_pair(m, x, j, m.coupled_code[c, side], w), size, w)
+    for k in range(first_term(m, x, r, w), end_of_terms(m, x, r, w)):
+        j = m.more_joint[k]
+        transmit(m, x, j, freedom_pair(m, x, j, m.more_code[k], w), -force * m.more_weight[k, w], w)

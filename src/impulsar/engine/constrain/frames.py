@@ -132,9 +132,16 @@ def coordinate(
     return s.loop_q[-1 - where, w]
 
 
-@wp.func(inline=False)
+@wp.func
 def follow_loops(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], w: int):
     """Update frames and coordinates of the joints that close loops from the bodies' poses."""
+    place_loops(m, x, w)
+    measure_loops(m, s, x, w)
+
+
+@wp.func(inline=False)
+def place_loops(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], w: int):
+    """Their frames alone, which is all that most rows ask for."""
     bodies = m.parent.shape[0]
     for j in range(bodies, m.first.shape[0]):
         f = place_frames(m, x, j, w)
@@ -142,6 +149,11 @@ def follow_loops(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[Work
         x.q_WF[j - bodies, w] = f.q_WF
         x.p_WM[j - bodies, w] = f.p_WM
         x.q_WM[j - bodies, w] = f.q_WM
+
+
+@wp.func(inline=False)
+def measure_loops(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], w: int):
+    """Their coordinates, turns counted, when their frames are known."""
     for k in range(m.loop_joint.shape[0]):
         code = m.loop_code[k]
         value = measured_coordinate(m, x, m.loop_joint[k], code, w)

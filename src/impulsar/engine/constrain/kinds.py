@@ -195,7 +195,7 @@ def midway(
 
 @wp.func(inline=False)
 def pair(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], r: int, w: int) -> Pair:
-    """The wrench pair by which a slot's positive impulse acts, but for couplings, which have two."""
+    """The wrench pair by which a slot's positive impulse acts, but for couplings, which have several."""
     kind = kind_of(x, r, w)
     if closure.is_closure(kind):
         return closure.pair(m, x, r, w)

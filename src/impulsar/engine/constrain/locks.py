@@ -56,6 +56,17 @@ def lock(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], j: int, code: int, angl
 
 
 @wp.func
+def reads_turns(m: wp.ref[SystemArrays]) -> bool:
+    """Whether the error of a bilateral row may be by the coordinate of a loop joint: couplings and threads."""
+    if m.coupled_q.shape[0] > 0:
+        return True
+    for i in range(m.bilateral.shape[0]):
+        if m.slot_code[m.bilateral[i]] == THREAD:
+            return True
+    return False
+
+
+@wp.func
 def closure_angle(
     m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], j: int, code: int, where: int, w: int
 ) -> f64:

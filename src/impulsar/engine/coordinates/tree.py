@@ -331,6 +331,19 @@ def kick(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays],
 
 
 @wp.func
+def next_tree(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], row: int, n: int, w: int) -> int:
+    """The n-th tree that a row touches, -1 if there are no more."""
+    if n < 3:
+        return x.row_trees[4 * row + n, w]
+    last = x.row_trees[4 * row + 3, w]
+    if last < -1:  # more than four, those from the fourth on in a list
+        return m.more_trees[n - 5 - last]
+    if n > 3:
+        return -1
+    return last
+
+
+@wp.func
 def row_base(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], row: int, tree: int, w: int) -> int:
     """Where a row keeps the freedoms of a tree: entry of freedom k is J[base + k]."""
     base = x.row_start[row, w]
@@ -339,7 +352,7 @@ def row_base(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], row: int, tree: int
     while touched != tree:
         base += m.tree_dof[touched + 1] - m.tree_dof[touched]
         n += 1
-        touched = x.row_trees[4 * row + n, w]
+        touched = next_tree(m, x, row, n, w)
     return base - m.tree_dof[tree]
 
 
@@ -401,14 +414,6 @@ def free_response(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], at: int, body:
         x.Y[at + 3 + k, w] = change[k]
 
 
-@wp.func
-def next_tree(x: wp.ref[WorkArrays], row: int, n: int, w: int) -> int:
-    """The n-th tree that a row touches, -1 if there are no more."""
-    if n >= 4:
-        return -1
-    return x.row_trees[4 * row + n, w]
-
-
 @wp.func(inline=False)
 def response(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], row: int, w: int):
     """Y = M⁻¹ Jᵀ of one row by a test impulse in the joints (Mikhaylyuk 2017 fig. 2, 3).
@@ -426,7 +431,7 @@ def response(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], row: int, w: int):
             tree_response(m, x, base - m.tree_dof[tree], start, m.tree_body[tree + 1], w)
         base += m.tree_dof[tree + 1] - m.tree_dof[tree]
         n += 1
-        tree = next_tree(x, row, n, w)
+        tree = next_tree(m, x, row, n, w)
 
 
 @wp.func
@@ -443,7 +448,7 @@ def row_velocity(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], v: wp.array2d(d
             u += J[entry, w] * v[k, w]
             entry += 1
         n += 1
-        tree = next_tree(x, row, n, w)
+        tree = next_tree(m, x, row, n, w)
     return u
 
 
@@ -462,7 +467,7 @@ def apply_impulse(
             v[k, w] = v[k, w] + impulse * Y[entry, w]
             entry += 1
         n += 1
-        tree = next_tree(x, row, n, w)
+        tree = next_tree(m, x, row, n, w)
 
 
 @wp.func
@@ -487,36 +492,41 @@ def row_response(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], row: int, other
         if ahead:
             entry += m.tree_dof[tree + 1] - m.tree_dof[tree]
             n += 1
-            tree = next_tree(x, row, n, w)
+            tree = next_tree(m, x, row, n, w)
         if follows:
             base += m.tree_dof[another + 1] - m.tree_dof[another]
             o += 1
-            another = next_tree(x, other, o, w)
+            another = next_tree(m, x, other, o, w)
     return u
 
 
 @wp.func
 def row_product(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], row: int, other: int, w: int) -> f64:
     """J Jᵀ between two rows, mass-free, turns and shifts made comparable by the mechanism's length."""
+    J = x.J
+    weights = m.dof_weight
     u = ZERO
     entry = x.row_start[row, w]
+    base = x.row_start[other, w]
     n = int(0)
+    o = int(0)
     tree = x.row_trees[4 * row, w]
-    while tree >= 0:
-        size = m.tree_dof[tree + 1] - m.tree_dof[tree]
-        base = x.row_start[other, w]
-        o = int(0)
-        another = x.row_trees[4 * other, w]
-        while another >= 0 and another != tree:
+    another = x.row_trees[4 * other, w]
+    while tree >= 0 and another >= 0:  # both in ascending order
+        if tree == another:
+            first = m.tree_dof[tree]
+            for k in range(m.tree_dof[tree + 1] - first):
+                u += J[entry + k, w] * J[base + k, w] * weights[first + k]
+        ahead = tree <= another
+        follows = another <= tree
+        if ahead:
+            entry += m.tree_dof[tree + 1] - m.tree_dof[tree]
+            n += 1
+            tree = next_tree(m, x, row, n, w)
+        if follows:
             base += m.tree_dof[another + 1] - m.tree_dof[another]
             o += 1
-            another = next_tree(x, other, o, w)
-        if another == tree:
-            for k in range(size):
-                u += x.J[entry + k, w] * x.J[base + k, w] * m.dof_weight[m.tree_dof[tree] + k]
-        entry += size
-        n += 1
-        tree = next_tree(x, row, n, w)
+            another = next_tree(m, x, other, o, w)
     return u * wp.sqrt(x.row_weight[row, w] * x.row_weight[other, w])
 
 
@@ -532,7 +542,7 @@ def row_square(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], row: int, w: int)
             u += x.J[entry, w] * x.J[entry, w] * m.dof_weight[k]
             entry += 1
         n += 1
-        tree = next_tree(x, row, n, w)
+        tree = next_tree(m, x, row, n, w)
     return u * x.row_weight[row, w]
 
 

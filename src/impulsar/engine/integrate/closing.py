@@ -16,6 +16,7 @@ import warp as wp
 
 from ..constrain import kinds, motor
 from ..constrain.assemble import assemble_bilateral
+from ..constrain.frames import measure_loops
 from ..coordinates.tree import next_tree, row_velocity
 from ..freedoms import coordinates_of, is_slide
 from ..options import Option
@@ -50,6 +51,8 @@ def close_joints(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[Work
     if by_error:
         weigh(m, s, x, False, w)
     off, left = remove_errors(m, s, x, t, enough, w)
+    if off > enough:
+        measure_loops(m, s, x, w)
     if off > WAS_TORN:  # joints that were open before take several sub-steps to close, and are reported
         left = ZERO
     end = just_before(snap_to_knot(m, t, SNAP * m.nominal_h[0], w))
@@ -98,8 +101,8 @@ def weigh(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays]
                 x.Y[entry, w] = x.shift[k, w] * x.J[entry, w]
                 entry += 1
             n += 1
-            tree = next_tree(x, r, n, w)
-    fill_products(m, x, m.bilateral.shape[0], True, w)
+            tree = next_tree(m, x, r, n, w)
+    fill_products(m, x, m.bilateral.shape[0], w)
     factor_rows(m, x, m.bilateral.shape[0], False, w)
 
 

@@ -68,8 +68,14 @@ def pull_pair(x: wp.ref[WorkArrays], pair: Pair, rate: Pair, size: f64, w: int):
 
 
 @wp.func
+def pull_freedom(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], j: int, code: int, size: f64, w: int):
+    pair = freedom_pair(m, x, j, code, w)
+    pull_pair(x, pair, joint_pair_rate(m, x, j, code, pair, x.moved, w), size, w)
+
+
+@wp.func
 def pull_coupling(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], r: int, size: f64, w: int):
-    """The two pairs of a coupling, as far as they are not along freedoms of the tree."""
+    """The pairs of a coupling, as far as they are not along freedoms of the tree."""
     c = x.row_part[r, w]
     for side in range(2):
         if m.coupled_dof[c, side] < 0:
@@ -78,8 +84,10 @@ def pull_coupling(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], r: int, size: 
             share = size
             if side == 0:
                 share = -size * coupling.ratio(m, r, w)
-            pair = freedom_pair(m, x, j, code, w)
-            pull_pair(x, pair, joint_pair_rate(m, x, j, code, pair, x.moved, w), share, w)
+            pull_freedom(m, x, j, code, share, w)
+    for k in range(coupling.first_term(m, x, r, w), coupling.end_of_terms(m, x, r, w)):
+        if m.more_dof[k] < 0:
+            pull_freedom(m, x, m.more_joint[k], m.more_code[k], -size * m.more_weight[k, w], w)
 
 
 @wp.func

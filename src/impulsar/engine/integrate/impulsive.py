@@ -34,8 +34,9 @@ import warp as wp
 
 from ..constrain import kinds, limit, motor
 from ..constrain.assemble import assemble, assemble_bilateral
-from ..constrain.frames import follow_loops
+from ..constrain.frames import follow_loops, measure_loops, place_loops
 from ..constrain.limit import CONTACT_GAP
+from ..constrain.locks import reads_turns
 from ..constrain.reactions import collect_reactions, finish_reactions, start_reactions
 from ..coordinates.tree import accelerate, apply_impulse, articulate, drift, kick, kinematics, row_velocity
 from ..forces.total import total_over
@@ -373,14 +374,17 @@ def impulsive_step(
         collect_forces(m, s, x, rows, h, w)
     drift(m, s, x, after, w)
     kinematics(m, s, x, ZERO, w)
-    follow_loops(m, s, x, w)
+    place_loops(m, x, w)
     if m.bilateral.shape[0] > 0:
+        if reads_turns(m):
+            measure_loops(m, s, x, w)
         if not project_positions(m, s, x, t + h, LEFT_ERROR, w):
             # the factor of the step did not do: near a singular position, say
             articulate(m, x, w)
             assemble_bilateral(m, x, t + h, 0, w)
             factor_bilateral(m, x, w)
             project_positions(m, s, x, t + h, LEFT_ERROR, w)
+    measure_loops(m, s, x, w)
     if is_last:
         finish_books(m, x, h, w)
     book_forces(m, s, x, t, h, h, w)

@@ -207,7 +207,7 @@ def residual(
                 x.newton_step[k, w] = x.newton_step[k, w] + x.J[entry, w] * force / g_a
                 entry += 1
             part += 1
-            tree = next_tree(x, r, part, w)
+            tree = next_tree(m, x, r, part, w)
         off = row_miss(m, s, x, r, t, g_v, w)
         x.newton_step[n + i, w] = -off
         worst = wp.max(worst, wp.abs(off))
@@ -226,7 +226,7 @@ def add_row(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], r: int, at: int, unk
             x.newton[k * unknowns + at, w] = -x.J[entry, w]
             entry += 1
         part += 1
-        tree = next_tree(x, r, part, w)
+        tree = next_tree(m, x, r, part, w)
 
 
 @wp.func(inline=False)
@@ -243,7 +243,7 @@ def add_square(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], r: int, size: f64
             x.v_old[k, w] = x.J[entry, w]
             entry += 1
         part += 1
-        tree = next_tree(x, r, part, w)
+        tree = next_tree(m, x, r, part, w)
     for i in range(n):
         if x.v_old[i, w] != ZERO:
             for j in range(n):

@@ -65,7 +65,7 @@ def factor_tangent(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], reach: f64, s
     It is sqrt(k / mass) or c / mass, where 1 / mass is what the rows before leave of a row's response.
     """
     assemble_tangent(m, x, reach, share, w)
-    fill_products(m, x, m.solvable.shape[0], True, w)
+    fill_products(m, x, m.solvable.shape[0], w)
     factor_rows(m, x, m.solvable.shape[0], False, w)  # by the strengths of the accelerations' own solve
     fastest = ZERO
     for i in range(m.bilateral.shape[0], m.solvable.shape[0]):

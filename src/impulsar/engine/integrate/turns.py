@@ -28,6 +28,9 @@ def is_read(m: wp.ref[SystemArrays], c: int) -> bool:
     for k in range(m.coupled_q.shape[0]):
         if m.coupled_q[k, 0] == c or m.coupled_q[k, 1] == c:
             found = True
+    for k in range(m.more_q.shape[0]):
+        if m.more_q[k] == c:
+            found = True
     return found
 
 

@@ -45,8 +45,8 @@ def dependent_below(m: wp.ref[SystemArrays], w: int) -> f64:
 
 
 @wp.func(inline=False)
-def fill_products(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], n: int, by_mass: bool, w: int):
-    """J M⁻¹ Jᵀ, or by geometry J Jᵀ, of those of the first n rows that are solved, where the factor will be.
+def fill_products(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], n: int, w: int):
+    """J M⁻¹ Jᵀ of those of the first n rows that are solved, where the factor will be.
 
     The softness of compliant rows stands on the diagonal.
     """
@@ -57,22 +57,39 @@ def fill_products(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], n: int, by_mas
             for j in range(m.envelope_start[i], i + 1):
                 other = m.solvable[j]
                 if x.solved[other, w] != 0:
-                    if by_mass:
-                        x.factor[at + j, w] = row_response(m, x, r, other, w)
-                    else:
-                        x.factor[at + j, w] = row_product(m, x, r, other, w)
+                    x.factor[at + j, w] = row_response(m, x, r, other, w)
             if i >= m.bilateral.shape[0]:
                 x.factor[at + i, w] = x.factor[at + i, w] + x.row_softness[r, w]
 
 
 @wp.func(inline=False)
+def fill_by_geometry(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], w: int):
+    """J Jᵀ of the bilateral rows that are solved."""
+    for i in range(m.bilateral.shape[0]):
+        r = m.bilateral[i]
+        if x.solved[r, w] != 0:
+            at = m.envelope_row[i] - m.envelope_start[i]
+            for j in range(m.envelope_start[i], i + 1):
+                other = m.bilateral[j]
+                if x.solved[other, w] != 0:
+                    x.geometry[at + j, w] = row_product(m, x, r, other, w)
+
+
+@wp.func
 def factor_rows(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], n: int, judge: bool, w: int) -> f64:
     """LDLᵀ of those of the first n rows that are marked as solved, whose products are filled in.
 
     Returns the strength of the weakest bilateral row, and leaves those of all in x.row_strength; without `judge`
     it takes them from there.
     """
-    F = x.factor  # local: the compiler keeps its address in a register
+    return factor_envelope(m, x, x.factor, n, judge, w)
+
+
+@wp.func(inline=False)
+def factor_envelope(
+    m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], F: wp.array2d(dtype=f64), n: int, judge: bool, w: int
+) -> f64:
+    """`factor_rows`, in place."""
     starts = m.envelope_start
     ends = m.envelope_row
     weakest = ONE
@@ -101,14 +118,28 @@ def factor_rows(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], n: int, judge: b
 def factor_bilateral(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], w: int) -> f64:
     """LDLᵀ of the bilateral rows marked as solved; returns the strength of the weakest."""
     n = m.bilateral.shape[0]
-    fill_products(m, x, n, True, w)
+    fill_products(m, x, n, w)
     weakest = factor_rows(m, x, n, True, w)
     if weakest < m.weak[0, w]:
-        fill_products(m, x, n, False, w)
-        weakest = factor_rows(m, x, n, True, w)
-        fill_products(m, x, n, True, w)
-        factor_rows(m, x, n, False, w)
+        fill_by_geometry(m, x, w)
+        weakest = factor_envelope(m, x, x.geometry, n, True, w)
+        if judged_otherwise(m, x, w):
+            fill_products(m, x, n, w)
+            factor_rows(m, x, n, False, w)
     return weakest
+
+
+@wp.func
+def judged_otherwise(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], w: int) -> bool:
+    """Whether, by the strengths of geometry, another set of rows is to be left out of the factor than is."""
+    dependent = dependent_below(m, w)
+    for i in range(m.bilateral.shape[0]):
+        r = m.bilateral[i]
+        if x.solved[r, w] != 0:
+            holds = x.row_strength[r, w] > dependent
+            if (x.factor[m.envelope_row[i + 1] - 1, w] > ZERO) != holds:
+                return True
+    return False
 
 
 @wp.func(inline=False)

@@ -15,7 +15,7 @@ import warp as wp
 
 from ..collide.arrays import CollideScratch, ShapeArrays
 from ..constrain.features import Features
-from ..coordinates.tree import apply_impulse, row_response, row_velocity
+from ..coordinates.tree import apply_impulse, next_tree, row_response, row_velocity
 from ..spatial import ONE, ZERO, f64, vec3
 from ..state import WorkArrays
 from ..system import SystemArrays
@@ -85,11 +85,14 @@ def join(of: wp.array2d(dtype=wp.int32), a: int, b: int, w: int):
 
 
 @wp.func
-def join_row(x: wp.ref[WorkArrays], of: wp.array2d(dtype=wp.int32), r: int, w: int):
+def join_row(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], of: wp.array2d(dtype=wp.int32), r: int, w: int):
     first = x.row_trees[4 * r, w]
-    for n in range(1, 4):
-        other = x.row_trees[4 * r + n, w]
-        if first >= 0 and other >= 0:
+    n = int(0)
+    other = first
+    while other >= 0:
+        n += 1
+        other = next_tree(m, x, r, n, w)
+        if other >= 0:
             join(of, first, other, w)
 
 
@@ -105,10 +108,10 @@ def list_islands(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], c: wp.ref[Conta
     for i in range(m.bilateral.shape[0]):
         r = m.bilateral[i]
         if x.solved[r, w] != 0:
-            join_row(x, c.joined, r, w)
-            join_row(x, c.island, r, w)
+            join_row(m, x, c.joined, r, w)
+            join_row(m, x, c.island, r, w)
     for a in range(rows):
-        join_row(x, c.island, x.active[a, w], w)
+        join_row(m, x, c.island, x.active[a, w], w)
     for a in range(rows):
         r = x.active[a, w]
         if x.solved[r, w] == 0 and x.row_trees[4 * r, w] >= 0:
@@ -127,7 +130,9 @@ def list_islands(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], c: wp.ref[Conta
 
 
 @wp.func(inline=False)
-def lay_out(x: wp.ref[WorkArrays], c: wp.ref[ContactArrays], begin: int, n: int, w: int) -> bool:
+def lay_out(
+    m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], c: wp.ref[ContactArrays], begin: int, n: int, w: int
+) -> bool:
     """Envelope of the problem of n rows from `begin` on; False where there is no room for it."""
     p = c.bounded
     if n > p.b.shape[0]:
@@ -139,21 +144,25 @@ def lay_out(x: wp.ref[WorkArrays], c: wp.ref[ContactArrays], begin: int, n: int,
         c.far[k, w] = x.row_trees[4 * r + 1, w]
         if x.row_trees[4 * r + 2, w] >= 0:
             c.near[k, w] = int(-2)
-        for i in range(4):
-            tree = x.row_trees[4 * r + i, w]
-            if tree >= 0:
-                c.first_row[root_of(c.joined, tree, w), w] = -1
+        i = int(0)
+        tree = x.row_trees[4 * r, w]
+        while tree >= 0:
+            c.first_row[root_of(c.joined, tree, w), w] = -1
+            i += 1
+            tree = next_tree(m, x, r, i, w)
     entries = int(0)
     for k in range(n):
         r = c.member[begin + k, w]
         start = k
-        for i in range(4):
-            tree = x.row_trees[4 * r + i, w]
-            if tree >= 0:
-                root = root_of(c.joined, tree, w)
-                if c.first_row[root, w] < 0:
-                    c.first_row[root, w] = k
-                start = wp.min(start, c.first_row[root, w])
+        i = int(0)
+        tree = x.row_trees[4 * r, w]
+        while tree >= 0:
+            root = root_of(c.joined, tree, w)
+            if c.first_row[root, w] < 0:
+                c.first_row[root, w] = k
+            start = wp.min(start, c.first_row[root, w])
+            i += 1
+            tree = next_tree(m, x, r, i, w)
         p.start[k, w] = start
         p.at[k, w] = entries - start
         entries += k - start + 1
@@ -567,7 +576,7 @@ def solve_islands(
         if n > 0:
             if still_fits(m, x, c, v, impulse, begin, n, w):
                 continue
-            if lay_out(x, c, begin, n, w):
+            if lay_out(m, x, c, begin, n, w):
                 fill_problem(m, x, c, v, impulse, begin, n, w)
                 worst = wp.max(worst, solve_problem(x, c, begin, n, w))
                 give_impulses(m, x, c, v, impulse, begin, n, w)

@@ -11,7 +11,8 @@ on it; one with a bound gives no impulse and keeps its velocity.
 import warp as wp
 
 from ..constrain import kinds, motor
-from ..constrain.frames import follow_loops
+from ..constrain.frames import measure_loops, place_loops
+from ..constrain.locks import reads_turns
 from ..coordinates.retract import move_coordinates
 from ..coordinates.tree import kinematics, row_velocity
 from ..spatial import HALF, ZERO, f64
@@ -52,7 +53,7 @@ def report_worst(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], w: int):
 def project_positions(
     m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], t: f64, enough: f64, w: int
 ) -> bool:
-    """Remove position errors down to `enough`; False where they do not get that small [m, rad]."""
+    """`remove_errors`; False where they do not get as small as `enough` [m, rad]."""
     _, left = remove_errors(m, s, x, t, enough, w)
     return left <= enough
 
@@ -61,8 +62,10 @@ def project_positions(
 def remove_errors(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], t: f64, enough: f64, w: int):
     """Remove position errors down to `enough` [m, rad]; geometry must be current, the factor nearly so.
 
-    Returns the largest error found, which also goes to the report, and the largest that is left.
+    Returns the largest error found, which also goes to the report, and the largest that is left. Coordinates of loops
+    are left as they were, but where rows read them: `measure_loops` is for whoever calls this.
     """
+    turning = reads_turns(m)
     worst = load_position_errors(m, s, x, t, w)
     found = worst
     report_worst(m, x, w)
@@ -74,7 +77,9 @@ def remove_errors(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[Wor
         apply_multipliers(m, x, x.shift, w)
         move_coordinates(m, s, x.shift, w)
         kinematics(m, s, x, ZERO, w)
-        follow_loops(m, s, x, w)
+        place_loops(m, x, w)
+        if turning:
+            measure_loops(m, s, x, w)
         before = worst
         worst = load_position_errors(m, s, x, t, w)
         rounds += 1

@@ -81,7 +81,8 @@ class SystemArrays:
     slot_code: wp.array(dtype=wp.int32)  # freedom or lock of the joint, component of the hand
     slot_q: wp.array(dtype=wp.int32)  # where its coordinate is: q[i], or loop_q[-1 - i]
     slot_dof: wp.array(dtype=wp.int32)  # tree freedom that it acts on alone, else -1
-    slot_trees: wp.array2d(dtype=wp.int32)  # [slot, 4] trees that its row touches, -1: no more
+    slot_trees: wp.array2d(dtype=wp.int32)  # [slot, 4] trees that its row touches, -1: no more; -2 - k: see more_trees
+    more_trees: wp.array(dtype=wp.int32)  # from k on, the fourth and further trees of a row that touches five or more
     slot_row: wp.array(dtype=wp.int32)  # [slot + 1] where its row begins in J and Y
     slot_group: wp.array(dtype=wp.int32)  # of rows bounded together: how many at the first, 0 at the others; 1 alone
     slot_block: wp.array(dtype=wp.int32)  # at a joint's first closure the number of them, else 0
@@ -105,6 +106,13 @@ class SystemArrays:
     coupled_code: wp.array2d(dtype=wp.int32)
     coupled_q: wp.array2d(dtype=wp.int32)
     coupled_dof: wp.array2d(dtype=wp.int32)
+    # further coordinates of couplings of several joints [term] and [term, world]
+    more_start: wp.array(dtype=wp.int32)  # [coupling + 1] first term
+    more_joint: wp.array(dtype=wp.int32)
+    more_code: wp.array(dtype=wp.int32)
+    more_q: wp.array(dtype=wp.int32)
+    more_dof: wp.array(dtype=wp.int32)
+    more_weight: wp.array2d(dtype=f64)  # unit of b per unit of the term's coordinate
     # springs [spring] and [spring, world]
     spring_first: wp.array(dtype=wp.int32)
     spring_second: wp.array(dtype=wp.int32)

@@ -325,7 +325,7 @@ class System:
         dense = np.zeros((len(chosen), len(self.slots), self._dofs))
         for r, touched in enumerate(self.arrays.slot_trees.numpy()):
             at = self._slot_row[r]
-            for tree in touched[touched >= 0]:
+            for tree in self._slot_trees[r] if touched[3] < -1 else touched[touched >= 0]:
                 dofs = slice(self._tree_dof[tree], self._tree_dof[tree + 1])
                 size = dofs.stop - dofs.start
                 dense[:, r, dofs] = entries[at : at + size, chosen].T
@@ -527,13 +527,16 @@ class System:
 
     def _write_slots(self) -> None:
         slots = self.slots
+        more: list[int] = []
+        trees = [listed_trees(touched, more) for touched in self._slot_trees]
         self._fixed(
             slot_kind=[slot.kind for slot in slots],
             slot_part=[slot.part for slot in slots],
             slot_code=[slot.code for slot in slots],
             slot_q=[slot.q for slot in slots],
             slot_dof=[slot.dof for slot in slots],
-            slot_trees=np.reshape([[*touched, -1, -1, -1, -1][:4] for touched in self._slot_trees], (-1, 4)),
+            slot_trees=np.reshape(trees, (-1, 4)),
+            more_trees=more,
             slot_row=self._slot_row,
             slot_group=[slot.group for slot in slots],
             slot_block=joint_blocks(slots),
@@ -567,19 +570,28 @@ class System:
         return self.model.joints[coupling.joint_b].kind.group(coupling.group_b).is_slide
 
     def _write_couplings(self) -> None:
-        sides = [[(c.joint_a, c.group_a), (c.joint_b, c.group_b)] for c in self._couplings]
         freedom = {
             (joint.name, group.name): group.freedoms[0]
             for joint in self.model.joints.values()
             for group in joint.kind.groups
         }
-        ends = [(joint, freedom[joint, group]) for side in sides for joint, group in side]
-        self._fixed(
-            coupled_joint=np.reshape([self.joint_index[joint] for joint, _ in ends], (-1, 2)),
-            coupled_code=np.reshape([code for _, code in ends], (-1, 2)),
-            coupled_q=np.reshape([self.coordinate[end] for end in ends], (-1, 2)),
-            coupled_dof=np.reshape([self.dof.get(end, -1) for end in ends], (-1, 2)),
-        )
+        every = [[(joint, freedom[joint, group]) for joint, group, _ in c.ends] for c in self._couplings]
+        for name, ends, shape in (
+            ("coupled", [end for own in every for end in own[:2]], (-1, 2)),
+            ("more", [end for own in every for end in own[2:]], (-1,)),
+        ):
+            columns = {
+                f"{name}_joint": [self.joint_index[joint] for joint, _ in ends],
+                f"{name}_code": [code for _, code in ends],
+                f"{name}_q": [self.coordinate[end] for end in ends],
+                f"{name}_dof": [self.dof.get(end, -1) for end in ends],
+            }
+            self._fixed(**{column: np.reshape(values, shape) for column, values in columns.items()})
+        starts = np.cumsum([0, *(len(coupling.more) for coupling in self._couplings)])
+        self.more_row = {c.name: int(first) for c, first in zip(self._couplings, starts[:-1], strict=True)}
+        self._fixed(more_start=starts)
+        weights = [weight for coupling in self._couplings for weight in coupling.more.values()]
+        (self._shared if weights else self._absent)(f64, more_weight=weights)
 
     def _write_elements(self) -> None:
         """Bodies, points and numbers of springs and what else acts between bodies."""
@@ -651,6 +663,14 @@ class System:
             size, at = code_coordinates(code), self.coordinate[key_of(joints[i]), code]
             q[at : at + size] = value if size == 1 else q_FM[i, :size]
         return q
+
+
+def listed_trees(touched: list[int], more: list[int]) -> list[int]:
+    """The four numbers of `slot_trees`; what does not fit is put behind `more`."""
+    if len(touched) <= 4:
+        return [*touched, -1, -1, -1, -1][:4]
+    more += [*touched[3:], -1]
+    return [*touched[:3], -2 - (len(more) - len(touched) + 2)]
 
 
 __all__ = ["EMPTY", "System", "Tree"]

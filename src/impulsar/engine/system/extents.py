@@ -19,8 +19,7 @@ def bodies_of(model: Model, kind: str, name: str) -> list[str]:
     """Names of the bodies that a part acts on, of its joints too."""
     part = getattr(model, PARTS[kind].plural)[name]
     found: list[str] = []
-    for field, target in PARTS[kind].refers.items():
-        other = getattr(part, field)
+    for _, target, other in PARTS[kind].named(part):
         found += [other] if target == "body" else bodies_of(model, target, other)
     return found
 

@@ -150,7 +150,8 @@ def span(model: Model) -> Tree:
 def scatter(model: Model, apart: bool = False) -> Tree:
     """Maximal coordinates: every body on a free joint of its own, every joint a set of rows; but for those that stay,
     unless all is to be `apart`."""
-    if not apart and any(stays(model, joint) for joint in model.joints.values()):
+    carries = any(body.is_carrier for body in model.bodies.values())  # which only a tree can have
+    if not apart and (carries or any(stays(model, joint) for joint in model.joints.values())):
         return _cut(span(model), model)
     bodies = list(model.bodies)
     return Tree(bodies, [-1] * len(bodies), [FreeJoint(name) for name in bodies], list(model.joints.values()))
