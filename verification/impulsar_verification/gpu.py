@@ -20,6 +20,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -35,6 +36,9 @@ from impulsar.engine.compile.nvrtc import CudaKernel, kernel_on
 from impulsar.engine.compile.recipe import MOST_VARIANTS, Recipe, Sample
 from impulsar.engine.compile.step import TracedStep
 
+from .turns import alone
+
+LOCK: Path | None = None  # of `--lock`
 STATES = 64  # different ones
 APART = 8  # worlds that are compared with the CPU's
 WARM = 6  # rounds in which variants are found
@@ -139,11 +143,12 @@ class Bench:
 
 def timed(device: str, call: Callable[[], None]) -> float:
     """Seconds until a device has done what a call asks of it."""
-    wp.synchronize_device(device)
-    began = time.perf_counter()
-    call()
-    wp.synchronize_device(device)
-    return time.perf_counter() - began
+    with alone(LOCK):
+        wp.synchronize_device(device)
+        began = time.perf_counter()
+        call()
+        wp.synchronize_device(device)
+        return time.perf_counter() - began
 
 
 def along(case: Case, count: int) -> np.ndarray:
@@ -378,8 +383,11 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--worlds", type=int, default=131_072)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--only", nargs="*", default=[], help="words of cases")
+    parser.add_argument("--lock", type=Path, help="several of these runs take turns at what they measure")
     parser.add_argument("--json", action="store_true")
     given = parser.parse_args(arguments)
+    global LOCK
+    LOCK = given.lock
     if given.device not in {str(device) for device in wp.get_devices()}:
         print(f"gpu: there is no device {given.device}; --device cpu --worlds 64 goes through it", file=sys.stderr)
         return 2

@@ -39,6 +39,24 @@ ENDS = ("first", "second")
 SHARES = 1024  # threads that sum over all bodies
 
 
+class Graphed:
+    """Launches on a GPU: the first time as they are, so that kernels are loaded; then recorded as a graph."""
+
+    def __init__(self, device: str):
+        self.device, self.seen, self.graph = device, False, None
+
+    def __call__(self, call: Callable[[], None]) -> None:
+        if not self.seen:
+            self.seen = True
+            call()
+            return
+        if self.graph is None:
+            with wp.ScopedCapture(device=self.device) as capture:
+                call()
+            self.graph = capture.graph
+        wp.capture_launch(self.graph)
+
+
 class LargeBench:
     """Arrays of a large world, and its stages."""
 
@@ -74,6 +92,7 @@ class LargeBench:
         self.laws: Laws | None = None
         self.smooth = self.jointed and not (bulk.slots or bulk.loads or self.wet)  # steps of second order
         self.placed = False  # rows and factor are of the present poses
+        self._recorded: dict[object, Graphed] = {}
         self._record()
         if bulk.slots:
             self.laws = Laws(self, bulk.slots)
@@ -268,6 +287,9 @@ class LargeBench:
 
     def evaluate(self) -> None:
         """Accelerations of the bodies at the present state, gravity taken off."""
+        self.as_graph("evaluate", self._evaluate)
+
+    def _evaluate(self) -> None:
         if self.wet:
             self.wet.immerse()
             self.wet.push_now()
@@ -281,21 +303,32 @@ class LargeBench:
     def step(self, rounds: int) -> None:
         """A step of the size in h."""
         if self.smooth:
-            self.half_kick()
-        self.drift()
-        self.pass_time()
-        if self.smooth:
-            self.settle(rounds, self._kick_half)
+            if not self.placed:
+                self.factor_rows()
+            self.as_graph(("step", rounds), lambda: self._step_smooth(rounds))
+            self.pass_time()
         else:
+            self.drift()
+            self.pass_time()
             self.push_bodies()
             if self.jointed:
                 self.settle(rounds)
         self.placed = self.smooth
 
+    def _step_smooth(self, rounds: int) -> None:
+        self.half_kick()
+        self.drift()
+        self.settle(rounds, self._kick_half)
+
+    def as_graph(self, key: object, call: Callable[[], None]) -> None:
+        """Launches of which none is decided on the host; on a GPU one graph, from the second time on."""
+        if self.wet or self.laws or (self.jointed and self.factor.core) or not wp.get_device(self.device).is_cuda:
+            call()
+            return
+        self._recorded.setdefault(key, Graphed(self.device))(call)
+
     def half_kick(self) -> None:
         """Half a step of all forces, those of the joints with what turning bodies need of them."""
-        if not self.placed:
-            self.factor_rows()
         self._free()
         self.measure_accelerations()
         self.factor.solve()
