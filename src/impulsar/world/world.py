@@ -149,7 +149,7 @@ class World:
             raise ModelError(f"world: compile is {show(compile)}, expected one of: {', '.join(COMPILE)}")
         asked = compile is not None
         if not asked:
-            compile = "now" if self.worlds >= MANY_WORLDS and self.device == "cpu" else "off"
+            compile = "now" if self.worlds >= MANY_WORLDS else "off"
             try:
                 refuse_compiling(self.method, self.system)
             except ModelError as error:

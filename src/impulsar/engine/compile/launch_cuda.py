@@ -28,9 +28,9 @@ from .recipe import MOST_VARIANTS, Recipe, Sample
 from .reports import ADDED
 from .step import TracedStep, trace_step
 from .stuck import Stuck, join_row
-from .ways import COUNTERS, LARGEST
+from .ways import COUNTERS
 
-FUSE = False  # products and sums: see `nvrtc`
+FUSE = True  # products and sums: a quarter to nine tenths faster on an H200, and no guard broke more often
 
 
 @wp.kernel(enable_backward=False)
@@ -300,7 +300,7 @@ class DeviceLaunch:
     def _add(self, sample: Sample) -> None:
         """The way of a sample."""
         step = self.trace(sample, keep_loops=True)
-        if step.operations > LARGEST:
+        if step.operations > self.recipe.largest:
             raise Untraceable(f"a step of {step.operations} operations is too long to be compiled")
         for name in parameters_of(step):
             self._places.setdefault(name, len(self._places))

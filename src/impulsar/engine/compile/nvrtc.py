@@ -4,8 +4,8 @@
     CudaKernel   such code on a device of Warp's, and its launches on the device's stream
     HostKernel   the same text on the CPU, one thread after the other: the same arguments, the same bits
 
-Products and sums are not fused, so that bits are those of the CPU's compiled text. `fuse` has them fused: of a step
-limited by arithmetic that saves a third of the instructions, and guards that are decided by rounding break more often.
+By `fuse` products and sums are fused, which saves a third of the instructions of a step that is limited by arithmetic.
+Without it bits are those of the CPU's compiled text.
 """
 
 import ctypes
@@ -76,8 +76,9 @@ class CudaKernel:
             raise RuntimeError(f"the compiled step {self._path} cannot be loaded; delete it")
 
     def __del__(self) -> None:
-        if getattr(self, "_module", None) and context.runtime is not None:
-            context.runtime.core.wp_cuda_unload_module(self.device.context, self._module)
+        runtime = getattr(context, "runtime", None)  # none is left where Python ends
+        if getattr(self, "_module", None) and runtime is not None:
+            runtime.core.wp_cuda_unload_module(self.device.context, self._module)
 
     def launch(self, worlds: int, *given: Any) -> None:
         """On the device's stream; it is not waited for."""

@@ -15,7 +15,7 @@ import numpy as np
 import warp as wp
 
 from ...author.errors import StepError
-from ..spatial import f64
+from ..spatial import ZERO, f64
 from .arrays import table, whole
 from .cudss import Cudss, find_cudss
 from .factor import Factor
@@ -23,6 +23,7 @@ from .plan import Plan
 
 SHIFT = 1e-12  # of the mean diagonal
 REFINEMENTS = 2
+SHARES = 1024  # threads that sum
 
 
 class Solver(Protocol):
@@ -44,6 +45,32 @@ def gather_entries(source: whole, diagonal: wp.array(dtype=f64), beside: wp.arra
         out[at] = diagonal[k]
     else:
         out[at] = beside[-1 - k]
+
+
+@wp.kernel(enable_backward=False)
+def sum_diagonal(place: whole, values: wp.array(dtype=f64), sums: wp.array(dtype=f64)):
+    """Of the rows share, share + shares, ..."""
+    share = wp.tid()
+    total = ZERO
+    k = share
+    while k < place.shape[0]:
+        total += values[place[k]]
+        k += sums.shape[0]
+    sums[share] = total
+
+
+@wp.kernel(enable_backward=False)
+def find_largest(values: wp.array(dtype=f64), largest: wp.array(dtype=f64)):
+    """The largest size of the values share, share + shares, ...; no number where one of them is none."""
+    share = wp.tid()
+    found = ZERO
+    k = share
+    while k < values.shape[0]:
+        size = wp.abs(values[k])
+        if not size <= found and found == found:
+            found = size
+        k += largest.shape[0]
+    largest[share] = found
 
 
 @wp.kernel(enable_backward=False)
@@ -103,6 +130,7 @@ class Net:
         self._places = self._whole(np.flatnonzero(rows == columns))
         self._values, self._shifted = (wp.zeros(len(rows), f64, device=device) for _ in range(2))
         self._b, self._x, self._rest, self._change = (wp.zeros(self.size, f64, device=device) for _ in range(4))
+        self._shares = wp.zeros(SHARES, f64, device=device)
         self._solver = _solver(device, self.size, self._begin, self._column, name)
         self.residual = 0.0
 
@@ -117,7 +145,8 @@ class Net:
         flat = self.blocks.diagonal.flatten(), self.blocks.beside.flatten()
         self._launch(gather_entries, self._values.size, self._source, *flat, self._values)
         wp.copy(self._shifted, self._values)
-        mean = float(self._values.numpy()[self._places.numpy()].mean())
+        self._launch(sum_diagonal, SHARES, self._places, self._values, self._shares)
+        mean = float(self._shares.numpy().sum()) / self.size
         self._launch(shift_diagonal, self.size, self._places, SHIFT * mean, self._shifted)
         self._solver.factor(self._shifted)
 
@@ -131,9 +160,13 @@ class Net:
             self._solver.solve(self._rest, self._change)
             self._launch(add_to, self.size, self._x, self._change)
         self._measure()
-        size = float(np.abs(self._b.numpy()).max())
-        self.residual = float(np.abs(self._rest.numpy()).max()) / size if size > 0.0 else 0.0
+        size = self._largest(self._b)
+        self.residual = self._largest(self._rest) / size if size > 0.0 else 0.0
         self._launch(put_core, self.size, self._nodes, self._x, b)
+
+    def _largest(self, values: wp.array) -> float:
+        self._launch(find_largest, SHARES, values, self._shares)
+        return float(self._shares.numpy().max())
 
     def _measure(self) -> None:
         given = (self._begin, self._column, self._values, self._x, self._b, self._rest)
