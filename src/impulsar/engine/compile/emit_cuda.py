@@ -18,8 +18,9 @@ from .cuts import alive, operations
 from .emit_c import END, START, function, prelude
 from .step import STATE, TracedStep
 
-SMALL, WIDE = 48, 400  # values alive in a step: that leave room for twice the threads; from which on it is cut
-PIECE = 800  # operations of a function of a step that is cut: a third less goes through memory, of a chain of 50
+SMALL = 48  # values alive in a step that leave room for twice the threads
+WIDE, PIECE = 1000, 800  # values alive from which on a step is cut, and operations of its functions: NVRTC ends sooner
+WIDE_BACK, PIECE_BACK = 300, 400  # of an adjoint, which gains an eighth by it on an H200; steps lose a tenth
 THREADS = 128  # of a block
 COUNT = "#define COUNT(k, now) if (fresh) used[k * worlds + w] = now; else if (now) used[k * worlds + w] += now;"
 BUILTINS = ("sqrt", "fabs", "floor", "trunc", "memcpy")
@@ -72,9 +73,10 @@ def can_break(step: TracedStep) -> bool:
     return bool(step.guards) or any(loop.guards for loop in step.graph.loops)
 
 
-def piece_of(step: TracedStep) -> int:
+def piece_of(step: TracedStep, back: bool = False) -> int:
     """How many operations of a step go into a function; 0: all."""
-    return PIECE if most_alive(step) > WIDE else 0
+    wide, piece = (WIDE_BACK, PIECE_BACK) if back else (WIDE, PIECE)
+    return piece if most_alive(step) > wide else 0
 
 
 def rows_of(steps: Sequence[TracedStep]) -> tuple[list[int], list[int]]:
@@ -163,7 +165,7 @@ def back_text(adjoints: Sequence[TracedStep], places: Places) -> str:
     read, size, count = len(places.read), places.size, len(adjoints)
     lines = [device_prelude(), START]
     for k, step in enumerate(adjoints):
-        lines += function(step, True, {}, piece_of(step), f"step{k}")
+        lines += function(step, True, {}, piece_of(step, back=True), f"step{k}")
     lines += [
         f"__global__ void __launch_bounds__({THREADS}, 2) back(const double *tape, const int *which, double *numbers,"
     ]
