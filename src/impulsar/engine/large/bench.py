@@ -43,8 +43,9 @@ SHARES = 1024  # threads that sum over all bodies
 class Graphed:
     """Launches on a GPU: the first time as they are, so that kernels are loaded; then recorded as a graph."""
 
-    def __init__(self, launches: Launches):
-        self.launches, self.seen, self.graph = launches, False, None
+    def __init__(self, launches: Launches, seen: bool = False):
+        """seen: kernels are loaded already."""
+        self.launches, self.seen, self.graph = launches, seen, None
 
     def __call__(self, call: Callable[[], None]) -> None:
         if not self.seen:
@@ -330,10 +331,16 @@ class LargeBench:
 
     def as_graph(self, key: object, call: Callable[[], None]) -> None:
         """Launches of which none is decided on the host; on a GPU one graph, from the second time on."""
-        if self.wet or self.laws or (self.jointed and self.factor.core) or not wp.get_device(self.device).is_cuda:
+        if not self.takes_graphs:
             call()
             return
         self._recorded.setdefault(key, Graphed(self.launches))(call)
+
+    @property
+    def takes_graphs(self) -> bool:
+        """Whether stages are launches alone, of which none is decided on the host, nor by the time; and on a GPU."""
+        decided = self.laws or self._loads or (self.jointed and self.factor.core)
+        return not decided and wp.get_device(self.device).is_cuda
 
     def half_kick(self) -> None:
         """Half a step of all forces, those of the joints with what turning bodies need of them."""

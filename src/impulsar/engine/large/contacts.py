@@ -12,7 +12,7 @@ import warp as wp
 from ...author.errors import StepError
 from ..spatial import f64, vec3
 from . import motion, sweeps, touch
-from .bench import SHARES, LargeBench
+from .bench import SHARES, Graphed, LargeBench
 
 SHARE, SLOP = 0.2, 1e-3  # of an overlap that a sweep of positions takes off; left, of the least radius
 COLOURS, ROUNDS = 63, 64
@@ -31,6 +31,7 @@ class Touching:
     """What contacts of all sorts have in common: cells, colours, and the order of a sub-step."""
 
     SWEEPS = 1  # of velocities a sub-step
+    TAKES_GRAPHS = True  # nothing of a sub-step is decided on the host
     LISTED: ClassVar[dict[str, Any]] = LISTED  # arrays of a list of contacts
 
     def __init__(self, bench: LargeBench, widest: float):
@@ -50,6 +51,8 @@ class Touching:
         self.list, self._old = (self._new_list(4 * n) for _ in range(2))
         self._keys, self._order = (wp.zeros(8 * n, wp.int32, device=device) for _ in range(2))
         self._many = wp.zeros(COLOURS, wp.int32, device=device)
+        self._graph: Graphed | None = None  # of a sub-step with the present contacts
+        self._seen = False  # one was taken, so that all kernels are loaded
         self.colours: list[tuple[int, int]] = []  # where each begins in the order, and how many it has
 
     def _new_list(self, most: int) -> touch.ContactList:
@@ -121,6 +124,7 @@ class Touching:
         ends = np.cumsum(many)
         self.colours = [(int(end - size), int(size)) for end, size in zip(ends, many, strict=True) if size]
         self._crowded(int(many[-1]))
+        self._graph = None
 
     def _left_over(self, many: int) -> None:
         """Contacts that no round of colouring took."""
@@ -132,7 +136,16 @@ class Touching:
     # steps ----------------------------------------------------------------------------------------
 
     def sub_step(self) -> None:
-        """One sub-step of the size in the bench's h."""
+        """One sub-step of the size in the bench's h; on a GPU a step has them as one graph, that is launched again."""
+        if not (self.TAKES_GRAPHS and self.bench.takes_graphs and self.count):
+            self._sub_step()
+            return
+        if self._graph is None:
+            self._graph = Graphed(self.bench.launches, self._seen)
+            self._seen = True
+        self._graph(self._sub_step)
+
+    def _sub_step(self) -> None:
         bench = self.bench
         bench.push_bodies()
         self._give_again()
