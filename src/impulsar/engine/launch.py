@@ -22,6 +22,45 @@ def launch(kernel: wp.Kernel, worlds: int | Sequence[int], inputs: Sequence[obje
     wp.launch(twin, worlds, inputs=given, device=device)
 
 
+class Launches:
+    """Launches on one device that have structures in common: each is described there once, and followed."""
+
+    def __init__(self, device: str):
+        self.device = device
+        self._descriptors: dict[int, Descriptor] = {}  # by the structure, which they keep
+        self._is_cpu = wp.get_device(device).is_cpu
+
+    def launch(self, kernel: wp.Kernel, threads: int, inputs: Sequence[object]) -> None:
+        """Launch a kernel once."""
+        twin, given, descriptors = self._prepared(kernel, inputs)
+        for descriptor in descriptors:
+            descriptor.follow()
+        wp.launch(twin, threads, inputs=given, device=self.device)
+
+    def record(self, kernel: wp.Kernel, threads: int, inputs: Sequence[object]) -> Callable[[], None]:
+        """A function that launches the kernel on these arguments; record again when one of them is another."""
+        twin, given, descriptors = self._prepared(kernel, inputs)
+        return (
+            _recorded(twin, given, threads, inputs)
+            if self._is_cpu
+            else _following(twin, given, descriptors, threads, inputs, self.device)
+        )
+
+    def follow(self) -> None:
+        """Take over what has changed in structures, so that launches copy none: before they are recorded as a graph,
+        and before a graph is launched."""
+        for descriptor in self._descriptors.values():
+            descriptor.follow()
+
+    def _prepared(self, kernel: wp.Kernel, inputs: Sequence[object]) -> tuple:
+        return _prepared(kernel, inputs, self.device, self._describe)
+
+    def _describe(self, given: object) -> Descriptor:
+        if id(given) not in self._descriptors:
+            self._descriptors[id(given)] = Descriptor(given, self.device)
+        return self._descriptors[id(given)]
+
+
 def record_launch(
     kernel: wp.Kernel, worlds: int | Sequence[int], inputs: Sequence[object], device: str, threads: int = 1
 ) -> Callable[[], None]:
@@ -32,15 +71,7 @@ def record_launch(
     announce_compilation(kernel, device)
     twin, given, descriptors = _prepared(kernel, inputs, device)
     if not wp.get_device(device).is_cpu:
-        command = wp.launch(twin, worlds, inputs=given, device=device, record_cmd=True)
-
-        def launch_there() -> None:
-            for descriptor in descriptors:
-                descriptor.follow()
-            command.launch()
-
-        launch_there.keep = inputs, given  # type: ignore[attr-defined]  # the arrays stay alive
-        return launch_there
+        return _following(twin, given, descriptors, worlds, inputs, device)
     whole = _recorded(twin, given, worlds, inputs)
     if threads == 1 or not isinstance(worlds, int) or FIRST not in twin.adj.arg_types:
         return whole
@@ -67,6 +98,26 @@ def one_world(kernel: wp.Kernel, inputs: Sequence[object]) -> Callable[[int], No
     return launch_one
 
 
+def _following(
+    twin: wp.Kernel,
+    given: Sequence[object],
+    descriptors: Sequence[Descriptor],
+    worlds: int | Sequence[int],
+    inputs: Sequence[object],
+    device: str,
+) -> Callable[[], None]:
+    """A recorded launch on a GPU, before which structures are followed."""
+    command = wp.launch(twin, worlds, inputs=list(given), device=device, record_cmd=True)
+
+    def launch_there() -> None:
+        for descriptor in descriptors:
+            descriptor.follow()
+        command.launch()
+
+    launch_there.keep = inputs, given  # type: ignore[attr-defined]  # the arrays stay alive
+    return launch_there
+
+
 def _recorded(twin: wp.Kernel, given: Sequence[object], worlds: int | Sequence[int], inputs: Sequence[object]) -> Any:
     """A recorded launch on the CPU, with the addresses of function, bounds and arguments as its `call`.
 
@@ -88,14 +139,16 @@ def _recorded(twin: wp.Kernel, given: Sequence[object], worlds: int | Sequence[i
     return launch_here
 
 
-def _prepared(kernel: wp.Kernel, inputs: Sequence[object], device: str) -> tuple:
+def _prepared(
+    kernel: wp.Kernel, inputs: Sequence[object], device: str, describe: Callable[[object], Descriptor] | None = None
+) -> tuple:
     """What is launched for a kernel, its arguments, and those of them that are to follow."""
     twin = shared(kernel)
     descriptors: list[Descriptor] = []
     given = []
     for argument, value in zip(kernel.adj.args, inputs, strict=True):
         if twin is not kernel and is_structure(argument.type):
-            descriptors.append(Descriptor(value, device))
+            descriptors.append(describe(value) if describe else Descriptor(value, device))
             value = descriptors[-1].array
         given.append(value)
     if FIRST in twin.adj.arg_types:

@@ -61,5 +61,11 @@ def pair_acceleration(
 @wp.func(inline=False)
 def joint_acceleration(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], j: int, code: int, pair: Pair, w: int) -> f64:
     """Acceleration of a lock or freedom of joint j."""
+    return acceleration_along(m, x, j, code, pair, w)
+
+
+@wp.func(inline=True)
+def acceleration_along(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], j: int, code: int, pair: Pair, w: int) -> f64:
+    """The same where it is called, for all rows of a joint."""
     turn_rate, slide_rate = axis_rates(m, x, j, code, pair, x.twist, w)
     return pair_acceleration(m, x, pair, turn_rate, slide_rate, w)

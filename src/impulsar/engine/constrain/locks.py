@@ -14,13 +14,19 @@ from ...author.joints import ALIGN_X, CROSS, LENGTH, LOCK_RX, LOCK_RZ, LOCK_X, L
 from ..spatial import ZERO, axis_of, f64, rotation_vector, zero3
 from ..state import StateArrays, WorkArrays
 from ..system import SystemArrays
-from .frames import Pair, joint_frames
+from .frames import Frames, Pair, joint_frames
 
 
 @wp.func(inline=False)
 def lock(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], j: int, code: int, angle: f64, w: int):
     """Wrench pair and position error [m, rad] of one lock; `angle` is a screw's, whole turns counted."""
-    f = joint_frames(m, x, j, w)
+    pair, error = lock_between(m, joint_frames(m, x, j, w), j, code, angle, w)
+    return pair, error
+
+
+@wp.func(inline=True)
+def lock_between(m: wp.ref[SystemArrays], f: Frames, j: int, code: int, angle: f64, w: int):
+    """The same between frames that are known, for all locks of a joint."""
     d = f.p_WM - f.p_WF
     pair = Pair()
     pair.first = m.first[j]

@@ -94,16 +94,5 @@ def freedom_of(a: wp.ref[LargeArrays], j: int, r: int) -> int:
 
 
 @wp.func
-def acts(a: wp.ref[LargeArrays], j: int, r: int) -> bool:
-    """Whether a place for a row has one now."""
-    if a.lock[a.joint_kind[j], r] >= 0:
-        return True
-    f = freedom_of(a, j, r)
-    if f >= 0:
-        return a.on[f] != 0
-    return False
-
-
-@wp.func
 def no_twist() -> vec6:
     return vec6(ZERO, ZERO, ZERO, ZERO, ZERO, ZERO)

@@ -21,6 +21,7 @@ import warp as wp
 
 from ...author.errors import ModelError
 from ..integrate.pairs import B_LOW, STAGES, A, B
+from ..launch import Launches
 from ..spatial import f64, mat33, quat, vec3, vec6
 from ..state import WorkArrays
 from ..system import SystemArrays
@@ -42,16 +43,18 @@ SHARES = 1024  # threads that sum over all bodies
 class Graphed:
     """Launches on a GPU: the first time as they are, so that kernels are loaded; then recorded as a graph."""
 
-    def __init__(self, device: str):
-        self.device, self.seen, self.graph = device, False, None
+    def __init__(self, launches: Launches, seen: bool = False):
+        """seen: kernels are loaded already."""
+        self.launches, self.seen, self.graph = launches, seen, None
 
     def __call__(self, call: Callable[[], None]) -> None:
         if not self.seen:
             self.seen = True
             call()
             return
+        self.launches.follow()
         if self.graph is None:
-            with wp.ScopedCapture(device=self.device) as capture:
+            with wp.ScopedCapture(device=self.launches.device) as capture:
                 call()
             self.graph = capture.graph
         wp.capture_launch(self.graph)
@@ -68,6 +71,7 @@ class LargeBench:
         bulk.check()
         bulk = self.bulk = with_springs(bulk)
         self.device, self.bodies, self.joints = device, bulk.bodies, bulk.joints
+        self.launches = Launches(device)
         self.own = bulk.bodies if own is None else own
         self.locks = with_room(bulk)
         self.rows = self.locks.shape[1]
@@ -167,7 +171,12 @@ class LargeBench:
         """A recorded launch."""
         if not threads:
             return lambda: None
-        return wp.launch(kernel, threads, inputs=list(inputs), device=self.device, record_cmd=True).launch
+        return self.launches.record(kernel, threads, inputs)
+
+    def _sort(self) -> rows.Sort:
+        """What the kernels of rows are made for."""
+        kinds = {tuple(int(code) for code in self.locks[k]) for k in np.unique(self.bulk.joint_kind)}
+        return rows.Sort(self.rows, kinds.pop() if len(kinds) == 1 else None, bool(self.bulk.slots))
 
     def _record(self) -> None:
         m, x, a = self.m, self.x, self.a
@@ -182,7 +191,7 @@ class LargeBench:
         self._energies = self.launcher(motion.energies, SHARES, [m, self.own_x, a, *self.sums])
         if not self.jointed:
             return
-        made, all_ = rows.kernels(self.rows), [self.inputs, x, a]
+        made, all_ = rows.kernels(self._sort()), [self.inputs, x, a]
         l = self.laws.arrays if self.laws else LawArrays()
         self.place_rows = self.launcher(made["place_rows"], self.joints, [*all_, l])
         self.measure_rates = self.launcher(made["measure_rates"], self.joints, [*all_, l, self.b])
@@ -322,10 +331,16 @@ class LargeBench:
 
     def as_graph(self, key: object, call: Callable[[], None]) -> None:
         """Launches of which none is decided on the host; on a GPU one graph, from the second time on."""
-        if self.wet or self.laws or (self.jointed and self.factor.core) or not wp.get_device(self.device).is_cuda:
+        if not self.takes_graphs:
             call()
             return
-        self._recorded.setdefault(key, Graphed(self.device))(call)
+        self._recorded.setdefault(key, Graphed(self.launches))(call)
+
+    @property
+    def takes_graphs(self) -> bool:
+        """Whether stages are launches alone, of which none is decided on the host, nor by the time; and on a GPU."""
+        decided = self.laws or self._loads or (self.jointed and self.factor.core)
+        return not decided and wp.get_device(self.device).is_cuda
 
     def half_kick(self) -> None:
         """Half a step of all forces, those of the joints with what turning bodies need of them."""

@@ -4,13 +4,15 @@ A step finds contacts and their colours, then takes sub-steps: kick, impulses gi
 solved directly around them, drift, sweeps of positions. `Contacts` are those of balls alone, pile.py has other shapes.
 """
 
+from typing import Any, ClassVar
+
 import numpy as np
 import warp as wp
 
 from ...author.errors import StepError
 from ..spatial import f64, vec3
 from . import motion, sweeps, touch
-from .bench import SHARES, LargeBench
+from .bench import SHARES, Graphed, LargeBench
 
 SHARE, SLOP = 0.2, 1e-3  # of an overlap that a sweep of positions takes off; left, of the least radius
 COLOURS, ROUNDS = 63, 64
@@ -19,10 +21,18 @@ KEPT = tuple(LISTED)
 AROUND = 3  # sweeps around a solve of the joints
 
 
+def give_room(some: Any, arrays: dict[str, Any], most: int, device: str) -> None:
+    """New arrays of a length for a structure."""
+    for name, kind in arrays.items():
+        setattr(some, name, wp.zeros(most, kind, device=device))
+
+
 class Touching:
     """What contacts of all sorts have in common: cells, colours, and the order of a sub-step."""
 
     SWEEPS = 1  # of velocities a sub-step
+    TAKES_GRAPHS = True  # nothing of a sub-step is decided on the host
+    LISTED: ClassVar[dict[str, Any]] = LISTED  # arrays of a list of contacts
 
     def __init__(self, bench: LargeBench, widest: float):
         """widest: the largest distance of two bodies that touch, of those of the smallest level [m]."""
@@ -38,21 +48,26 @@ class Touching:
         self._counts = wp.zeros(n, wp.int32, device=device)
         self._taken = wp.zeros(n, wp.int64, device=device)
         self._least, self._left = wp.zeros(n, wp.int32, device=device), wp.zeros(1, wp.int32, device=device)
-        self.list, self._old = (self._room(4 * n) for _ in range(2))
+        self.list, self._old = (self._new_list(4 * n) for _ in range(2))
         self._keys, self._order = (wp.zeros(8 * n, wp.int32, device=device) for _ in range(2))
         self._many = wp.zeros(COLOURS, wp.int32, device=device)
+        self._graph: Graphed | None = None  # of a sub-step with the present contacts
+        self._seen = False  # one was taken, so that all kernels are loaded
         self.colours: list[tuple[int, int]] = []  # where each begins in the order, and how many it has
 
-    def _room(self, most: int) -> touch.ContactList:
-        made, device = touch.ContactList(), self.bench.device
-        made.begin = wp.zeros(self.bench.bodies + 1, wp.int32, device=device)
-        for name, kind in LISTED.items():
-            setattr(made, name, wp.zeros(most, kind, device=device))
+    def _new_list(self, most: int) -> touch.ContactList:
+        made = touch.ContactList()
+        made.begin = wp.zeros(self.bench.bodies + 1, wp.int32, device=self.bench.device)
+        self._widen(made, most)
         return made
+
+    def _widen(self, some: touch.ContactList, most: int) -> None:
+        """Room for so many contacts, of which nothing is kept; the structure stays that which launches know."""
+        give_room(some, self.LISTED, most, self.bench.device)
 
     def _launch(self, kernel: wp.Kernel, threads: int, *inputs: object) -> None:
         if threads:
-            wp.launch(kernel, threads, inputs=list(inputs), device=self.bench.device)
+            self.bench.launches.launch(kernel, threads, inputs)
 
     # detection ------------------------------------------------------------------------------------
 
@@ -63,8 +78,7 @@ class Touching:
     def _make_room(self) -> None:
         """Room for as many contacts as are counted."""
         if self.count > self.list.first.size:
-            begin, self.list = self.list.begin, self._room(2 * self.count)
-            self.list.begin = begin
+            self._widen(self.list, 2 * self.count)
         if 2 * self.count > self._keys.size:
             self._keys, self._order = (wp.zeros(4 * self.count, wp.int32, device=self.bench.device) for _ in range(2))
 
@@ -110,6 +124,7 @@ class Touching:
         ends = np.cumsum(many)
         self.colours = [(int(end - size), int(size)) for end, size in zip(ends, many, strict=True) if size]
         self._crowded(int(many[-1]))
+        self._graph = None
 
     def _left_over(self, many: int) -> None:
         """Contacts that no round of colouring took."""
@@ -121,7 +136,16 @@ class Touching:
     # steps ----------------------------------------------------------------------------------------
 
     def sub_step(self) -> None:
-        """One sub-step of the size in the bench's h."""
+        """One sub-step of the size in the bench's h; on a GPU a step has them as one graph, that is launched again."""
+        if not (self.TAKES_GRAPHS and self.bench.takes_graphs and self.count):
+            self._sub_step()
+            return
+        if self._graph is None:
+            self._graph = Graphed(self.bench.launches, self._seen)
+            self._seen = True
+        self._graph(self._sub_step)
+
+    def _sub_step(self) -> None:
         bench = self.bench
         bench.push_bodies()
         self._give_again()
@@ -167,7 +191,7 @@ class Touching:
         """Go back to a snapshot."""
         self.count, begin, *arrays = kept
         if self.list.first.size < self.count:
-            self.list = self._room(2 * self.count)
+            self._widen(self.list, 2 * self.count)
         wp.copy(self.list.begin, begin)
         for name, values in zip(KEPT, arrays, strict=True):
             wp.copy(getattr(self.list, name), values, count=values.size)

@@ -517,7 +517,7 @@ class Laws:
 
     def _widen(self, width: float, centred: bool) -> None:
         inputs = [self.bench.inputs, self.bench.x, self.bench.a, self.arrays, width, int(centred)]
-        wp.launch(widen, self.count, inputs=inputs, device=self.bench.device)
+        self.bench.launches.launch(widen, self.count, inputs)
 
     def _pass_on(self) -> None:
         """What a step of Newton's method gave, to whoever counts impulses."""
@@ -566,17 +566,17 @@ class Laws:
         for _ in range(HALVINGS):
             middle = 0.5 * (low + high)
             low, high = (low, middle) if self._slope(middle) > 0.0 else (middle, high)
-        bench, device = self.bench, self.bench.device
+        bench = self.bench
         wp.copy(bench.b, self._given)
         flat = bench.b.flatten(), self._given.flatten()
-        wp.launch(scale, bench.b.size, inputs=[flat[0], high - 1.0], device=device)
+        bench.launches.launch(scale, bench.b.size, [flat[0], high - 1.0])
         bench.push()
-        wp.launch(scale, bench.b.size, inputs=[flat[1], high], device=device)
-        wp.launch(go_back, self.count, inputs=[self.arrays, high], device=device)
+        bench.launches.launch(scale, bench.b.size, [flat[1], high])
+        bench.launches.launch(go_back, self.count, [self.arrays, high])
 
     def _slope(self, share: float) -> float:
         sums = self.bench.sums[0]
-        wp.launch(slope_along, sums.size, inputs=[self.arrays, share, sums], device=self.bench.device)
+        self.bench.launches.launch(slope_along, sums.size, [self.arrays, share, sums])
         return float(sums.numpy().sum())
 
     def snapshot(self) -> tuple:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import warp as wp
@@ -15,11 +15,12 @@ from ..spatial import f64, vec3
 from . import manifold, solids, touch
 from .bench import SHARES, LargeBench
 from .bulk import Bulk, frames_along, rotate
-from .contacts import SHARE, SLOP, Touching
+from .contacts import LISTED, SHARE, SLOP, Touching, give_room
 
 LANES = 16_384  # of scratch on a GPU; a CPU has one
 MOST_LEVELS = 12  # of sizes, each twice the one before
 BOUNCES = 4  # sweeps that send impacts back
+PAIRED = ("first", "second", "colour")
 POINTS = {
     "on_first": vec3,
     "on_second": vec3,
@@ -113,30 +114,23 @@ def _excluded(bulk: Bulk, obstacles: int) -> np.ndarray:
 class Pile(Touching):
     """Bodies with shapes of a bench that touch each other and the ground."""
 
+    LISTED: ClassVar[dict[str, Any]] = {name: LISTED[name] for name in PAIRED}  # impulses are those of points
+
     def __init__(self, bench: LargeBench):
         self.solid, reach, self.least = solid_arrays(bench.bulk, bench.device)
         super().__init__(bench, 2.0 * reach)
         self._lanes = 1 if bench.device == "cpu" else LANES
         self.scratch = _scratch(self.solid.shapes, self._lanes, bench.device)
-        self.near = self._room(6 * bench.bodies)
+        self.near = self._new_list(6 * bench.bodies)
         self._near_points, self._place = (wp.zeros(6 * bench.bodies, wp.int32, device=bench.device) for _ in range(2))
         self.points, self._old_points = (self._point_room(4 * bench.bodies, 8 * bench.bodies) for _ in range(2))
         self._bounces = bool((self.solid.restitution.numpy() > 0.0).any())
         self._span = 0.0
 
-    def _room(self, most: int) -> touch.ContactList:
-        """Without impulses: those are of points."""
-        made, device = touch.ContactList(), self.bench.device
-        made.begin = wp.zeros(self.bench.bodies + 1, wp.int32, device=device)
-        for name in ("first", "second", "colour"):
-            setattr(made, name, wp.zeros(most, wp.int32, device=device))
-        return made
-
     def _point_room(self, pairs: int, most: int) -> solids.Points:
-        made, device = solids.Points(), self.bench.device
-        made.begin = wp.zeros(pairs + 1, wp.int32, device=device)
-        for name, kind in POINTS.items():
-            setattr(made, name, wp.zeros(most, kind, device=device))
+        made = solids.Points()
+        made.begin = wp.zeros(pairs + 1, wp.int32, device=self.bench.device)
+        give_room(made, POINTS, most, self.bench.device)
         return made
 
     # detection ------------------------------------------------------------------------------------
@@ -172,8 +166,7 @@ class Pile(Touching):
         wp.utils.array_scan(self._counts, self.near.begin[1:], inclusive=True)
         near = int(self.near.begin[n : n + 1].numpy()[0])
         if near > self.near.first.size:
-            begin, self.near = self.near.begin, self._room(2 * near)
-            self.near.begin = begin
+            self._widen(self.near, 2 * near)
             self._near_points, self._place = (wp.zeros(2 * near, wp.int32, device=bench.device) for _ in range(2))
         self._launch(solids.list_near, n, *given, 1, self._counts, self.near)
         return near
@@ -197,8 +190,7 @@ class Pile(Touching):
         wp.utils.array_scan(counts, counts, inclusive=True)
         points = int(self.points.begin[self.count : self.count + 1].numpy()[0])
         if points > self.points.push.size:
-            begin, self.points = self.points.begin, self._point_room(1, points + points // 4)
-            self.points.begin = begin
+            give_room(self.points, POINTS, points + points // 4, device)
 
     def _left_over(self, many: int) -> None:
         self._launch(touch.give_last_colour, self.count, self.list)
@@ -258,7 +250,7 @@ class Pile(Touching):
         """What contacts leave for the next step."""
         c, n = self.list, max(self.count, 1)
         many = max(int(self.points.begin.numpy()[self.count]), 1) if self.count else 1
-        pairs = [wp.clone(c.begin), *(wp.clone(getattr(c, name)[:n]) for name in ("first", "second", "colour"))]
+        pairs = [wp.clone(c.begin), *(wp.clone(getattr(c, name)[:n]) for name in PAIRED)]
         points = [wp.clone(self.points.begin[: n + 1])]
         points += [wp.clone(getattr(self.points, name)[:many]) for name in POINTS]
         return self.count, many, pairs, points
@@ -267,10 +259,11 @@ class Pile(Touching):
         """Go back to a snapshot."""
         self.count, many, pairs, points = kept
         if self.list.first.size < self.count:
-            self.list = self._room(2 * self.count)
+            self._widen(self.list, 2 * self.count)
         if self.points.push.size < many or self.points.begin.size < self.count + 1:
-            self.points = self._point_room(2 * self.count, 2 * many)
-        _take(self.list, ("begin", "first", "second", "colour"), pairs)
+            self.points.begin = wp.zeros(2 * self.count + 1, wp.int32, device=self.bench.device)
+            give_room(self.points, POINTS, 2 * many, self.bench.device)
+        _take(self.list, ("begin", *PAIRED), pairs)
         _take(self.points, ("begin", *POINTS), points)
 
 

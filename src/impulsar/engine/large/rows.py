@@ -1,17 +1,22 @@
-"""Rows of joints and what they respond, a thread a joint, a block or a body; kernels for n rows a joint."""
+"""Rows of joints and what they respond, a thread a joint, a block or a body.
+
+Kernels are made for a sort of joints (`Sort`), so that what is the same for all of them is no data. What a thread finds
+is kept in registers until it is whole: loops over rows are written out by Warp, and no index into it is data.
+"""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cache
 
 import warp as wp
 
-from ..constrain.accelerations import joint_acceleration
-from ..constrain.frames import Pair
-from ..constrain.locks import lock
+from ..constrain.accelerations import acceleration_along
+from ..constrain.frames import Pair, place_frames
+from ..constrain.locks import lock_between
 from ..spatial import HALF, ONE, ZERO, f64, mat33, vec3, zero3
 from ..state import WorkArrays
 from ..system import SystemArrays
-from .arrays import LargeArrays, acts, freedom_of, no_twist, respond, table, whole, wrench_at
+from .arrays import LargeArrays, freedom_of, no_twist, respond, table, whole, wrench_at
 from .laws import LawArrays, slot_pair
 
 NONE = wp.constant(-1)
@@ -46,22 +51,94 @@ def row_rate(a: wp.ref[LargeArrays], m: wp.ref[SystemArrays], x: wp.ref[WorkArra
     return rate
 
 
-def make_place_rows(n: int) -> Callable:
+@dataclass(frozen=True)
+class Sort:
+    """What kernels are made for: n rows a joint; the codes of their locks where all joints are of one kind, so that
+    compilers see them; and whether something may act in freedoms."""
+
+    rows: int
+    codes: tuple[int, ...] | None
+    acting: bool
+
+    @property
+    def module(self) -> str:
+        """Name of the module that has the kernels, which are compiled together."""
+        codes = "any" if self.codes is None else "_".join(str(code) if code >= 0 else "n" for code in self.codes)
+        return f"{__name__}.{self.rows}.{codes}.{'acting' if self.acting else 'locks'}"
+
+    def code_of(self) -> wp.Function:
+        """The code of a row's lock, -1: none."""
+        if self.codes is None:
+
+            def code_of(a: wp.ref[LargeArrays], j: int, r: int) -> int:
+                return a.lock[a.joint_kind[j], r]
+
+        else:
+            codes = wp.types.vector(self.rows, wp.int32)(*self.codes)
+
+            def code_of(a: wp.ref[LargeArrays], j: int, r: int) -> int:
+                return codes[r]
+
+        return wp.func(code_of, module=self.module, inline=True)
+
+    def freedom_at(self) -> wp.Function:
+        """The freedom of a row, -1: none."""
+        if self.acting:
+
+            def freedom_at(a: wp.ref[LargeArrays], j: int, r: int) -> int:
+                return freedom_of(a, j, r)
+
+        else:
+
+            def freedom_at(a: wp.ref[LargeArrays], j: int, r: int) -> int:
+                return NONE
+
+        return wp.func(freedom_at, module=self.module, inline=True)
+
+
+@dataclass(frozen=True)
+class Known:
+    """What is known of a sort's rows, as functions for its kernels."""
+
+    n: int
+    code_of: wp.Function
+    freedom_at: wp.Function
+    is_row: wp.Function
+
+
+def known_of(sort: Sort) -> Known:
+    """Functions of a sort, in its module."""
+    code_of, freedom_at = sort.code_of(), sort.freedom_at()
+
+    def is_row(a: wp.ref[LargeArrays], j: int, r: int) -> bool:
+        if code_of(a, j, r) >= 0:
+            return True
+        f = freedom_at(a, j, r)
+        if f >= 0:
+            return a.on[f] != 0
+        return False
+
+    return Known(sort.rows, code_of, freedom_at, wp.func(is_row, module=sort.module, inline=True))
+
+
+def make_place_rows(known: Known) -> Callable:
+    n, code_of, freedom_at = known.n, known.code_of, known.freedom_at
+
     def place_rows(m: SystemArrays, x: WorkArrays, a: LargeArrays, l: LawArrays):
         """Wrench pairs of all rows at the present poses."""
         j = wp.tid()
-        point = zero3()
+        frames = place_frames(m, x, j, 0)
+        point = frames.p_WM
         for r in range(n):
-            code = a.lock[a.joint_kind[j], r]
             turn = zero3()
             slide = zero3()
-            if code != NONE:
-                pair, _ = lock(m, x, j, code, ZERO, 0)
+            code = code_of(a, j, r)
+            if code >= 0:
+                pair, _ = lock_between(m, frames, j, code, ZERO, 0)
                 turn = pair.turn
                 slide = pair.slide
-                point = pair.point
             else:
-                f = freedom_of(a, j, r)
+                f = freedom_at(a, j, r)
                 if f >= 0:
                     own = slot_pair(m, x, l.slot[f])
                     turn = own.turn
@@ -74,18 +151,21 @@ def make_place_rows(n: int) -> Callable:
     return place_rows
 
 
-def make_measure_errors(n: int) -> Callable:
+def make_measure_errors(known: Known) -> Callable:
+    n, code_of, freedom_at = known.n, known.code_of, known.freedom_at
+
     def measure_errors(m: SystemArrays, x: WorkArrays, a: LargeArrays, b: table):
         """Minus the position errors at the present poses; the rows stay where they are."""
         j = wp.tid()
+        frames = place_frames(m, x, j, 0)
         for r in range(n):
-            code = a.lock[a.joint_kind[j], r]
             error = ZERO
-            if code != NONE:
-                _, off = lock(m, x, j, code, ZERO, 0)
+            code = code_of(a, j, r)
+            if code >= 0:
+                _, off = lock_between(m, frames, j, code, ZERO, 0)
                 error = off
             else:
-                f = freedom_of(a, j, r)
+                f = freedom_at(a, j, r)
                 if f >= 0:
                     error = a.off[f]
             b[r, j] = -error
@@ -93,15 +173,17 @@ def make_measure_errors(n: int) -> Callable:
     return measure_errors
 
 
-def make_measure_rates(n: int) -> Callable:
+def make_measure_rates(known: Known) -> Callable:
+    n, freedom_at, is_row = known.n, known.freedom_at, known.is_row
+
     def measure_rates(m: SystemArrays, x: WorkArrays, a: LargeArrays, l: LawArrays, b: table):
         """Minus J v, of freedoms less what is asked of them."""
         j = wp.tid()
         for r in range(n):
             rate = ZERO
-            if acts(a, j, r):
+            if is_row(a, j, r):
                 rate = row_rate(a, m, x, j, r)
-                f = freedom_of(a, j, r)
+                f = freedom_at(a, j, r)
                 if f >= 0:
                     rate += a.asked[f] + a.softness[f] * l.impulse[f]
             b[r, j] = -rate
@@ -109,62 +191,74 @@ def make_measure_rates(n: int) -> Callable:
     return measure_rates
 
 
-def make_measure_accelerations(n: int) -> Callable:
+def make_measure_accelerations(known: Known) -> Callable:
+    n, code_of = known.n, known.code_of
+    vector = wp.types.vector(n, f64)
+
     def measure_accelerations(m: SystemArrays, x: WorkArrays, a: LargeArrays, b: table):
         """Minus the rows' accelerations, at those that the bodies have without the joints."""
         j = wp.tid()
+        found = vector()
         for r in range(n):
-            code = a.lock[a.joint_kind[j], r]
-            value = ZERO
-            if code != NONE:
-                value = joint_acceleration(m, x, j, code, row_pair(a, m, j, r), 0)
-            b[r, j] = -value
+            code = code_of(a, j, r)
+            if code >= 0:
+                found[r] = acceleration_along(m, x, j, code, row_pair(a, m, j, r), 0)
+        for r in range(n):
+            b[r, j] = -found[r]
 
     return measure_accelerations
 
 
-def make_fill_diagonal(n: int) -> Callable:
+def make_fill_diagonal(known: Known) -> Callable:
+    n, freedom_at, is_row = known.n, known.freedom_at, known.is_row
+    matrix = wp.types.matrix((n, n), f64)
+
     def fill_diagonal(m: SystemArrays, x: WorkArrays, a: LargeArrays, diagonal: table):
         """J M⁻¹ Jᵀ of each joint; 1 on the diagonal where it has no row."""
         j = wp.tid()
+        block = matrix()
+        for side in range(2):
+            body = m.second[j]
+            if side == 1:
+                body = m.first[j]
+            if body >= 0:
+                for i in range(n):
+                    moved = respond(a, x.q_WB[body, 0], body, row_on(a, x, j, i, body))
+                    for k in range(n):
+                        if k <= i:
+                            block[i, k] = block[i, k] + wp.dot(row_on(a, x, j, k, body), moved)
         for i in range(n):
-            on_first = no_twist()
-            on_second = no_twist()
-            if m.first[j] >= 0:
-                on_first = respond(a, x.q_WB[m.first[j], 0], m.first[j], row_on(a, x, j, i, m.first[j]))
-            if m.second[j] >= 0:
-                on_second = respond(a, x.q_WB[m.second[j], 0], m.second[j], row_on(a, x, j, i, m.second[j]))
-            for k in range(i + 1):
-                total = ZERO
-                if m.first[j] >= 0:
-                    total += wp.dot(row_on(a, x, j, k, m.first[j]), on_first)
-                if m.second[j] >= 0:
-                    total += wp.dot(row_on(a, x, j, k, m.second[j]), on_second)
-                f = freedom_of(a, j, i)
-                if i == k and f >= 0:
-                    total += a.softness[f]
-                if not acts(a, j, i) or not acts(a, j, k):
-                    total = ZERO
-                    if i == k:
-                        total = ONE
-                diagonal[i * (i + 1) // 2 + k, j] = total
+            f = freedom_at(a, j, i)
+            if f >= 0:
+                block[i, i] = block[i, i] + a.softness[f]
+            for k in range(n):
+                if k <= i:
+                    total = block[i, k]
+                    if not is_row(a, j, i) or not is_row(a, j, k):
+                        total = ZERO
+                        if i == k:
+                            total = ONE
+                    diagonal[i * (i + 1) // 2 + k, j] = total
 
     return fill_diagonal
 
 
-def make_fill_beside(n: int) -> Callable:
+def make_fill_beside(known: Known) -> Callable:
+    n, is_row = known.n, known.is_row
+    matrix = wp.types.matrix((n, n), f64)
+
     def fill_beside(
         m: SystemArrays, x: WorkArrays, a: LargeArrays, owner: whole, other: whole, filled: whole, beside: table
     ):
         """J M⁻¹ Jᵀ between joints on common bodies; blocks that are only filled in begin at zero."""
-        block = wp.tid()
-        j = owner[block]
-        k = other[block]
-        for entry in range(n * n):
-            beside[entry, block] = ZERO
-        if filled[block] != 0:
-            return
-        for side in range(4):
+        at = wp.tid()
+        j = owner[at]
+        k = other[at]
+        block = matrix()
+        side = int(4)
+        if filled[at] == 0:
+            side = 0
+        while side < 4:
             body = m.second[j]
             sign = ONE
             if side % 2 == 1:
@@ -176,18 +270,22 @@ def make_fill_beside(n: int) -> Callable:
                 sign = -sign
             if body >= 0 and body == its:
                 for c in range(n):
-                    moved = respond(a, x.q_WB[body, 0], body, row_on(a, x, k, c, body))
-                    if not acts(a, k, c):
-                        moved = no_twist()
-                    for i in range(n):
-                        share = sign * wp.dot(row_on(a, x, j, i, body), moved)
-                        if acts(a, j, i):
-                            beside[i * n + c, block] = beside[i * n + c, block] + share
+                    if is_row(a, k, c):
+                        moved = sign * respond(a, x.q_WB[body, 0], body, row_on(a, x, k, c, body))
+                        for i in range(n):
+                            if is_row(a, j, i):
+                                block[i, c] = block[i, c] + wp.dot(row_on(a, x, j, i, body), moved)
+            side += 1
+        for i in range(n):
+            for c in range(n):
+                beside[i * n + c, at] = block[i, c]
 
     return fill_beside
 
 
-def make_apply(n: int) -> Callable:
+def make_apply(known: Known) -> Callable:
+    n = known.n
+
     def apply(m: SystemArrays, x: WorkArrays, a: LargeArrays, b: table, changed: wp.array2d(dtype=wp.spatial_vectord)):
         """M⁻¹ Jᵀ b added to one twist a body: joints at a body in order."""
         body = wp.tid()
@@ -209,7 +307,9 @@ def make_apply(n: int) -> Callable:
     return apply
 
 
-def make_stiffen(n: int) -> Callable:
+def make_stiffen(known: Known) -> Callable:
+    n = known.n
+
     def stiffen(m: SystemArrays, x: WorkArrays, a: LargeArrays, impulse: table, squares: wp.array(dtype=f64)):
         """The largest ω² h by which joint forces F at arms r turn bodies back, of the bodies share, share + shares, ...
 
@@ -256,7 +356,8 @@ MAKERS = (
 
 
 @cache
-def kernels(n: int) -> dict[str, wp.Kernel]:
-    """Kernels for joints of at most n rows, by name."""
-    made = [make(n) for make in MAKERS]
-    return {one.__name__: wp.kernel(enable_backward=False, module="unique")(one) for one in made}
+def kernels(sort: Sort) -> dict[str, wp.Kernel]:
+    """Kernels of a sort, by name."""
+    known = known_of(sort)
+    made = [make(known) for make in MAKERS]
+    return {one.__name__: wp.kernel(enable_backward=False, module=sort.module)(one) for one in made}

@@ -115,6 +115,8 @@ def bench_of(whole: Bulk, made: Group, states: np.ndarray, device: str) -> Large
 class SharedContacts(Contacts):
     """Contacts that a rank solves, and what is done to bodies that others have as well."""
 
+    TAKES_GRAPHS = False  # messages come between sweeps
+
     def __init__(self, bench: LargeBench, made: Group, net: Neighbours):
         super().__init__(bench)
         self.group, self.net, device = made, net, bench.device
