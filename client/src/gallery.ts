@@ -83,7 +83,8 @@ function recents(
   );
 }
 
-function card(
+/** A scene with its parameters, to be opened. */
+export function card(
   entry: SceneEntry,
   open: (name: string, parameters: Record<string, unknown>) => Promise<void>,
 ): HTMLFormElement {
