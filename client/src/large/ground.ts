@@ -6,7 +6,7 @@ import { geometryOf } from "../shapes";
 import { colour } from "../theme";
 
 const LEVEL = 0.7; // upward share of the normal of a floor
-const AROUND = 0.25; // of the box's size: how far the floor goes on
+const AROUND = { wide: 0.04, narrow: 0.5 }; // of the box's longer and shorter side: how far the floor goes on
 const CELLS = 10; // of the floor's grid, across the box
 
 export class Ground {
@@ -50,7 +50,8 @@ export class Ground {
 
   private addFloor([nx = 0, ny = 0, nz = 1, offset = 0]: number[], box: THREE.Box3, walled: boolean): void {
     const size = box.getSize(new THREE.Vector3());
-    const more = walled ? 0 : AROUND * Math.max(size.x, size.y);
+    const around = AROUND.wide * Math.max(size.x, size.y) + AROUND.narrow * Math.min(size.x, size.y);
+    const more = walled ? 0 : around;
     const [x0, x1] = [box.min.x - more, box.max.x + more];
     const [y0, y1] = [box.min.y - more, box.max.y + more];
     const at = (x: number, y: number) => new THREE.Vector3(x, y, (offset - nx * x - ny * y) / nz);

@@ -7,12 +7,13 @@ import { byId, h, setText } from "../dom";
 import { card } from "../gallery";
 import { request } from "../host";
 import { icon } from "../icons";
-import type { LargeBooks, LargeCatalogue, LargeScene, LargeStatus, Reply } from "../messages";
+import type { LargeBooks, LargeCatalogue, LargeScene, LargeStatus } from "../messages";
 import { show } from "../numbers";
 import { toggleTheme } from "../theme";
 import { tell, tellError } from "../toasts";
 import { Books, count } from "./books";
 import { Line } from "./line";
+import { openLarge } from "./opening";
 import { Picture } from "./picture";
 
 const SPEEDS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2, 5];
@@ -164,7 +165,7 @@ class Page {
     };
     const dialog = openDialog(
       "Large scenes",
-      h("div", { class: "scenes gallery" }, ...scenes.map((entry) => card(entry, open))),
+      h("div", { class: "scenes large-scenes" }, ...scenes.map((entry) => card(entry, open, `large ${entry.name}`))),
     );
   }
 
@@ -217,14 +218,6 @@ class Page {
 
 function size(bytes: number): string {
   return bytes >= 1024 ? `${Math.round(bytes / 1024)} kB` : `${bytes} B`;
-}
-
-/** Have a large scene built; whether it is. */
-export async function openLarge(name: string, parameters: Record<string, unknown>): Promise<boolean> {
-  const answer = await request("api/large", { method: "POST", body: JSON.stringify({ name, parameters }) });
-  const reply = (await answer.json()) as Reply;
-  if (!reply.ok) tell(reply.text, "error");
-  return reply.ok;
 }
 
 new Page();

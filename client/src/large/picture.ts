@@ -12,7 +12,7 @@ import { Ground, within } from "./ground";
 import type { Look } from "./line";
 
 const FOV = 32; // degrees
-const MARGIN = 1.12; // around what is fitted
+const MARGIN = 1.18; // around what is fitted
 const TRIANGLES = { quick: 12e6, slow: 6e5 }; // in a picture at most
 const DIRECTION = new THREE.Vector3(-0.55, -1, 0.5); // from the target to the eye, at first
 
