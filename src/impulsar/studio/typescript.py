@@ -228,7 +228,8 @@ def _large() -> str:
         f"export const LARGE_MAGIC = 0x{large_messages.LARGE_MAGIC:x};\n\n"
         f"export interface LargeFrame {{\n{names}\n"
         f"  which: Uint32Array; // blocks\n  places: Uint32Array;\n  turns: Uint32Array;\n}}\n"
-        + LARGE_DECODER % {"fields": fields, "size": size}
+        + LARGE_DECODER
+        % {"fields": fields, "size": size}
     )
 
 

@@ -1,9 +1,9 @@
 """Routes of large worlds: the page, the catalogue, and the line over which frames go.
 
-    GET  /large         the page
-    GET  /api/large     the catalogue, and below it shades
-    POST /api/large     open a scene of it
-    WS   /large-line    see large_messages.py
+GET  /large         the page
+GET  /api/large     the catalogue, and below it shades
+POST /api/large     open a scene of it
+WS   /large-line    see large_messages.py
 """
 
 import asyncio

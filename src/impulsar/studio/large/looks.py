@@ -80,7 +80,9 @@ def _shapes_of(bulk: Bulk, model: Model | None, kind: int) -> list[Shape]:
 def solid_of(mass: float, inertia: np.ndarray) -> Shape:
     """The box of even density with a mass and inertia; a rod where it is long and of a round cross-section."""
     values, axes = np.linalg.eigh(inertia)
-    edges = np.sqrt(np.maximum(6.0 * (values.sum() - 2.0 * values) / mass, 1e-12))  # falling: the least value is longest
+    edges = np.sqrt(
+        np.maximum(6.0 * (values.sum() - 2.0 * values) / mass, 1e-12)
+    )  # falling: the least value is longest
     edges = np.maximum(edges, THIN * edges[0])
     if np.linalg.det(axes) < 0.0:
         axes[:, 0] = -axes[:, 0]
@@ -161,4 +163,3 @@ def scene_of(
         frame_bodies=most_bodies(),
         frames_per_second=FRAMES_PER_SECOND,
     )
-

@@ -248,9 +248,7 @@ class LargeSession:
         """Wall time between pictures [s]."""
         return max(1.0 / FRAMES_PER_SECOND, COST * self._still_cost)
 
-    def _turn(
-        self, asked: list[tuple[Client, Asked]], calls: list[Callable[[], None]], clients: list[Client]
-    ) -> None:
+    def _turn(self, asked: list[tuple[Client, Asked]], calls: list[Callable[[], None]], clients: list[Client]) -> None:
         for function in calls:
             function()
         for client, message in asked:

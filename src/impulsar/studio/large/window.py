@@ -126,9 +126,7 @@ class Window:
         return np.sort(np.concatenate([first, second]))
 
 
-def encoded(
-    still: Still, chosen: np.ndarray, starts: np.ndarray, sizes: np.ndarray, number: int, seen: int
-) -> bytes:
+def encoded(still: Still, chosen: np.ndarray, starts: np.ndarray, sizes: np.ndarray, number: int, seen: int) -> bytes:
     """Blocks of a picture as a frame."""
     rows = [still.poses[starts[k] : starts[k] + sizes[k]] for k in chosen]
     poses = np.concatenate(rows) if rows else np.zeros((0, 7), np.float32)
@@ -159,4 +157,6 @@ def packed_turns(q: np.ndarray) -> bytes:
     rest = np.where(np.arange(3)[None] < out[:, None], q[:, :3], q[:, 1:]) * sign[:, None]
     share = np.clip(rest * math.sqrt(0.5) + 0.5, 0.0, 1.0)
     a, b, c = np.rint(share * TURNS).astype(np.uint32).T
-    return (a | b << np.uint32(10) | c << np.uint32(20) | out.astype(np.uint32) << np.uint32(30)).astype("<u4").tobytes()
+    return (
+        (a | b << np.uint32(10) | c << np.uint32(20) | out.astype(np.uint32) << np.uint32(30)).astype("<u4").tobytes()
+    )
