@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 SIGNALS = ("SIGTERM", "SIGHUP", "SIGQUIT")
 KEPT = 5  # journals of scenes before
 MODEL_STEP = 1e-3  # of a large world from a model that states none [s]
-NOTHING = {"scene": "empty", "set": [], "method": None, "device": None, "dt": None, "paused": True}
+NOTHING: dict[str, Any] = {"scene": "empty", "set": [], "method": None, "device": None, "dt": None, "paused": True}
 REMOTE = """\
 impulsar: --allow-remote: everyone who can reach {host} port {port} and has the link can see and change this
           session, upload scenes to it and use this machine's time; give the link only to people you trust.

@@ -18,14 +18,14 @@ them one block more or less. The frame's picture is of one moment, `still`; bloc
 A client answers every frame that it has drawn by a LargeLook with the frame's number and where its eye is. No more than
 IN_FLIGHT frames are on their way to it: who draws slowly gets fewer.
 
-A frame is little-endian: the header; uint32 numbers of its blocks; of all their bodies in order uint32 pairs, a place in
-the frame's box (x in bits 0 to 20, y in 21 to 41, z in 42 to 62, 0 at `low`, 2²¹ - 1 at `low` + `span`); then uint32
-orientations, three components of a unit quaternion xyzw in 10 bits each, -1/√2 at 0 and 1/√2 at 1023, the lowest bits
-first, and in the highest 2 which component is left out, the largest, which is not negative.
+A frame is little-endian: the header; uint32 numbers of its blocks; of all their bodies in order uint32 pairs, a place
+in the frame's box (x in bits 0 to 20, y in 21 to 41, z in 42 to 62, 0 at `low`, 2²¹ - 1 at `low` + `span`); then
+uint32 orientations, three components of a unit quaternion xyzw in 10 bits each, -1/√2 at 0 and 1/√2 at 1023, the
+lowest bits first, and in the highest 2 which component is left out, the largest, which is not negative.
 
-HTTP: GET /large (the page); GET /api/large (LargeCatalogue); GET /api/large/shades?generation=N (a byte for every body,
-by which colours tell where it began: along a mechanism, or how high); POST /api/large (LargeRequest; answers Reply when the
-scene is being built).
+HTTP: GET /large (the page); GET /api/large (LargeCatalogue); GET /api/large/shades?generation=N (a byte for every
+body, by which colours tell where it began: along a mechanism, or how high); POST /api/large (LargeRequest; answers
+Reply when the scene is being built).
 """
 
 from dataclasses import dataclass, field
@@ -105,6 +105,8 @@ class LargeScene:
 
 @dataclass(frozen=True, kw_only=True)
 class LargeStatus:
+    """The clock, and what is being built."""
+
     paused: bool
     broken: bool  # the state was put back, time stands still
     slow: bool
