@@ -776,6 +776,9 @@ export interface LargeScene {
   type: "large-scene";
 }
 
+/**
+ * The clock, and what is being built.
+ */
 export interface LargeStatus {
   paused: boolean;
   broken: boolean;
@@ -796,8 +799,9 @@ export interface LargeBooks {
   kinetic: number;
   potential: number;
   works: Record<string, number>;
-  start: number;
-  imbalance: number | null;
+  unbooked: number;
+  closed: boolean;
+  pull: number;
   gap: number;
   velocity_error: number;
   contacts: number;
@@ -851,6 +855,21 @@ export interface LargeEdit {
 }
 
 /**
+ * Pull a body to a place of the world by a spring, or let go of it. Not answered; a refusal is a Notice.
+ *
+ * There is one hand: it is of the client that pulls first, until it lets go or leaves. Of a client's pulls that wait
+ * for the same step the newest counts.
+ */
+export interface LargePull {
+  id: number;
+  generation: number;
+  body: number;
+  at?: number[];
+  target?: number[];
+  type: "large-pull";
+}
+
+/**
  * A frame was drawn, and where the eye is. Not answered.
  *
  * Planes of what is seen: unit normals inwards and their offsets, n · x + d >= 0; none: everything is.
@@ -869,7 +888,7 @@ export type ClientMessage = EditMessage | Control | Subscribe;
 
 export type LargeServerMessage = LargeScene | LargeStatus | LargeBooks | Reply | Notice;
 
-export type LargeClientMessage = LargeControl | LargeEdit | LargeLook;
+export type LargeClientMessage = LargeControl | LargeEdit | LargePull | LargeLook;
 
 export const LONGEST_SIGNAL = 280;
 export const MAGIC = 0x31504d49;

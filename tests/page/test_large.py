@@ -98,6 +98,26 @@ def test_edits_are_refused_by_name_and_have_no_buttons(chain: Studio) -> None:
         assert studio.page.locator(f"#{id}").count() == 0
 
 
+def test_a_body_is_pulled_by_the_pointer(chain: Studio) -> None:
+    studio = chain
+    page = studio.page
+    choose(studio, "chain", n=12)
+    opened(studio, 12)
+    page.click("#fit")
+    page.click("#pull")
+    assert page.get_attribute("#pull", "aria-pressed") == "true"
+    studio.until("() => impulsar.isDrawn() && impulsar.step() > 0")
+    start = studio.get("pixel", 8)
+    studio.drag(start, {"x": start["x"] + 120, "y": start["y"]}, release=False)
+    assert studio.get("held") >= 0
+    studio.until("() => impulsar.books().pull > 0 && impulsar.books().works.hand > 0")
+    studio.until("() => / pulled by .* N/.test(impulsar.summary())")
+    page.mouse.up()
+    studio.until("() => impulsar.held() === -1 && impulsar.books().pull === 0")
+    page.click("#pull")
+    page.mouse.move(start["x"], start["y"])
+
+
 def test_the_view_turns_and_everything_fits_again(chain: Studio) -> None:
     studio = chain
     page = studio.page

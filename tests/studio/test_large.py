@@ -289,7 +289,7 @@ def test_a_client_is_told_what_there_is_and_gets_frames(open_line: Callable[...,
     assert scene["frame_bytes"] == lm.FRAME_BYTES >= max(map(len, line.frames))
     assert header(line.frames[-1])["generation"] == scene["generation"]
     assert books["gap"] < 1e-12 and books["velocity_error"] < 1e-12 and books["steps_per_second"] >= 0.0
-    assert abs(books["imbalance"]) < 1e-3 * abs(books["kinetic"] + 1.0)
+    assert books["closed"] and abs(books["unbooked"]) < 1e-3 * abs(books["kinetic"] + 1.0)
     assert not status["paused"] and status["dt"] == 1e-3
 
 
@@ -336,6 +336,37 @@ def test_edits_and_wrong_controls_are_refused_by_name(open_line: Callable[..., L
     assert not reply["ok"] and "undo" in reply["text"]
     reply = line.answer(line.send({"type": "large-look", "frame": 1, "eye": [1.0], "planes": []}))
     assert not reply["ok"] and "look" in reply["text"]
+
+
+def test_one_hand_pulls_and_is_let_go_of(open_line: Callable[..., Line], make_studio: Callable[..., Any]) -> None:
+    """The first client's; the other is told so, and may when it has left."""
+    session = LargeSession()
+    session.open(small_chain(10))
+    studio = make_studio(large=session)
+    headers = {"Cookie": f"{studio.gate.cookie}={studio.token}", "Origin": studio.origin}
+    where = f"{studio.origin.replace('http', 'ws')}/large-line"
+    with connect(where, additional_headers=headers) as second:
+        other = Line(second)
+        with connect(where, additional_headers=headers) as first:
+            line = Line(first)
+            line.read(lambda line: "large-scene" in line.newest and line.frames)
+            generation = line.newest["large-scene"]["generation"]
+            pull = {"type": "large-pull", "generation": generation, "body": 3, "at": [0, 0, 0], "target": [0.2, 0, 0]}
+            line.send(pull)
+            line.read(lambda line: line.newest["large-books"]["pull"] > 0.0)
+            assert session.stage is not None and session.stage.world.hand.body == session.stage.blocks.order[3]
+            other.send({**pull, "body": 4})
+            other.read(lambda line: "another page pulls" in line.newest.get("notice", {}).get("text", ""))
+            line.send({**pull, "body": 10})
+            line.read(lambda line: "body is 10" in line.newest.get("notice", {}).get("text", ""))
+            refused = line.answer(line.send({**pull, "target": [1.0]}))
+            assert not refused["ok"] and "pull: expected 3 numbers" in refused["text"]
+        other.read(lambda line: line.newest["large-books"]["pull"] == 0.0)  # it has left
+        other.send({**pull, "body": 4})
+        other.read(lambda line: line.newest["large-books"]["pull"] > 0.0)
+        assert other.newest["large-books"]["works"]["hand"] != 0.0
+        other.send({"type": "large-pull", "generation": generation, "body": -1})
+        other.read(lambda line: line.newest["large-books"]["pull"] == 0.0)
 
 
 def test_who_does_not_draw_gets_no_more_frames_and_holds_up_nothing(open_line: Callable[..., Line]) -> None:

@@ -10,6 +10,7 @@ import { colour } from "../theme";
 import { LEVELS, type Level, levelFor, levelsOf } from "./geometry";
 import { type Ball, matrices } from "./unpack";
 
+const NEAR = 8; // pixels beside a body that still are a press on it
 const FEW = 6; // kinds that have colours of their own
 const RAMP = ["b1", "b5", "b2", "b3", "b6"]; // along which bodies are told by where they began
 
@@ -21,6 +22,13 @@ interface Block {
   reach: number; // of a body, beyond its place [m]
   ball: Ball | null; // around its places; null: nothing came yet
   at: number; // when it came [ms]
+}
+
+/** A body under the pointer. */
+export interface Hit {
+  body: number;
+  at: THREE.Vector3; // in its frame
+  point: THREE.Vector3; // in the world
 }
 
 /** How much of the world the picture has. */
@@ -160,6 +168,56 @@ export class Bodies {
     box.min.fromArray(ends.map(([low]) => low));
     box.max.fromArray(ends.map(([, high]) => high));
     return box.expandByScalar(reach);
+  }
+
+  /** The body that a ray meets first, by its number, or else passes within some pixels of; where, and its own point. */
+  at(ray: THREE.Ray, pixel: (at: THREE.Vector3) => number): Hit | null {
+    let best: { block: Block; k: number; away: number } | null = null;
+    let [exact, near] = [Infinity, NEAR];
+    const one = new THREE.Mesh();
+    const caster = new THREE.Raycaster(ray.origin, ray.direction);
+    const [centre, on] = [new THREE.Vector3(), new THREE.Vector3()];
+    for (const block of this.blocks) {
+      const { mesh, reach } = block;
+      const around = mesh.boundingSphere as THREE.Sphere;
+      if (!mesh.visible || ray.distanceToPoint(around.center) > around.radius + NEAR * pixel(around.center)) continue;
+      const out = mesh.instanceMatrix.array as Float32Array;
+      one.geometry = mesh.geometry;
+      one.material = mesh.material;
+      for (let k = 0; k < mesh.count; k++) {
+        centre.set(out[16 * k + 12] as number, out[16 * k + 13] as number, out[16 * k + 14] as number);
+        const away = on.subVectors(centre, ray.origin).dot(ray.direction);
+        if (away <= 0 || away - reach > exact) continue;
+        const miss = ray.distanceToPoint(centre);
+        if (miss < reach) {
+          one.matrixWorld.fromArray(out, 16 * k);
+          const [hit] = caster.intersectObject(one, false);
+          if (hit && hit.distance < exact) {
+            exact = hit.distance;
+            best = { block, k, away: hit.distance };
+            continue;
+          }
+        }
+        const pixels = Math.max(0, miss - reach) / pixel(centre);
+        if (exact === Infinity && pixels < near) {
+          near = pixels;
+          best = { block, k, away };
+        }
+      }
+    }
+    if (!best) return null;
+    const point = ray.at(best.away, new THREE.Vector3());
+    const matrix = new THREE.Matrix4().fromArray(best.block.mesh.instanceMatrix.array, 16 * best.k);
+    const at = exact === Infinity ? new THREE.Vector3() : point.clone().applyMatrix4(matrix.clone().invert());
+    return { body: best.block.start + best.k, at, point: at.clone().applyMatrix4(matrix) };
+  }
+
+  /** Where a point of a body is. */
+  point(body: number, at: THREE.Vector3): THREE.Vector3 | null {
+    const block = this.blocks.find(({ start, size }) => body >= start && body < start + size);
+    if (!block?.ball) return null;
+    const matrix = new THREE.Matrix4().fromArray(block.mesh.instanceMatrix.array, 16 * (body - block.start));
+    return at.clone().applyMatrix4(matrix);
   }
 
   /** How long ago each block came [ms]; for tests. */

@@ -52,13 +52,12 @@ const GROUPS: { name: string; rows: Row[] }[] = [
       {
         label: "Imbalance",
         title: "What no book explains, since the start",
-        text: ({ imbalance }) => (imbalance === null ? null : joules(imbalance)),
+        text: ({ closed, unbooked }) => (closed ? joules(unbooked) : null),
       },
       {
         label: "Since the start",
-        title: "What contact, friction, motors and loads have added or taken",
-        text: ({ imbalance, kinetic, potential, start }) =>
-          imbalance === null ? joules(kinetic + potential - start) : null,
+        title: "What contact, friction, motors and loads have added or taken; works below aside",
+        text: ({ closed, unbooked }) => (closed ? null : joules(unbooked)),
       },
     ],
   },

@@ -1,7 +1,14 @@
 /** The line to a large world's session: requests are answered or fail in words; a lost line is taken up again. */
 
 import { openSocket, request, type Socket } from "../host";
-import { decodeLarge, type LargeControl, type LargeFrame, type LargeServerMessage, type Reply } from "../messages";
+import {
+  decodeLarge,
+  type LargeControl,
+  type LargeFrame,
+  type LargePull,
+  type LargeServerMessage,
+  type Reply,
+} from "../messages";
 
 const FIRST_WAIT = 400; // [ms]
 const LONGEST_WAIT = 5000; // [ms]
@@ -46,6 +53,12 @@ export class Line {
   look(look: Look): void {
     if (this.socket?.readyState === WebSocket.OPEN)
       this.socket.send(JSON.stringify({ type: "large-look", id: this.next(), ...look }));
+  }
+
+  /** Pull a body, or let go of it. */
+  pull(pull: Omit<LargePull, "id" | "type">): void {
+    if (this.socket?.readyState === WebSocket.OPEN)
+      this.socket.send(JSON.stringify({ type: "large-pull", id: this.next(), ...pull }));
   }
 
   private next(): number {

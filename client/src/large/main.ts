@@ -2,6 +2,7 @@
 
 import "../app.css";
 import "./large.css";
+import { Vector3 } from "three";
 import { openDialog } from "../dialogs";
 import { byId, h, setText } from "../dom";
 import { card } from "../gallery";
@@ -12,6 +13,7 @@ import { show } from "../numbers";
 import { toggleTheme } from "../theme";
 import { tell, tellError } from "../toasts";
 import { Books, count } from "./books";
+import { Hand } from "./hand";
 import { Line } from "./line";
 import { openLarge } from "./opening";
 import { Picture } from "./picture";
@@ -32,6 +34,9 @@ class Page {
   private readonly books = new Books();
   private readonly picture = new Picture((look) => this.line.look(look));
   private readonly line: Line = this.connect();
+  private readonly hand = new Hand(this.picture, (pull) => {
+    if (this.scene) this.line.pull({ generation: this.scene.generation, ...pull });
+  });
 
   constructor() {
     this.buttons();
@@ -84,6 +89,7 @@ class Page {
     setText(button, scene.name);
     button.title = `${[scene.scene, ...given].join(", ")}: choose another`;
     document.title = `Impulsar: ${scene.name}`;
+    this.hand.drop();
     this.picture.begin(scene);
     const answer = await request(`api/large/shades?generation=${scene.generation}`);
     if (answer.ok && this.scene === scene) {
@@ -133,6 +139,7 @@ class Page {
     named("reset", "revert", "Back to the start", () => this.control("reset"));
     named("fit", "fit", "Fit everything into the picture (F)", () => this.picture.fit());
     named("theme", "theme", "Light or dark", toggleTheme);
+    named("pull", "grab", "Pull bodies: press on one and drag (G)", () => this.pulls());
     byId("scene-button").addEventListener("click", () => void this.choose());
     byId("mechanisms").addEventListener("click", (event) => {
       if (this.status?.paused ?? true) return;
@@ -143,10 +150,18 @@ class Page {
       if ((event.target as HTMLElement).closest("input, select, dialog, button")) return;
       if (event.key === " ") this.control(this.status?.paused ? "run" : "pause");
       else if (event.key === ".") this.control("step");
+      else if (event.key === "g" || event.key === "G") this.pulls();
       else if (event.key === "f" || event.key === "F") this.picture.fit();
       else return;
       event.preventDefault();
     });
+  }
+
+  /** Presses pull bodies, or turn the view again. */
+  private pulls(): void {
+    this.hand.toggle();
+    byId("pull").setAttribute("aria-pressed", String(this.hand.isOn));
+    this.tellShown();
   }
 
   private speeds(): void {
@@ -182,6 +197,8 @@ class Page {
     if (here < scene.bodies) parts.push(`${count(here)} have come`);
     if (rate > 0) parts.push(`${show(rate, 2)} frames/s of ${size(bytes)} (at most ${size(scene.frame_bytes)})`);
     if (rate > 0 && scene.bodies > scene.frame_bodies) parts.push(`all in sight within ${show(oldest / 1000, 2)} s`);
+    if (this.hand.body >= 0) parts.push(`pulled by ${show(this.newest?.pull ?? 0, 3)} N`);
+    else if (this.hand.isOn) parts.push("press on a body and drag");
     if (this.status?.slow && !this.status.paused) parts.push("time runs slower than asked for");
     if (this.status?.broken) parts.push("stopped where the state was last good");
     setText(byId("told"), parts.join(" · "));
@@ -210,6 +227,12 @@ class Page {
             (reply) => reply.text,
             (error: Error) => `refused: ${error.message}`,
           ),
+        /** Page pixel of a body, by its number. */
+        pixel: (body: number) => {
+          const at = picture.bodies.point(body, new Vector3());
+          return at && picture.project(at);
+        },
+        held: () => this.hand.body,
         hash: async () => (await this.line.control("hash")).text,
       }),
     });

@@ -28,6 +28,7 @@ export class Picture {
   private readonly rest: Rest | null;
   private readonly most: number;
   private readonly frustum = new THREE.Frustum();
+  private readonly preparing: (() => void)[] = [];
   private world: LargeScene | null = null;
   private size = 1; // of the world [m]
   private dirty = true;
@@ -101,6 +102,40 @@ export class Picture {
     return !this.dirty;
   }
 
+  /** Draw something more. */
+  add(object: THREE.Object3D): void {
+    this.scene.add(object);
+  }
+
+  /** Do this before each picture. */
+  before(action: () => void): void {
+    this.preparing.push(action);
+  }
+
+  /** Whether the pointer turns the view. */
+  set turns(on: boolean) {
+    this.controls.enabled = on;
+  }
+
+  /** The ray through a pixel of the canvas, and where the eye looks. */
+  ray(x: number, y: number): { ray: THREE.Ray; sight: THREE.Vector3 } {
+    const { clientWidth: w, clientHeight: h } = this.canvas;
+    const caster = new THREE.Raycaster();
+    caster.setFromCamera(new THREE.Vector2((2 * x) / w - 1, 1 - (2 * y) / h), this.camera);
+    return { ray: caster.ray, sight: this.camera.getWorldDirection(new THREE.Vector3()) };
+  }
+
+  /** World length of a pixel at a point. */
+  readonly pixel = (at: THREE.Vector3): number =>
+    (at.distanceTo(this.camera.position) * 2 * Math.tan((FOV * Math.PI) / 360)) / Math.max(1, this.canvas.clientHeight);
+
+  /** Pixel of a point of the world, on the page. */
+  project(at: THREE.Vector3): { x: number; y: number } {
+    const box = this.canvas.getBoundingClientRect();
+    const { x, y } = at.clone().project(this.camera);
+    return { x: box.left + ((x + 1) / 2) * box.width, y: box.top + ((1 - y) / 2) * box.height };
+  }
+
   /** Everything into the picture, as one looks now. */
   fit(): void {
     const box = this.bodies.box();
@@ -162,6 +197,7 @@ export class Picture {
     const matrix = new THREE.Matrix4().multiplyMatrices(this.camera.projectionMatrix, this.camera.matrixWorldInverse);
     this.frustum.setFromProjectionMatrix(matrix);
     this.bodies.refine(this.camera.position, this.frustum, pixel, this.most, began);
+    for (const action of this.preparing) action();
     this.renderer.render(this.scene, this.camera);
     this.drawn += 1;
     this.scripted = performance.now() - began;

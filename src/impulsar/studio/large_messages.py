@@ -125,9 +125,10 @@ class LargeBooks:
     step: int
     kinetic: float
     potential: float
-    works: dict[str, float]  # of fluids: buoyancy, current, drag
-    start: float  # kinetic and potential at the start
-    imbalance: float | None  # what no book explains; null where joints, contacts or loads have no book
+    works: dict[str, float]  # of a hand; of fluids: buoyancy, current, drag
+    unbooked: float  # what kinetic and potential have gained since the start and no work explains
+    closed: bool  # nothing else acts, so that this is an error; else it is of contact, friction, motors and loads too
+    pull: float  # force of the hand [N]
     gap: float  # largest position error of a joint's row [m, rad]
     velocity_error: float  # largest |J v|
     contacts: int
@@ -181,6 +182,22 @@ class LargeEdit:
 
 
 @dataclass(frozen=True, kw_only=True)
+class LargePull:
+    """Pull a body to a place of the world by a spring, or let go of it. Not answered; a refusal is a Notice.
+
+    There is one hand: it is of the client that pulls first, until it lets go or leaves. Of a client's pulls that wait
+    for the same step the newest counts.
+    """
+
+    id: int
+    generation: int  # of the LargeScene that the number is of
+    body: int  # its number by the blocks, -1: let go
+    at: list[float] = field(default_factory=list)  # point in the body's frame [m]
+    target: list[float] = field(default_factory=list)  # [m]
+    type: Literal["large-pull"] = "large-pull"
+
+
+@dataclass(frozen=True, kw_only=True)
 class LargeLook:
     """A frame was drawn, and where the eye is. Not answered.
 
@@ -195,4 +212,4 @@ class LargeLook:
 
 
 LARGE_SENT = (LargeScene, LargeStatus, LargeBooks, Reply, Notice)
-LARGE_RECEIVED = (LargeControl, LargeEdit, LargeLook)
+LARGE_RECEIVED = (LargeControl, LargeEdit, LargePull, LargeLook)

@@ -219,6 +219,8 @@ def _read(text: str) -> Any:
     if asked.type == "large-look":
         if len(asked.eye) not in (0, 3) or len(asked.planes) > LONG_PLANES or any(len(p) != 4 for p in asked.planes):
             raise WireError("look: expected 3 numbers of an eye and up to 6 planes of 4 numbers", asked.id)
+    if asked.type == "large-pull" and asked.body >= 0 and (len(asked.at) != 3 or len(asked.target) != 3):
+        raise WireError("pull: expected 3 numbers of a point and of a place [m]", asked.id)
     return asked
 
 

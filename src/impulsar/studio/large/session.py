@@ -29,6 +29,7 @@ from ..large_messages import (
     LargeEdit,
     LargeKind,
     LargeLook,
+    LargePull,
     LargeScene,
     LargeStatus,
 )
@@ -59,6 +60,7 @@ class Client:
     name: str
     mailbox: Mailbox
     window: Window = field(default_factory=Window)
+    pull: LargePull | None = None  # that was not looked at yet
     waiting: int = 0
     is_new: bool = True
 
@@ -119,6 +121,7 @@ class LargeSession:
         self._report: LargeReport | None = None
         self._parts, self._counted = 0, 0
         self._rates: deque[tuple[float, int]] = deque()
+        self._holder: Client | None = None
         self._left = 0  # single steps that were asked for
         self._is_dirty = False  # the world is another than in the picture
         self._taken, self._still_cost = 0.0, 0.0  # wall times [s]
@@ -163,12 +166,18 @@ class LargeSession:
             if client in self._clients:
                 self._clients.remove(client)
             self._inbox = deque(one for one in self._inbox if one[0] is not client)
+        self._call(lambda: self._leave(client))
 
-    def submit(self, client: Client, message: Asked | LargeLook) -> bool:
+    def submit(self, client: Client, message: Asked | LargeLook | LargePull) -> bool:
         """Have a message carried out between two steps; False if the client has too many waiting."""
         if isinstance(message, LargeLook):  # the sender's matter alone
             client.window.look = message
             client.window.drawn = max(client.window.drawn, min(message.frame, client.window.number))
+            return True
+        if isinstance(message, LargePull):
+            with self._wake:
+                client.pull = message
+                self._wake.notify()
             return True
         with self._wake:
             if client.waiting >= MOST_WAITING:
@@ -234,7 +243,7 @@ class LargeSession:
 
     def _next_turn(self) -> float:
         """Wall time at which there is something to do [s]."""
-        if self._calls or self._inbox or any(client.is_new for client in self._clients):
+        if self._calls or self._inbox or any(client.is_new or client.pull for client in self._clients):
             return 0.0
         if self.stage is None or self._building:
             return float("inf")
@@ -253,6 +262,10 @@ class LargeSession:
             function()
         for client, message in asked:
             client.mailbox.put({}, [Written(self._answer(message))], None)
+        for client in clients:
+            message, client.pull = client.pull, None
+            if message is not None:
+                self._pull(client, message)
         if self.stage is not None and not self._building:
             self._advance(clients)
         self._publish(clients)
@@ -273,6 +286,7 @@ class LargeSession:
             self._report = world.step(n)
         except StepError as error:
             self.paused, self.is_broken, n = True, True, max(self._left, 1)
+            self._holder = None
             self._tell("error", f"{error}", clients)
             return n
         ended = wall.monotonic()
@@ -301,6 +315,31 @@ class LargeSession:
         step, time = (world.count, world.time) if world else (0, 0.0)
         return Reply(id=message.id, ok=True, text=text, step=step, time=time)
 
+    def _pull(self, client: Client, message: LargePull) -> None:
+        """A client pulls, or lets go."""
+        stage = self.stage
+        if stage is None or message.generation != stage.generation:
+            return
+        if message.body < 0:
+            self._leave(client)
+            return
+        try:
+            if self._holder not in (None, client):
+                raise ModelError("pull: another page pulls already; wait until it lets go")
+            if message.body >= stage.world.bodies:
+                raise ModelError(f"pull: body is {message.body}, expected 0 to {stage.world.bodies - 1}")
+            stage.world.pull(int(stage.blocks.order[message.body]), message.target, message.at)
+            self._holder = client
+        except ModelError as error:
+            self._tell("warning", str(error), [client])
+
+    def _leave(self, client: Client) -> None:
+        """A client lets go of what it holds."""
+        if self._holder is client:
+            self._holder = None
+            if self.stage is not None:
+                self.stage.world.let_go()
+
     def _control_pause(self, value: float | None) -> str:
         self.paused, self._left = True, 0
         return "time stands still"
@@ -328,6 +367,7 @@ class LargeSession:
     def _control_reset(self, value: float | None) -> str:
         stage = self._need()
         stage.world.restore(stage.begun)
+        self._holder = None
         self._report, self._left, self.is_broken, self._is_dirty = None, 0, False, True
         self._rates.clear()
         self._restart()
@@ -372,6 +412,7 @@ class LargeSession:
         """Go on with another world."""
         self.stage, self._report, self._left, self.is_broken = stage, None, 0, False
         self._rates.clear()
+        self._holder = None
         self._is_dirty, self._taken, self._still_cost = True, 0.0, 0.0
         self.clock = Clock(stage.world.dt, wall.monotonic(), self._speed)
         for client in self._clients:
@@ -437,8 +478,9 @@ class LargeSession:
             kinetic=kinetic,
             potential=potential,
             works=energy,
-            start=stage.start,
-            imbalance=change - known if stage.is_closed else None,
+            unbooked=change - known,
+            closed=stage.is_closed,
+            pull=0.0 if world.hand is None else float(np.linalg.norm(world.hand.force)),
             gap=gap,
             velocity_error=rate,
             contacts=0 if report is None else report.contacts,
