@@ -4,6 +4,7 @@ import * as THREE from "three";
 import type { LargeScene } from "../messages";
 import { geometryOf } from "../shapes";
 import { colour } from "../theme";
+import { within } from "./box";
 
 const LEVEL = 0.7; // upward share of the normal of a floor
 const AROUND = { wide: 0.04, narrow: 0.5 }; // of the box's longer and shorter side: how far the floor goes on
@@ -74,21 +75,6 @@ export class Ground {
     this.root.add(edges);
     box.dispose();
   }
-}
-
-/** The box with its sides at the planes along its axes. */
-export function within(planes: number[][], box: THREE.Box3): THREE.Box3 {
-  const found = box.clone();
-  const names = ["x", "y", "z"] as const;
-  for (const plane of planes) {
-    const axis = [0, 1, 2].find((k) => Math.abs(plane[k] as number) > 0.999);
-    const name = axis === undefined ? null : names[axis];
-    if (axis === undefined || !name) continue;
-    const sign = plane[axis] as number;
-    if (sign > 0) found.min[name] = plane[3] as number;
-    else found.max[name] = -(plane[3] as number);
-  }
-  return found;
 }
 
 function outline(mesh: THREE.Mesh, material: THREE.Material): THREE.LineSegments {

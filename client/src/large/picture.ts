@@ -8,7 +8,8 @@ import type { LargeFrame, LargeScene } from "../messages";
 import { drawsInSoftware, Rest, restTimes } from "../rest";
 import { onTheme } from "../theme";
 import { Bodies } from "./bodies";
-import { Ground, within } from "./ground";
+import { within } from "./box";
+import { Ground } from "./ground";
 import type { Look } from "./line";
 
 const FOV = 32; // degrees

@@ -109,7 +109,7 @@ class LargeDesk:
     async def _shades(self, request: Request) -> Response:
         stage = self.session.stage
         if stage is None or request.query_params.get("generation") != str(stage.generation):
-            return _json(Reply(id=0, ok=False, text="shades: of another world; ask for those of the newest"), 404)
+            return _json(Reply(id=0, ok=False, text="shades: of another world; ask for those of the newest"), 422)
         return Response(stage.blocks.shades.tobytes(), media_type="application/octet-stream")
 
     # the line -------------------------------------------------------------------------------------

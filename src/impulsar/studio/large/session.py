@@ -263,9 +263,9 @@ class LargeSession:
         for client, message in asked:
             client.mailbox.put({}, [Written(self._answer(message))], None)
         for client in clients:
-            message, client.pull = client.pull, None
-            if message is not None:
-                self._pull(client, message)
+            pull, client.pull = client.pull, None
+            if pull is not None:
+                self._pull(client, pull)
         if self.stage is not None and not self._building:
             self._advance(clients)
         self._publish(clients)
