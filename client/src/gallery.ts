@@ -2,6 +2,7 @@
 
 import "./gallery.css";
 import { h } from "./dom";
+import { largeCards } from "./large/opening";
 import type { SceneEntry } from "./messages";
 import { parseNumber, plain } from "./numbers";
 
@@ -53,13 +54,9 @@ export function gallery(
     remember({ name, parameters });
     done();
   };
-  return h(
-    "div",
-    { class: "scenes gallery" },
-    blank,
-    recents(open, openFile, done),
-    ...scenes.map((entry) => card(entry, open)),
-  );
+  const own = scenes.map((entry) => card(entry, open));
+  const list = h("div", { class: "scenes gallery" }, blank, recents(open, openFile, done), ...own);
+  return h("div", {}, list, largeCards(card));
 }
 
 function recents(
@@ -83,25 +80,27 @@ function recents(
   );
 }
 
-function card(
+/** A scene with its parameters, to be opened. */
+export function card(
   entry: SceneEntry,
   open: (name: string, parameters: Record<string, unknown>) => Promise<void>,
+  title = entry.name,
 ): HTMLFormElement {
   const fields = Object.entries(entry.parameters).map(([name, value]) => ({
     name,
     value,
     input: field(name, value, entry.choices[name]),
   }));
-  const strip = h("div", { class: "strip", "aria-hidden": "true" });
+  const strip = h(
+    "div",
+    { class: entry.picture ? "strip" : "none", "aria-hidden": "true" },
+    entry.picture ? null : "Open",
+  );
   if (entry.picture) strip.style.backgroundImage = `url("api/scenes/${encodeURIComponent(entry.name)}.webp")`;
   const made = h(
     "form",
     { class: "card" },
-    h(
-      "button",
-      { type: "submit", class: "picture", "aria-label": `Open ${entry.name}`, title: entry.description },
-      strip,
-    ),
+    h("button", { type: "submit", class: "picture", "aria-label": `Open ${title}`, title: entry.description }, strip),
     h("strong", {}, entry.name),
     h("p", { class: "muted" }, entry.description),
     entry.invite ? h("p", { class: "invite" }, entry.invite) : null,

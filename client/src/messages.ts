@@ -736,9 +736,159 @@ export interface Guide {
   type: "guide";
 }
 
+/**
+ * Bodies that look alike.
+ */
+export interface LargeKind {
+  name: string;
+  shapes: Shape[];
+  colour: string | null;
+  size: number;
+  count: number;
+}
+
+/**
+ * What there is to draw. `block_*` are lists over all blocks.
+ */
+export interface LargeScene {
+  generation: number;
+  name: string;
+  scene: string;
+  parameters: Record<string, unknown>;
+  bodies: number;
+  joints: number;
+  kinds: LargeKind[];
+  block_kinds: number[];
+  block_sizes: number[];
+  low: number[];
+  high: number[];
+  gravity: number[];
+  planes: number[][];
+  obstacles: Shape[];
+  fluid: boolean;
+  method: string;
+  device: string;
+  substeps: number;
+  touches: boolean;
+  frame_bytes: number;
+  frame_bodies: number;
+  frames_per_second: number;
+  type: "large-scene";
+}
+
+/**
+ * The clock, and what is being built.
+ */
+export interface LargeStatus {
+  paused: boolean;
+  broken: boolean;
+  slow: boolean;
+  speed: number;
+  dt: number;
+  building: string | null;
+  clients: number;
+  type: "large-status";
+}
+
+/**
+ * How the world does. Energies in J, lengths in m, times in s.
+ */
+export interface LargeBooks {
+  time: number;
+  step: number;
+  kinetic: number;
+  potential: number;
+  works: Record<string, number>;
+  unbooked: number;
+  closed: boolean;
+  pull: number;
+  gap: number;
+  velocity_error: number;
+  contacts: number;
+  overlap: number;
+  overlap_share: number | null;
+  unsettled: number;
+  residual: number;
+  parts: number;
+  steps_per_second: number;
+  step_time: number;
+  real_time_factor: number;
+  bytes_per_body: number;
+  type: "large-books";
+}
+
+/**
+ * Scenes of large worlds, and what runs now.
+ */
+export interface LargeCatalogue {
+  scenes: SceneEntry[];
+  running: string | null;
+  most_bodies: number;
+}
+
+/**
+ * Open a scene of the catalogue.
+ */
+export interface LargeRequest {
+  name: string;
+  parameters: Record<string, unknown>;
+}
+
+/**
+ * pause, run; step (value: how many, default 1); speed (value: times real time, 0.001 to 100); reset (as it began);
+ * cancel (what is being built); hash (the reply's text is the digest of the state's bits).
+ */
+export interface LargeControl {
+  id: number;
+  action: "pause" | "run" | "step" | "speed" | "reset" | "cancel" | "hash";
+  value?: number | null;
+  type: "large-control";
+}
+
+/**
+ * What a small world would take; a large one refuses it by name.
+ */
+export interface LargeEdit {
+  id: number;
+  edit: Edit;
+  type: "edit";
+}
+
+/**
+ * Pull a body to a place of the world by a spring, or let go of it. Not answered; a refusal is a Notice.
+ *
+ * There is one hand: it is of the client that pulls first, until it lets go or leaves. Of a client's pulls that wait
+ * for the same step the newest counts.
+ */
+export interface LargePull {
+  id: number;
+  generation: number;
+  body: number;
+  at?: number[];
+  target?: number[];
+  type: "large-pull";
+}
+
+/**
+ * A frame was drawn, and where the eye is. Not answered.
+ *
+ * Planes of what is seen: unit normals inwards and their offsets, n · x + d >= 0; none: everything is.
+ */
+export interface LargeLook {
+  id: number;
+  frame: number;
+  eye?: number[];
+  planes?: number[][];
+  type: "large-look";
+}
+
 export type ServerMessage = About | Scene | Patch | Live | Status | Books | Sweep | Events | Sensors | Reply | Notice;
 
 export type ClientMessage = EditMessage | Control | Subscribe;
+
+export type LargeServerMessage = LargeScene | LargeStatus | LargeBooks | Reply | Notice;
+
+export type LargeClientMessage = LargeControl | LargeEdit | LargePull | LargeLook;
 
 export const LONGEST_SIGNAL = 280;
 export const MAGIC = 0x31504d49;
@@ -917,5 +1067,62 @@ export function decodeSight(buffer: ArrayBuffer): Sight | null {
     ...header,
     depth: new Uint16Array(buffer, 88, depths),
     jpeg: new Uint8Array(buffer, 88 + 2 * depths),
+  };
+}
+
+
+export const LARGE_MAGIC = 0x314c4d49;
+
+export interface LargeFrame {
+  magic: number;
+  generation: number;
+  time: number;
+  wall: number;
+  low_x: number;
+  low_y: number;
+  low_z: number;
+  span_x: number;
+  span_y: number;
+  span_z: number;
+  step: number;
+  still: number;
+  number: number;
+  blocks: number;
+  bodies: number;
+  seen: number;
+  which: Uint32Array; // blocks
+  places: Uint32Array;
+  turns: Uint32Array;
+}
+
+/** Reads a frame of a large world; throws where it is not one. The arrays are views into the buffer. */
+export function decodeLarge(buffer: ArrayBuffer): LargeFrame {
+  if (buffer.byteLength < 96) throw new Error(`frame of ${buffer.byteLength} bytes`);
+  const view = new DataView(buffer);
+  const header = {
+    magic: view.getUint32(0, true),
+    generation: view.getUint32(4, true),
+    time: view.getFloat64(8, true),
+    wall: view.getFloat64(16, true),
+    low_x: view.getFloat64(24, true),
+    low_y: view.getFloat64(32, true),
+    low_z: view.getFloat64(40, true),
+    span_x: view.getFloat64(48, true),
+    span_y: view.getFloat64(56, true),
+    span_z: view.getFloat64(64, true),
+    step: view.getUint32(72, true),
+    still: view.getUint32(76, true),
+    number: view.getUint32(80, true),
+    blocks: view.getUint32(84, true),
+    bodies: view.getUint32(88, true),
+    seen: view.getUint32(92, true),
+  };
+  if (header.magic !== LARGE_MAGIC) throw new Error("not a frame of a large world");
+  const { blocks, bodies } = header;
+  return {
+    ...header,
+    which: new Uint32Array(buffer, 96, blocks),
+    places: new Uint32Array(buffer, 96 + 4 * blocks, 2 * bodies),
+    turns: new Uint32Array(buffer, 96 + 4 * blocks + 8 * bodies, bodies),
   };
 }

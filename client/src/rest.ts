@@ -7,6 +7,15 @@
 const LONGEST = 100; // [ms], on a machine that is busy with something else
 const TIMES = "impulsar.rest"; // in the browser's storage: how many times as long as a picture
 
+/** Is there no graphics processor? Then smooth edges cost more than they are worth. */
+export function drawsInSoftware(): boolean {
+  const gl = document.createElement("canvas").getContext("webgl2");
+  const info = gl?.getExtension("WEBGL_debug_renderer_info");
+  const name = gl && info ? String(gl.getParameter(info.UNMASKED_RENDERER_WEBGL)) : "";
+  gl?.getExtension("WEBGL_lose_context")?.loseContext();
+  return /swiftshader|llvmpipe|software/i.test(name);
+}
+
 /** How many times as long as a picture took none is drawn here. */
 export function restTimes(): number {
   return Number(localStorage.getItem(TIMES)) || 1;

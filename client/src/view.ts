@@ -8,7 +8,7 @@ import { byId } from "./dom";
 import { Floor } from "./floor";
 import { pixelSize } from "./materials";
 import type { Scene } from "./messages";
-import { Rest, restTimes } from "./rest";
+import { drawsInSoftware, Rest, restTimes } from "./rest";
 import type { Store } from "./store";
 import { onTheme, theme } from "./theme";
 import { type Basis, basisOf, direction, firstDirection, framing, type Named } from "./views";
@@ -20,15 +20,6 @@ const MOST_COVERED = 0.2; // of the picture, by texts at its bottom, where room 
 const FINEST = 1e-3; // what counts as a pixel in a headset [rad]
 export const PICTURE_LAYER = 1; // of what is seen though nobody knows where the mechanism is
 const FINE = "impulsar.fine"; // in the browser's storage: "yes" or "no", whatever draws
-
-/** Is there no graphics processor? Then smooth edges cost more than they are worth. */
-function drawsInSoftware(): boolean {
-  const gl = document.createElement("canvas").getContext("webgl2");
-  const info = gl?.getExtension("WEBGL_debug_renderer_info");
-  const name = gl && info ? String(gl.getParameter(info.UNMASKED_RENDERER_WEBGL)) : "";
-  gl?.getExtension("WEBGL_lose_context")?.loseContext();
-  return /swiftshader|llvmpipe|software/i.test(name);
-}
 
 /** Pictures of a size of their own, as for a video. */
 export interface Film {

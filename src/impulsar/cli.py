@@ -142,6 +142,7 @@ def build_parser() -> Parser:
 
 def scenes(args: argparse.Namespace) -> int:
     """Print a table of the scenes, or the schema of files; or save a scene."""
+    from .scale.large.command import scenes as large_scenes
     from .scenes import SCENES
 
     if args.schema:
@@ -167,6 +168,11 @@ def scenes(args: argparse.Namespace) -> int:
         print(f"{scene.name:<{width}}{scene.description}")
         for name, default in scene.parameters.items():
             print(f"{'':<{width}}  --set {name}={default}")
+    print("\nLarge worlds, by `run SCENE --large` and `studio SCENE --large`:")
+    for name, build in large_scenes().items():
+        print(f"{name:<{width}}{(build.__doc__ or '').strip().splitlines()[0]}")
+        for key, each in inspect.signature(build).parameters.items():
+            print(f"{'':<{width}}  --set {key}={each.default}")
     return GOOD
 
 
@@ -366,7 +372,8 @@ def demo(args: argparse.Namespace) -> int:
 
 def studio(args: argparse.Namespace) -> int:
     """Serve the studio until Ctrl-C."""
-    return studio_command.serve(args, lambda: _scene(args.scene or "empty", _settings(args.set)))
+    settings = _settings(args.set)
+    return studio_command.serve(args, lambda: _scene(args.scene or "empty", settings), settings=settings)
 
 
 def ar(args: argparse.Namespace) -> int:

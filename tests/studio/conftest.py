@@ -8,6 +8,7 @@ import pytest
 import impulsar as im
 from impulsar.history.history import History
 from impulsar.studio.client import StudioClient
+from impulsar.studio.large.session import LargeSession
 from impulsar.studio.security import Limits
 from impulsar.studio.server import Place, Studio
 from impulsar.studio.session import Session
@@ -21,7 +22,11 @@ def make_studio(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Make]:
     running: list[Studio] = []
 
     def make(
-        scene: str = "ten-pendula", limits: Limits | None = None, place: Place | None = None, **parameters
+        scene: str = "ten-pendula",
+        limits: Limits | None = None,
+        place: Place | None = None,
+        large: LargeSession | None = None,
+        **parameters,
     ) -> Studio:
         path = tmp_path_factory.mktemp("journal") / "session.journal"
 
@@ -30,7 +35,7 @@ def make_studio(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Make]:
             return History(world, path)
 
         world = im.World(im.scene(scene, **parameters))
-        studio = Studio(Session(history(world), im.World, history, scene), place, limits)
+        studio = Studio(Session(history(world), im.World, history, scene), place, limits, large=large)
         studio.start()
         running.append(studio)
         return studio

@@ -10,8 +10,9 @@ import sys
 import threading
 import webbrowser
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from ..author.errors import ModelError
 from ..author.model import Model
@@ -22,10 +23,13 @@ if TYPE_CHECKING:
 
     from ..history.history import History
     from ..world.world import World
+    from .large.session import LargeSession
     from .session import Session
 
 SIGNALS = ("SIGTERM", "SIGHUP", "SIGQUIT")
 KEPT = 5  # journals of scenes before
+MODEL_STEP = 1e-3  # of a large world from a model that states none [s]
+NOTHING: dict[str, Any] = {"scene": "empty", "set": [], "method": None, "device": None, "dt": None, "paused": True}
 REMOTE = """\
 impulsar: --allow-remote: everyone who can reach {host} port {port} and has the link can see and change this
           session, upload scenes to it and use this machine's time; give the link only to people you trust.
@@ -45,6 +49,9 @@ def add_arguments(parser: argparse.ArgumentParser, seconds: Callable[[str], floa
     parser.add_argument("--device", metavar="D", help="cpu, cuda or cuda:0")
     parser.add_argument("--dt", metavar="H", type=seconds, help="step [s]; default: the scene's")
     parser.add_argument("--speed", metavar="X", type=seconds, default=1.0, help="times real time; default 1")
+    parser.add_argument(
+        "--large", action="store_true", help="one large world: chain, spheres, ... of up to millions of bodies"
+    )
     parser.add_argument("--paused", action="store_true", help="begin with time standing still")
     parser.add_argument("--journal", metavar="FILE", type=Path, help="keep a journal; go on with it if it is there")
     parser.add_argument("--host", default="127.0.0.1", help="address to serve on; default: this machine only")
@@ -82,11 +89,21 @@ class Gear(Protocol):
 
 
 def serve(
-    args: argparse.Namespace, make_model: Callable[[], Model], equip: "Callable[[Session], Gear] | None" = None
+    args: argparse.Namespace,
+    make_model: Callable[[], Model],
+    equip: "Callable[[Session], Gear] | None" = None,
+    settings: dict[str, Any] | None = None,
 ) -> int:
-    """Serve until Ctrl-C; what can be refused is refused before anything is built."""
+    """Serve until Ctrl-C; what can be refused is refused before anything is built.
+
+    settings: those of `args`, read; for a large world, which has no Model.
+    """
     from .security import Seldom, is_loopback
 
+    large = None
+    if getattr(args, "large", False):
+        large = partial(_large_session, _check_large(args, equip is not None), make_model, settings or {})
+        args = argparse.Namespace(**vars(args) | NOTHING)  # the other pages begin with nothing
     if args.scene is None and args.set:
         raise ModelError(f"--set {args.set[0]}: of which scene? Name one before it")
     if not is_loopback(args.host) and not args.allow_remote:
@@ -105,7 +122,42 @@ def serve(
     handler.addFilter(Seldom())
     logging.basicConfig(level=logging.WARNING, handlers=[handler], format="impulsar: %(message)s")
     with _ended_by_signals() as ends, private_folder() as folder:
-        return _serve(args, make_model, folder, ends, equip)
+        return _serve(args, make_model, folder, ends, equip, large)
+
+
+def _check_large(args: argparse.Namespace, is_equipped: bool) -> argparse.Namespace:
+    """The same arguments; what is not for large worlds is refused before anything is built."""
+    from ..engine.device import check_device
+    from .large.catalogue import BEGINS
+
+    if args.scene is None:
+        raise ModelError(f"--large: which scene? One of {', '.join(BEGINS)}, or any other scene or file")
+    for name in ("coordinates", "journal"):
+        if getattr(args, name) is not None:
+            raise ModelError(f"--{name}: not with --large; take it away")
+    if is_equipped:
+        raise ModelError("--large: not over a camera's picture; take `impulsar studio`")
+    check_device(args.device or "cpu")
+    return args
+
+
+def _large_session(
+    args: argparse.Namespace, make_model: Callable[[], Model], settings: dict[str, Any]
+) -> "LargeSession":
+    """A session of the large world that was asked for, built."""
+    from .large.catalogue import Source, is_large_scene, source_of
+    from .large.session import LargeSession
+
+    chosen = {name: getattr(args, name) for name in ("method", "device") if getattr(args, name) is not None}
+    session = LargeSession(args.dt, args.speed, args.paused, **chosen)
+    if is_large_scene(args.scene):
+        source = source_of(args.scene, settings, args.dt)
+    else:
+        model = make_model()
+        source = Source(args.scene, settings, model, args.dt or model.dt or MODEL_STEP)
+    print(f"impulsar: building {source.what.name}", file=sys.stderr, flush=True)
+    session.open(source)
+    return session
 
 
 def _check_pem(certificate: Path | None, key: Path | None) -> None:
@@ -187,6 +239,12 @@ def _session(args: argparse.Namespace, make_model: Callable[[], Model], path: Pa
     )
 
 
+def _nothing() -> Model:
+    from ..scenes import EMPTY, scene
+
+    return scene(EMPTY)
+
+
 def begin_history(world: "World", path: Path) -> "History":
     """A history of another scene in a journal of its own; the one before is put aside, or left if this cannot be."""
     from ..history.history import History
@@ -217,6 +275,7 @@ def _serve(
     folder: Path,
     ends: list[Callable[[], None]],
     equip: "Callable[[Session], Gear] | None",
+    make_large: "Callable[[], LargeSession] | None" = None,
 ) -> int:
     from ..engine.blas import take_one_thread
     from .autosave import new_journal, tidy
@@ -229,11 +288,12 @@ def _serve(
     if certificate is None and (args.tls or (args.allow_remote and not args.no_tls)):
         certificate, key, fingerprint = make_certificate(folder, sorted({args.host, *machine_names()}))
         print(f"impulsar: self-made certificate, SHA-256 {fingerprint}", file=sys.stderr)
+    large = None if make_large is None else make_large()
     path = args.journal or new_journal()
-    session = _session(args, make_model, path)
+    session = _session(args, make_model if large is None else _nothing, path)
     gear = None if equip is None else equip(session)
     place = Place(args.host, args.port, certificate, key, lends_camera=gear is not None and gear.lends_camera)
-    studio = Studio(session, place, more=() if gear is None else gear.routes)
+    studio = Studio(session, place, more=() if gear is None else gear.routes, large=large)
     take_one_thread()
     if not is_loopback(args.host):
         print(REMOTE.format(host=args.host, port=studio.address.port), file=sys.stderr, end="")

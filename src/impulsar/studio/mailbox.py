@@ -61,6 +61,15 @@ class Mailbox:
                 self._replies.clear()
         self._wake()
 
+    def nudge(self) -> None:
+        """Have the sender look, though nothing was left here for it."""
+        self._wake()
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing waits."""
+        return not (self._newest or self._replies or self._rows or self._frame)
+
     @property
     def is_large(self) -> bool:
         """Whether what waits takes long to become text."""

@@ -33,7 +33,7 @@ MOST_SESSIONS = 256  # the oldest goes
 SESSION = "impulsar.session"  # key of a scope: the secret that it came with
 LINES_PER_SECOND = 5.0  # of a log, in the long run
 MOST_FIELDS = 8  # of the opened URL's query
-DOORS = ("/", "/phone")  # pages that may be opened by a link with a token
+DOORS = ("/", "/phone", "/large")  # pages that may be opened by a link with a token
 AUTHORITY = re.compile(r"([a-z0-9._-]{1,253}|\[[0-9a-f:.]{2,45}\])(?::([0-9]{1,5}))?")
 
 

@@ -28,7 +28,7 @@ from starlette.responses import FileResponse, HTMLResponse, Response
 from starlette.routing import BaseRoute, Route, WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from .. import results
+from .. import edits, results
 from ..author.checks import vector
 from ..author.errors import ModelError, StepError
 from ..io.meshes import read_mesh
@@ -40,6 +40,9 @@ from ..world.world import World
 from . import alone, analyses, curves, exports, geometry
 from . import messages as ms
 from .describe import scene_entries
+from .large.desk import DOOR as LARGE
+from .large.desk import LargeDesk
+from .large.session import LargeSession
 from .mailbox import Mailbox
 from .points import Points
 from .protocols import http_protocol, websocket_protocol
@@ -367,15 +370,19 @@ class Studio(Desk):
         place: Place | None = None,
         limits: Limits | None = None,
         more: Sequence[BaseRoute] = (),  # before the studio's own
+        large: LargeSession | None = None,  # of a large world that is there from the start
     ):
-        super().__init__(session, limits, [*more, Route("/api/logout", self._log_out, methods=["POST"])])
+        self.large = LargeDesk(limits or Limits(), large, self._make_room)
+        own = [Route("/api/logout", self._log_out, methods=["POST"]), *self.large.routes()]
+        super().__init__(session, limits, [*more, *own])
+        self._first = "/" if large is None else LARGE
         place = place or Place()
         self.token, self._link = new_token(), new_token()  # of the studio's own session, and of the link
         self._socket = _bind(place.host, place.port)
         port = self._socket.getsockname()[1]
         self.address = Address(place.host, port, place.certificate is not None, _own_names(place.host))
         body_limits = {"/api/scene-file": self.limits.scene_file, "/api/mesh": self.limits.mesh, "/api/logout": 16}
-        asked = ("series", "alone", "analyse", "sweep", "turn", "curve")
+        asked = ("series", "alone", "analyse", "sweep", "turn", "curve", "large")
         body_limits |= {f"/api/{name}": self.limits.message for name in asked}
         asks = place.frame_ancestors, self._link, place.lends_camera
         self.gate = Gate(self.app, self.address, self.token, self.limits, body_limits, *asks)
@@ -407,7 +414,7 @@ class Studio(Desk):
     @property
     def url(self) -> str:
         """What to open, token and all."""
-        return self.link_to("/")
+        return self.link_to(self._first)
 
     def link_to(self, door: str) -> str:
         """The same for another page of `security.DOORS`."""
@@ -415,14 +422,21 @@ class Studio(Desk):
 
     def launch_url(self) -> str:
         """The same for one opening only: the token in it is void afterwards."""
-        return f"{self.origin}/?token={self.gate.new_launch()}"
+        return f"{self.origin}{self._first}?token={self.gate.new_launch()}"
+
+    async def _make_room(self) -> None:
+        """Stop the time of the mechanism: a large world wants all cores."""
+        history = self.session.history
+        await self._ask(lambda: None if history.world.paused else history.apply(edits.Pause(True)))
 
     def run(self) -> None:
         """Serve in this thread until Ctrl-C."""
         self.session.start()
+        self.large.start()
         try:
             self._server.run(sockets=[self._socket])
         finally:
+            self.large.stop()
             self.session.stop()
             self._socket.close()
 
@@ -446,7 +460,7 @@ class Studio(Desk):
         if not self.gate.end(session):
             text = "log-out: this session is the studio's own and ends with it; stop the studio"
             return _json(ms.Reply(id=0, ok=False, text=text), 422)
-        for websocket in [one for one in self._sockets if one.scope[SESSION] == session]:
+        for websocket in [one for one in (*self._sockets, *self.large.sockets) if one.scope[SESSION] == session]:
             with contextlib.suppress(RuntimeError, WebSocketDisconnect):  # it is closing already
                 await websocket.close(1008, "logged out; open the studio's link again")
         response = _json(ms.Reply(id=0, ok=True, text="logged out; the studio's link begins another session"))

@@ -7,7 +7,7 @@ import types
 import typing
 from pathlib import Path
 
-from . import acting_messages, analysis_messages, ar_messages, messages, sensor_messages
+from . import acting_messages, analysis_messages, ar_messages, large_messages, messages, sensor_messages
 from .edit_types import comment, edit_types
 
 FOLDER = Path(__file__).parents[3] / "client" / "src"
@@ -68,6 +68,26 @@ export function decodeSight(buffer: ArrayBuffer): Sight | null {
 """
 
 
+LARGE_DECODER = """
+/** Reads a frame of a large world; throws where it is not one. The arrays are views into the buffer. */
+export function decodeLarge(buffer: ArrayBuffer): LargeFrame {
+  if (buffer.byteLength < %(size)d) throw new Error(`frame of ${buffer.byteLength} bytes`);
+  const view = new DataView(buffer);
+  const header = {
+%(fields)s
+  };
+  if (header.magic !== LARGE_MAGIC) throw new Error("not a frame of a large world");
+  const { blocks, bodies } = header;
+  return {
+    ...header,
+    which: new Uint32Array(buffer, %(size)d, blocks),
+    places: new Uint32Array(buffer, %(size)d + 4 * blocks, 2 * bodies),
+    turns: new Uint32Array(buffer, %(size)d + 4 * blocks + 8 * bodies, bodies),
+  };
+}
+"""
+
+
 def files() -> dict[str, str]:
     """What is generated, by file name."""
     return {"messages.ts": message_types(), "edits.ts": edit_types()}
@@ -80,13 +100,19 @@ def message_types() -> str:
         'import type { ApplyLoad, ConvexHull, Edit, SetMotor, Value } from "./edits";',
     ]
     found: list[type] = []
-    for module in (messages, acting_messages, sensor_messages, analysis_messages, ar_messages):
+    for module in (messages, acting_messages, sensor_messages, analysis_messages, ar_messages, large_messages):
         own = [cls for _, cls in inspect.getmembers(module, inspect.isclass) if cls.__module__ == module.__name__]
         found += sorted(filter(dataclasses.is_dataclass, own), key=lambda cls: inspect.getsourcelines(cls)[1])
     parts += [_interface(cls) for cls in found]
-    for name, members in (("ServerMessage", messages.SENT), ("ClientMessage", messages.RECEIVED)):
+    unions = {
+        "ServerMessage": messages.SENT,
+        "ClientMessage": messages.RECEIVED,
+        "LargeServerMessage": large_messages.LARGE_SENT,
+        "LargeClientMessage": large_messages.LARGE_RECEIVED,
+    }
+    for name, members in unions.items():
         parts.append(f"export type {name} = {' | '.join(cls.__name__ for cls in members)};")
-    parts += [_frame(), _rows(), _sight()]
+    parts += [_frame(), _rows(), _sight(), _large()]
     return "\n\n".join(parts)
 
 
@@ -100,7 +126,8 @@ def _interface(cls: type) -> str:
 def _mark(cls: type, item: dataclasses.Field) -> str:
     """What a client may leave out of what it sends; the server sends every field."""
     has_default = item.default is not dataclasses.MISSING or item.default_factory is not dataclasses.MISSING
-    return "?" if cls in messages.RECEIVED and has_default and item.name != "type" else ""
+    received = (*messages.RECEIVED, *large_messages.LARGE_RECEIVED)
+    return "?" if cls in received and has_default and item.name != "type" else ""
 
 
 def _type(hint: typing.Any) -> str:
@@ -190,6 +217,19 @@ def _sight() -> str:
         f"export const PHONE_HEADER_BYTES = {_reads(ar_messages.PHONE_HEADER)[1]};\n\n"
         f"export interface Sight {{\n{names}\n  depth: Uint16Array<ArrayBuffer>;\n"
         f"  jpeg: Uint8Array<ArrayBuffer>;\n}}\n" + SIGHT_DECODER % {"fields": fields, "size": size}
+    )
+
+
+def _large() -> str:
+    """Poses of blocks of bodies."""
+    fields, size = _reads(large_messages.LARGE_HEADER)
+    names = "\n".join(f"  {name}: number;" for name, _ in large_messages.LARGE_HEADER)
+    return (
+        f"export const LARGE_MAGIC = 0x{large_messages.LARGE_MAGIC:x};\n\n"
+        f"export interface LargeFrame {{\n{names}\n"
+        f"  which: Uint32Array; // blocks\n  places: Uint32Array;\n  turns: Uint32Array;\n}}\n"
+        + LARGE_DECODER
+        % {"fields": fields, "size": size}
     )
 
 

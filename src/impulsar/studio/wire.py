@@ -57,6 +57,14 @@ def _plain(value: Any) -> Any:
 
 def read(text: str) -> Received:
     """The message in a text of a client."""
+    message: Received = read_any(text, RECEIVED)
+    if isinstance(message, Subscribe):
+        _check_signals(message)
+    return message
+
+
+def read_any(text: str, kinds: tuple[type, ...]) -> Any:
+    """A message of one of these kinds."""
     try:
         data = parse(text.encode())
     except (FileError, UnicodeEncodeError) as error:
@@ -65,15 +73,13 @@ def read(text: str) -> Received:
         raise WireError(f"message: is a {type(data).__name__}, expected an object with a type")
     id = data.get("id")
     known_id = id if isinstance(id, int) and not isinstance(id, bool) and 0 < id <= LARGEST_ID else 0
-    found = {cls: typing.get_args(_hints(cls)["type"])[0] for cls in RECEIVED}
+    found = {cls: typing.get_args(_hints(cls)["type"])[0] for cls in kinds}
     cls = next((cls for cls, name in found.items() if name == data.get("type")), None)
     if cls is None:
         raise WireError(f"message: type is {_show(data.get('type'))}, expected {', '.join(found.values())}", known_id)
     message = _message(cls, data, known_id, data["type"])
     if not known_id:
         raise WireError(f"message '{message.type}': id is {_show(id)}, expected a whole number from 1 to 2³² - 1")
-    if isinstance(message, Subscribe):
-        _check_signals(message)
     return message
 
 

@@ -104,6 +104,10 @@ class DomainWorld(LargeWorld):
 
     # where it goes on from ------------------------------------------------------------------------
 
+    def pull(self, body: int, target: Any, at: Any = (0.0, 0.0, 0.0)) -> None:
+        """Not here: a body goes from rank to rank."""
+        raise ModelError("DomainWorld: has no hands; pull in a LargeWorld")
+
     def snapshot(self) -> tuple:
         """All that is needed to go on from here, on this rank."""
         return (self.bench, self.contacts, self.numbers, self._books, super().snapshot())

@@ -43,6 +43,11 @@ def bulk_by_name(name: str, settings: dict[str, Any]) -> Bulk:
         raise ModelError(f"large scene '{name}': {error}") from error
 
 
+def default_step(bulk: Bulk) -> float:
+    """The step of a scene that states none [s]."""
+    return TOUCHING if bulk.touches else FREE
+
+
 def what_of(
     args: argparse.Namespace, scene: Callable[[dict[str, Any]], Model], settings: dict[str, Any]
 ) -> tuple[Bulk | Model, float, float]:
@@ -51,7 +56,7 @@ def what_of(
         bulk = bulk_by_name(args.scene, settings)
         if not args.duration:
             raise ModelError(f"scene '{args.scene}': states no duration; give --duration")
-        return bulk, args.dt or (TOUCHING if bulk.touches else FREE), args.duration
+        return bulk, args.dt or default_step(bulk), args.duration
     try:
         model = scene(settings)
     except ModelError as error:

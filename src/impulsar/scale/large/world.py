@@ -9,7 +9,7 @@ So a nominal step is divided where the forces of the last one ask for it, and th
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -17,13 +17,14 @@ from typing import Any
 import numpy as np
 import warp as wp
 
-from ...author.checks import whole
+from ...author.checks import vector, whole
 from ...author.errors import ModelError, StepError
 from ...author.model import Model
 from ...engine.device import check_device
 from ...engine.large.bench import LargeBench, Pair
 from ...engine.large.bulk import Bulk
 from ...engine.large.contacts import Contacts, Touching
+from ...engine.large.hand import Hand, spring_of
 from ...engine.large.pile import Pile
 from .models import bulk_of
 
@@ -89,6 +90,7 @@ class LargeWorld:
         self.time, self.count = 0.0, 0
         self._longest, self._drag, self._since = math.inf, math.inf, LOOKS - 1
         self._next = self.dt
+        self.hand: Hand | None = None
         if method == "pair":
             self._pair = Pair(self.bench, float(rtol), float(atol), _length(bulk))
         if self.bench.laws and method == "pair":
@@ -112,6 +114,8 @@ class LargeWorld:
         parts = evaluations = rejected = 0
         with self._kept():
             for _ in range(n):
+                if self.hand:
+                    self.hand.pull()
                 if self.method == "fixed":
                     taken = self._step_fixed()
                     parts, evaluations = parts + taken, evaluations + 2 * taken
@@ -209,6 +213,28 @@ class LargeWorld:
             f" is as it was before the call; take a shorter dt than {self.dt:g} s, or method='pair'"
         )
 
+    # a hand ---------------------------------------------------------------------------------------
+
+    def pull(
+        self, body: int, target: Sequence[float] | np.ndarray, at: Sequence[float] | np.ndarray = (0.0, 0.0, 0.0)
+    ) -> None:
+        """Pull a body, by its number, to a place of the world [m] by a spring at a point of its frame; no stronger than
+        200 times its weight. Again with the same point: move the place."""
+        body = whole("pull", "body", body, 0, self.bodies - 1)
+        place, point = vector("pull", "target", target, "m"), vector("pull", "at", at, "m")
+        bench = self.bench
+        if self.hand is None:
+            x = bench.x
+            self.hand = Hand(x.p_WB, x.q_WB, x.twist, bench.a.wrench, bench.device)
+        kind = bench.bulk.kind[body]
+        spring = spring_of(float(bench.bulk.mass[kind]), bench.bulk.inertia[kind], point, self.dt)
+        self.hand.take(body, point, place, spring)
+
+    def let_go(self) -> None:
+        """End what `pull` began."""
+        if self.hand is not None:
+            self.hand.let_go()
+
     # readings -------------------------------------------------------------------------------------
 
     def errors(self) -> tuple[float, float]:
@@ -250,10 +276,12 @@ class LargeWorld:
         return self.bench.x.twist.numpy()[:, 0].copy()
 
     def energy(self) -> dict[str, float]:
-        """Kinetic and potential energy [J]; of fluids the work of buoyancy and current and the loss in drag, which
-        method 'pair' does not keep."""
+        """Kinetic and potential energy [J]; the work of a hand, if there was one; of fluids the work of buoyancy and
+        current and the loss in drag, which method 'pair' does not keep."""
         kinetic, potential = self.bench.energy()
         books = self.bench.wet.books() if self.bench.wet and self.method == "fixed" else {}
+        if self.hand is not None:
+            books = {"hand": self.hand.work, **books}
         return {"kinetic": kinetic, "potential": potential, **books}
 
     def momentum(self) -> np.ndarray:
@@ -268,11 +296,12 @@ class LargeWorld:
         touching = self.contacts.snapshot() if self.contacts else ()
         acting = self.bench.laws.snapshot() if self.bench.laws else ()
         work = wp.clone(self.bench.wet.work) if self.bench.wet else None
-        own = (touching, acting, work)
+        own = (touching, acting, work, self.hand.work if self.hand else 0.0)
         return (*kept, own, self.time, self.count, self._longest, self._drag, self._since, self._next)
 
     def restore(self, kept: tuple) -> None:
-        """Go back to a snapshot."""
+        """Go back to a snapshot; a hand lets go."""
+        self.let_go()
         x = self.bench.x
         for now, before in zip((x.p_WB, x.q_WB, x.twist), kept[:3], strict=True):
             wp.copy(now, before)
@@ -283,6 +312,8 @@ class LargeWorld:
             self.bench.laws.restore(kept[3][1])
         if self.bench.wet:
             wp.copy(self.bench.wet.work, kept[3][2])
+        if self.hand:
+            self.hand.arrays.work.fill_(kept[3][3])
         self.time, self.count, self._longest, self._drag, self._since, self._next = kept[4:]
 
     def bytes_per_body(self) -> float:
