@@ -41,6 +41,7 @@ from .turns import alone
 LOCK: Path | None = None  # of `--lock`
 STATES = 64  # different ones
 APART = 8  # worlds that are compared with the CPU's
+PEER_STEPS = 200  # of mujoco_warp in a graph, at most
 WARM = 6  # rounds in which variants are found
 SPEED, EACH = "world-steps/s", "one launch each: world-steps/s"
 NEAR = 1e-12  # what `apart` may be after some hundred steps
@@ -313,12 +314,13 @@ def mujoco_warp(case: Case, device: str, worlds: int, rounds: int) -> dict:
     import mujoco_warp as peer
 
     model, data = peer_mujoco.build(im.scene(case.scene, **case.parameters), case.options["dt"])
+    steps = min(case.steps, PEER_STEPS)
     with wp.ScopedDevice(device):
         m, d = peer.put_model(model), peer.put_data(model, data, nworld=worlds)
         peer.step(m, d)
 
         def call() -> None:
-            for _ in range(case.steps):
+            for _ in range(steps):
                 peer.step(m, d)
 
         if wp.get_device(device).is_cuda:
@@ -329,11 +331,11 @@ def mujoco_warp(case: Case, device: str, worlds: int, rounds: int) -> dict:
         peer.get_data_into(data, model, d)
     world = im.scene(case.scene, **case.parameters)
     gap = peer_mujoco.gap(world, model, data) if im.World(world, **case.options).system.tree.loops else 0.0
-    speed = worlds * case.steps / float(np.median(spent))
+    speed = worlds * steps / float(np.median(spent))
     return {
         "case": f"{case.name} mujoco_warp",
         "worlds": worlds,
-        "steps": case.steps,
+        "steps": steps,
         SPEED: speed,
         "gap [m, rad]": gap,
     }
