@@ -188,9 +188,9 @@ def test_core_agrees_with_levels():
     """4 x 4 plates of a net, with the core forced on it, beside the same by levels alone."""
     levels, sparse = LargeWorld(net(4), dt=1e-3), LargeWorld(net(4), dt=1e-3)
     plan = make_plan(sparse.joints, neighbours(*ends(sparse)), np.arange(10, 28))
-    factor = sparse.bench.factor = Factor(plan, sparse.bench.rows, "cpu")
+    factor = Factor(plan, sparse.bench.rows, "cpu")
     factor.core = Net(factor, "net")
-    sparse.bench.b = factor.b
+    sparse.bench._use(factor)
     sparse.bench._record()
     for world in (levels, sparse):
         world.step(30)

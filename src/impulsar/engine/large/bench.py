@@ -88,8 +88,7 @@ class LargeBench:
                     f"{bulk.name}: {len(plan.core)} of {self.joints} joints are in nets, where eliminating one joins"
                     f" more than {MOST_NEIGHBOURS} others; those are not for parts of a world"
                 )
-            self.factor = Factor(plan, self.rows, device)
-            self.b = self.factor.b
+            self._use(Factor(plan, self.rows, device))
             if kept is None and len(plan.core):
                 self.factor.core = Net(self.factor, bulk.name)
         self.total = wp.zeros_like(self.b) if self.joints and (bulk.slots or bulk.touches) else None
@@ -173,6 +172,10 @@ class LargeBench:
             return lambda: None
         return self.launches.record(kernel, threads, inputs)
 
+    def _use(self, factor: Factor) -> None:
+        """Have this factor solve for the joints."""
+        self.factor, self.a.column, self.b = factor, factor.column, factor.b
+
     def _sort(self) -> rows.Sort:
         """What the kernels of rows are made for."""
         kinds = {tuple(int(code) for code in self.locks[k]) for k in np.unique(self.bulk.joint_kind)}
@@ -200,8 +203,8 @@ class LargeBench:
             for name in ("measure_errors", "measure_accelerations")
         )
         self._diagonal = self.launcher(made["fill_diagonal"], self.joints, [*all_, self.factor.diagonal])
-        beside = [*all_, self.factor.owner, self.factor.other, self.factor.filled, self.factor.beside]
-        self._beside = self.launcher(made["fill_beside"], self.factor.owner.size, beside)
+        beside = [*all_, *(getattr(self.factor, name) for name in ("joint", "owner", "other", "given", "beside"))]
+        self._beside = self.launcher(made["fill_beside"], self.factor.given.size, beside)
         self.push = self.launcher(made["apply"], self.bodies, [*all_, self.b, x.twist])
         self._halve = self.launcher(motion.halve, self.b.size, [self.b.flatten(), self.h])
         self.pull = self.launcher(made["apply"], self.bodies, [*all_, self.b, self.shift])

@@ -350,14 +350,14 @@ def give_constants(a: LargeArrays, l: LawArrays, row: whole, b: table):
     change = ZERO
     if a.on[f] == 0:
         change = a.given[f] - l.impulse[f]
-    b[row[f], l.joint[f]] = change
+    b[row[f], a.column[l.joint[f]]] = change
     l.impulse[f] = l.impulse[f] + change
 
 
 @wp.kernel(enable_backward=False)
-def take_impulses(l: LawArrays, row: whole, b: table):
+def take_impulses(a: LargeArrays, l: LawArrays, row: whole, b: table):
     f = wp.tid()
-    l.impulse[f] = l.impulse[f] + b[row[f], l.joint[f]]
+    l.impulse[f] = l.impulse[f] + b[row[f], a.column[l.joint[f]]]
 
 
 @wp.kernel(enable_backward=False)
@@ -449,7 +449,7 @@ class Laws:
         self._set = launch(set_laws, self.count, [m, self.s, x, a, l, bench.clock, bench.h])
         self._choose = launch(choose_pieces, self.count, [m, x, a, l, self._changes])
         self._give = launch(give_constants, self.count, [a, l, self.row, bench.b])
-        self._take = launch(take_impulses, self.count, [l, self.row, bench.b])
+        self._take = launch(take_impulses, self.count, [a, l, self.row, bench.b])
         self._given = wp.zeros_like(bench.b)  # impulses of a step of Newton's method
         self._note = launch(add_up, bench.b.size, [bench.b.flatten(), self._given.flatten()])
         self._keep_start = launch(keep_start, self.count, [m, x, l])

@@ -3,7 +3,7 @@
     A = J M⁻¹ Jᵀ     a block a joint on the diagonal, a block for every two joints on a common body beside it
 
 A level eliminates joints of which no two share a body, nor a block that an earlier level has filled in: leaves of trees
-are raked off, and of a chain about every second joint goes. So a chain or a tree of n joints has O(log n) levels,
+are raked off, and of a chain every second joint goes. So a chain or a tree of n joints has O(log n) levels,
 and what a level does it does for all its joints at once. Among joints with few neighbours those with the fewest go
 first. Where all that are left have many (a net), they are the core, which levels do not take.
 
@@ -11,8 +11,11 @@ The order depends on the topology alone: it is the same every run, and so are th
 """
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
+from scipy.sparse import csr_matrix
+from scipy.sparse.csgraph import connected_components, depth_first_order
 
 MOST_NEIGHBOURS = 8  # of a joint that a level eliminates
 ROUNDS = 4  # of choosing joints for a level
@@ -47,15 +50,20 @@ class Level:
 
 @dataclass(frozen=True)
 class Plan:
-    """Blocks (owner, other) beside the diagonal, filled ones included; the owner is eliminated first."""
+    """Blocks (owner, other) beside the diagonal, filled ones included; the owner is eliminated first.
+
+    Joints have columns, in the order of their elimination: a level has the columns from one to another.
+    """
 
     nodes: int
-    owner: np.ndarray  # [block]
+    column: np.ndarray  # [joint]
+    joint: np.ndarray  # [column]
+    owner: np.ndarray  # [block] column
     other: np.ndarray
-    filled: np.ndarray  # [block] 1: not of the graph, filled in by a level
-    first: np.ndarray  # [node + 1] blocks are in order of their owners
+    filled: np.ndarray  # [block] whether it is not of the graph, but filled in by a level
+    first: np.ndarray  # [column + 1] blocks are in order of their owners
     levels: tuple[Level, ...]
-    core: np.ndarray  # joints that no level eliminates
+    core: np.ndarray  # columns that no level eliminates: the last ones
 
 
 def neighbours(first: np.ndarray, second: np.ndarray, bodies: int) -> np.ndarray:
@@ -94,20 +102,21 @@ def make_plan(nodes: int, pairs: np.ndarray, kept: np.ndarray | None = None) -> 
     free = np.ones(nodes, bool)
     free[[] if kept is None else kept] = False
     chosen, graphs = _order(nodes, pairs, free)
-    left_over = np.full(nodes, len(chosen), np.int64)
-    for k, level in enumerate(chosen):
-        left_over[level] = k
-    every = _unique(np.concatenate([pairs, *graphs]) if graphs else pairs, nodes)
-    earlier = left_over[every[:, 0]] <= left_over[every[:, 1]]
-    owner, other = np.where(earlier, every.T, every.T[::-1])
-    order = np.lexsort((other, owner))
-    owner, other = owner[order], other[order]
+    left_over = np.ones(nodes, bool)
+    for level in chosen:
+        left_over[level] = False
+    joint = np.concatenate([*chosen, np.flatnonzero(left_over)])
+    column = np.empty(nodes, np.int64)
+    column[joint] = np.arange(nodes)
+    given = _unique(np.sort(column[pairs], 1), nodes)
+    every = _unique(np.concatenate([given, *(np.sort(column[one], 1) for one in graphs)]), nodes)
+    owner, other = every.T  # in order of owners: what goes first has the lower column
     finder = _Finder(owner, other, nodes)
     first = np.searchsorted(owner, np.arange(nodes + 1))
-    levels = tuple(_level(level, first, other, finder) for level in chosen)
-    keys = np.minimum(owner, other) * nodes + np.maximum(owner, other)
-    filled = ~np.isin(keys, pairs[:, 0] * nodes + pairs[:, 1])
-    return Plan(nodes, owner, other, filled, first, levels, np.flatnonzero(left_over == len(chosen)))
+    ends = np.cumsum([0, *(len(level) for level in chosen)])
+    levels = tuple(_level(np.arange(*span), first, other, finder) for span in pairwise(ends))
+    filled = ~np.isin(owner * nodes + other, given[:, 0] * nodes + given[:, 1])
+    return Plan(nodes, column, joint, owner, other, filled, first, levels, np.arange(ends[-1], nodes))
 
 
 def _order(nodes: int, pairs: np.ndarray, free: np.ndarray) -> tuple[list[np.ndarray], list[np.ndarray]]:
@@ -132,13 +141,16 @@ def _order(nodes: int, pairs: np.ndarray, free: np.ndarray) -> tuple[list[np.nda
 
 
 def _independent(pairs: np.ndarray, count: np.ndarray, eligible: np.ndarray) -> np.ndarray:
-    """Nodes of which no two are a pair: those with fewest neighbours first, ties by a mixed number."""
+    """Nodes of which no two are a pair: of paths every second one, then those with fewest neighbours, ties by a mixed
+    number."""
     nodes = len(count)
     mixed = (np.arange(nodes, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(40)
     rank = (count.astype(np.uint64) << np.uint64(24)) + mixed
     key = rank.astype(np.float64) + np.arange(nodes) / max(nodes, 1)
-    chosen = np.zeros(nodes, bool)
-    open_ = eligible.copy()
+    chosen = _alternate(pairs, eligible & (count <= 2))
+    open_ = eligible & ~chosen
+    beside = chosen[pairs[:, 0]] | chosen[pairs[:, 1]]
+    open_[pairs[beside].ravel()] = False
     for _ in range(ROUNDS):
         both = open_[pairs[:, 0]] & open_[pairs[:, 1]]
         a, b = pairs[both].T
@@ -153,6 +165,40 @@ def _independent(pairs: np.ndarray, count: np.ndarray, eligible: np.ndarray) -> 
         beside = new[pairs[:, 0]] | new[pairs[:, 1]]
         open_[pairs[beside].ravel()] = False
     return np.flatnonzero(chosen)
+
+
+def _alternate(pairs: np.ndarray, some: np.ndarray) -> np.ndarray:
+    """Of nodes with at most two neighbours every second one along the paths and rings that they make."""
+    chosen = np.zeros(len(some), bool)
+    nodes = np.flatnonzero(some)
+    if not len(nodes):
+        return chosen
+    place = np.full(len(some), -1)
+    place[nodes] = np.arange(len(nodes))
+    edges = place[pairs[some[pairs].all(1)]]
+    path = connected_components(_graph(edges, len(nodes)), directed=False)[1]
+    count = np.bincount(edges.ravel(), minlength=len(nodes))
+    open_ = np.zeros(path.max() + 1, bool)
+    open_[path[count < 2]] = True
+    _, cut = np.unique(np.where(open_[path[edges[:, 0]]], -1, path[edges[:, 0]]), return_index=True)
+    cut = cut[~open_[path[edges[cut, 0]]]]  # an edge of each ring
+    kept = np.delete(edges, cut, 0)
+    ends = np.flatnonzero(np.bincount(kept.ravel(), minlength=len(nodes)) < 2)
+    ends = ends[np.argsort(path[ends], kind="stable")]
+    starts = ends[np.flatnonzero(np.diff(path[ends], prepend=-1))]
+    stops = ends[np.flatnonzero(np.diff(path[ends], append=-1))]
+    in_line = np.concatenate([kept, np.stack([stops[:-1], starts[1:]], 1)])  # all paths, one behind the other
+    order = depth_first_order(_graph(in_line, len(nodes)), starts[0], directed=False, return_predecessors=False)
+    at = np.empty(len(nodes), np.int64)
+    at[order] = np.arange(len(nodes))
+    take = (at - at[starts][path]) % 2 == 0
+    take[edges[cut, 1][take[edges[cut]].all(1)]] = False
+    chosen[nodes[take]] = True
+    return chosen
+
+
+def _graph(edges: np.ndarray, nodes: int) -> csr_matrix:
+    return csr_matrix((np.ones(len(edges), np.int8), (edges[:, 0], edges[:, 1])), (nodes, nodes))
 
 
 def _fill(touched: np.ndarray, gone: np.ndarray, nodes: int) -> np.ndarray:

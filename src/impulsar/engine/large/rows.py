@@ -168,7 +168,7 @@ def make_measure_errors(known: Known) -> Callable:
                 f = freedom_at(a, j, r)
                 if f >= 0:
                     error = a.off[f]
-            b[r, j] = -error
+            b[r, a.column[j]] = -error
 
     return measure_errors
 
@@ -186,7 +186,7 @@ def make_measure_rates(known: Known) -> Callable:
                 f = freedom_at(a, j, r)
                 if f >= 0:
                     rate += a.asked[f] + a.softness[f] * l.impulse[f]
-            b[r, j] = -rate
+            b[r, a.column[j]] = -rate
 
     return measure_rates
 
@@ -204,7 +204,7 @@ def make_measure_accelerations(known: Known) -> Callable:
             if code >= 0:
                 found[r] = acceleration_along(m, x, j, code, row_pair(a, m, j, r), 0)
         for r in range(n):
-            b[r, j] = -found[r]
+            b[r, a.column[j]] = -found[r]
 
     return measure_accelerations
 
@@ -238,7 +238,7 @@ def make_fill_diagonal(known: Known) -> Callable:
                         total = ZERO
                         if i == k:
                             total = ONE
-                    diagonal[i * (i + 1) // 2 + k, j] = total
+                    diagonal[i * (i + 1) // 2 + k, a.column[j]] = total
 
     return fill_diagonal
 
@@ -248,16 +248,21 @@ def make_fill_beside(known: Known) -> Callable:
     matrix = wp.types.matrix((n, n), f64)
 
     def fill_beside(
-        m: SystemArrays, x: WorkArrays, a: LargeArrays, owner: whole, other: whole, filled: whole, beside: table
+        m: SystemArrays,
+        x: WorkArrays,
+        a: LargeArrays,
+        joint: whole,
+        owner: whole,
+        other: whole,
+        given: whole,
+        beside: table,
     ):
-        """J M⁻¹ Jᵀ between joints on common bodies; blocks that are only filled in begin at zero."""
-        at = wp.tid()
-        j = owner[at]
-        k = other[at]
+        """J M⁻¹ Jᵀ between joints on common bodies; levels fill in the blocks that are not given."""
+        at = given[wp.tid()]
+        j = joint[owner[at]]
+        k = joint[other[at]]
         block = matrix()
-        side = int(4)
-        if filled[at] == 0:
-            side = 0
+        side = int(0)
         while side < 4:
             body = m.second[j]
             sign = ONE
@@ -298,9 +303,10 @@ def make_apply(known: Known) -> Callable:
                 sign = -ONE
             turn = vec3()
             slide = vec3()
+            column = a.column[j]
             for r in range(n):
-                turn += b[r, j] * a.turn[r, j]
-                slide += b[r, j] * a.slide[r, j]
+                turn += b[r, column] * a.turn[r, j]
+                slide += b[r, column] * a.slide[r, j]
             pushed += sign * wrench_at(turn, slide, a.point[j] - x.p_WB[body, 0])
         changed[body, 0] = changed[body, 0] + respond(a, x.q_WB[body, 0], body, pushed)
 
@@ -329,7 +335,7 @@ def make_stiffen(known: Known) -> Callable:
                     sign = -ONE
                 force = vec3()
                 for r in range(n):
-                    force += sign * impulse[r, j] * a.slide[r, j]
+                    force += sign * impulse[r, a.column[j]] * a.slide[r, j]
                 q = x.q_WB[body, 0]
                 arm = wp.quat_rotate_inv(q, a.point[j] - x.p_WB[body, 0])
                 force = wp.quat_rotate_inv(q, force)

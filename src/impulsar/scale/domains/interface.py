@@ -39,10 +39,11 @@ class Interface:
         if len(whole.core):
             raise ModelError(f"{name}: {len(whole.core)} joints across borders are in a net, which is not divided yet")
         self.factor_ = Factor(whole, n, "cpu")
-        self._places = [_places(one, whole.owner, whole.other, len(every)) for one in blocks]
+        self._columns = [whole.column[one] for one in self._nodes]
+        self._places = [_places(whole.column[one], whole.owner, whole.other, len(every)) for one in blocks]
         self._diagonal, self._beside = Columns(factor.diagonal, plan.core), Columns(factor.beside, inside)
         self._b = Columns(factor.b, plan.core)
-        self._own = own[plan.core]
+        self._own_columns = whole.column[own[plan.core]]
         sizes = zip(self._nodes, blocks, strict=True)
         self._sizes = np.array([len(a) * n * (n + 1) // 2 + len(b) * n * n for a, b in sizes])
 
@@ -57,7 +58,7 @@ class Interface:
         diagonal = np.zeros((into.plan.nodes, n * (n + 1) // 2))
         beside = np.zeros((len(into.plan.owner), n, n))
         shares = self.ranks.every(mine, self._sizes, "constraints")
-        for share, nodes, (blocks, turned) in zip(shares, self._nodes, self._places, strict=True):
+        for share, nodes, (blocks, turned) in zip(shares, self._columns, self._places, strict=True):
             split = len(nodes) * n * (n + 1) // 2
             diagonal[nodes] += share[:split].reshape(-1, n * (n + 1) // 2)
             given = share[split:].reshape(-1, n, n)
@@ -71,11 +72,11 @@ class Interface:
         n = self.factor_.rows
         total = np.zeros((self.factor_.plan.nodes, n))
         shares = self.ranks.every(self._b.take().ravel(), np.array([n * len(one) for one in self._nodes]), "reduction")
-        for share, nodes in zip(shares, self._nodes, strict=True):
+        for share, nodes in zip(shares, self._columns, strict=True):
             total[nodes] += share.reshape(-1, n)
         self.factor_.b.assign(np.ascontiguousarray(total.T))
         self.factor_.solve()
-        self._b.put(self.factor_.b.numpy().T[self._own])
+        self._b.put(self.factor_.b.numpy().T[self._own_columns])
 
 
 def _places(ends: np.ndarray, owner: np.ndarray, other: np.ndarray, nodes: int) -> tuple[np.ndarray, np.ndarray]:

@@ -75,10 +75,12 @@ class MechanismBench(LargeBench):
         ranks.agree(trouble, ModelError)
         self._shown = Border(self.x, np.concatenate([*self._to, np.zeros(0, np.int64)]), device)
         self._copied = Border(self.x, np.arange(n, self.bodies), device)
-        self._told_elsewhere = Columns(self.b, part.cut[~part.led])
+        self._told_elsewhere = Columns(self.b, self.factor.plan.column[part.cut[~part.led]])
         every = np.flatnonzero((owner[whole.first] != owner[whole.second]) & (whole.first >= 0) & (whole.second >= 0))
         if len(every):
-            self.factor.core = Interface(self.factor, part.joints[self.factor.plan.core], every, ranks, whole.name)
+            plan = self.factor.plan
+            numbers = part.joints[plan.joint[plan.core]]
+            self.factor.core = Interface(self.factor, numbers, every, ranks, whole.name)
         if self.wet and self.wet.adds:
             scaled_answers(self, (np.arange(self.bodies) < self.own).astype(float), self.a.answer)
         self._hook()
