@@ -383,7 +383,7 @@ def test_who_does_not_draw_gets_no_more_frames_and_holds_up_nothing(open_line: C
 def test_a_step_that_cannot_be_taken_stops_time_and_says_why(open_line: Callable[..., Line]) -> None:
     source = small_chain(30)
     line = open_line(Source(source.scene, source.parameters, source.what, 30.0), paused=True)
-    line.control("run")
+    line.control("step", 5)
     line.read(lambda line: line.newest.get("notice"))
     assert line.newest["notice"]["level"] == "error" and "shorter" in line.newest["notice"]["text"]
     line.read(lambda line: line.newest["large-status"]["paused"] and line.newest["large-status"]["broken"])

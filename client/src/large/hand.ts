@@ -17,17 +17,23 @@ export class Hand {
   private held: { body: number; at: THREE.Vector3; plane: THREE.Plane; target: THREE.Vector3; pointer: number } | null =
     null;
   private readonly line = new THREE.Line(new THREE.BufferGeometry(), new THREE.LineBasicMaterial({ depthTest: false }));
+  private readonly dots = new THREE.Points(
+    new THREE.BufferGeometry(),
+    new THREE.PointsMaterial({ size: 9, sizeAttenuation: false, depthTest: false }),
+  );
   private isTold = true; // the newest target has been sent
 
   constructor(
     private readonly picture: Picture,
     private readonly send: (pull: Pull) => void,
   ) {
-    this.line.frustumCulled = false;
-    this.line.renderOrder = 2;
-    this.line.visible = false;
-    picture.add(this.line);
-    onTheme(() => this.line.material.color.set(colour("hand")));
+    for (const object of [this.line, this.dots]) {
+      object.frustumCulled = false;
+      object.renderOrder = 2;
+      object.visible = false;
+      picture.add(object);
+      onTheme(() => object.material.color.set(colour("hand")));
+    }
     const canvas = picture.canvas;
     canvas.addEventListener("pointerdown", (event) => this.press(event), { capture: true });
     canvas.addEventListener("pointermove", (event) => this.move(event));
@@ -51,7 +57,7 @@ export class Hand {
   /** Let go, such as of a body that is of a world that went. */
   drop(): void {
     this.held = null;
-    this.line.visible = false;
+    this.line.visible = this.dots.visible = false;
     this.picture.turns = true;
   }
 
@@ -93,7 +99,8 @@ export class Hand {
   private draw(): void {
     const held = this.held;
     const from = held && this.picture.bodies.point(held.body, held.at);
-    this.line.visible = Boolean(from);
-    if (held && from) this.line.geometry.setFromPoints([from, held.target]);
+    this.line.visible = this.dots.visible = Boolean(from);
+    if (!held || !from) return;
+    for (const object of [this.line, this.dots]) object.geometry.setFromPoints([from, held.target]);
   }
 }

@@ -199,7 +199,7 @@ class Page {
     if (rate > 0 && scene.bodies > scene.frame_bodies) parts.push(`all in sight within ${show(oldest / 1000, 2)} s`);
     if (this.hand.body >= 0) parts.push(`pulled by ${show(this.newest?.pull ?? 0, 3)} N`);
     else if (this.hand.isOn) parts.push("press on a body and drag");
-    if (this.status?.slow && !this.status.paused) parts.push("time runs slower than asked for");
+    if (this.status?.slow && !this.status.paused) parts.push("slower than asked for");
     if (this.status?.broken) parts.push("stopped where the state was last good");
     setText(byId("told"), parts.join(" · "));
   }

@@ -13,7 +13,8 @@ import { Ground } from "./ground";
 import type { Look } from "./line";
 
 const FOV = 32; // degrees
-const MARGIN = 1.18; // around what is fitted
+const MARGIN = 1.2; // around what is fitted
+const LIFT = 0.035; // of the picture's height, by which that is above its middle: words stand below it
 const TRIANGLES = { quick: 12e6, slow: 6e5 }; // in a picture at most
 const DIRECTION = new THREE.Vector3(-0.55, -1, 0.5); // from the target to the eye, at first
 
@@ -168,7 +169,10 @@ export class Picture {
       const { x, y, z } = corner.sub(middle).applyMatrix4(turned);
       away = Math.max(away, Math.abs(y) / high + z, Math.abs(x) / (high * this.camera.aspect) + z);
     }
-    this.camera.position.copy(middle).addScaledVector(direction.clone().normalize(), Math.max(away, 1e-6));
+    away = Math.max(away, 1e-6);
+    const up = new THREE.Vector3().setFromMatrixColumn(this.camera.matrixWorld, 1);
+    middle.addScaledVector(up, -LIFT * 2 * away * Math.tan((FOV * Math.PI) / 360));
+    this.camera.position.copy(middle).addScaledVector(direction.clone().normalize(), away);
     this.controls.target.copy(middle);
     this.controls.update();
     this.touch();

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 SIGNALS = ("SIGTERM", "SIGHUP", "SIGQUIT")
 KEPT = 5  # journals of scenes before
+MANY = 20_000  # bodies that take a while to build
 MODEL_STEP = 1e-3  # of a large world from a model that states none [s]
 NOTHING: dict[str, Any] = {"scene": "empty", "set": [], "method": None, "device": None, "dt": None, "paused": True}
 REMOTE = """\
@@ -145,6 +146,7 @@ def _large_session(
     args: argparse.Namespace, make_model: Callable[[], Model], settings: dict[str, Any]
 ) -> "LargeSession":
     """A session of the large world that was asked for, built."""
+    from ..engine.large.bulk import Bulk
     from .large.catalogue import Source, is_large_scene, source_of
     from .large.session import LargeSession
 
@@ -155,7 +157,8 @@ def _large_session(
     else:
         model = make_model()
         source = Source(args.scene, settings, model, args.dt or model.dt or MODEL_STEP)
-    print(f"impulsar: building {source.what.name}", file=sys.stderr, flush=True)
+    if isinstance(source.what, Bulk) and source.what.bodies >= MANY:
+        print(f"impulsar: building {source.what.name}", file=sys.stderr, flush=True)
     session.open(source)
     return session
 

@@ -56,7 +56,7 @@ def entries() -> list[ms.SceneEntry]:
     return [
         ms.SceneEntry(
             name=name,
-            description=((build.__doc__ or "").strip().splitlines() or [""])[0],
+            description=((build.__doc__ or "").strip().splitlines() or [""])[0].replace("`", ""),
             parameters=_defaults(name),
             choices={},
             invite=INVITES.get(name, ""),

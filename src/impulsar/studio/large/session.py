@@ -12,6 +12,7 @@ import time as wall
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -126,7 +127,9 @@ class LargeSession:
         self._is_dirty = False  # the world is another than in the picture
         self._taken, self._still_cost = 0.0, 0.0  # wall times [s]
         self._booked, self._books_cost = 0.0, 0.0
-        self._building: tuple[object, str, float] | None = None
+        self._building: tuple[object, str, float] | None = None  # what is waited for, and since when
+        self._wanted: tuple[object, str, dict[str, Any]] | None = None  # what the builder takes next
+        self._builder: threading.Thread | None = None
         self._told: LargeStatus | None = None
         self._wake = threading.Condition()
         self._inbox: deque[tuple[Client, Asked]] = deque()
@@ -189,14 +192,26 @@ class LargeSession:
 
     def build(self, name: str, parameters: dict[str, Any]) -> None:
         """Build a scene of the catalogue beside the session, and go on with it."""
-        key = object()
         with self._wake:
-            self._building = (key, name, wall.monotonic())
-            self._generation += 1
-            generation = self._generation
+            self._building = (object(), name, wall.monotonic())
+            self._wanted = (self._building[0], name, parameters)
             self._wake.notify()
+            if self._builder is not None and self._builder.is_alive():
+                return  # it goes on with what was asked for last
+            self._builder = threading.Thread(target=self._build, name="impulsar large building", daemon=True)
+            self._builder.start()
 
-        def make() -> None:
+    def _build(self) -> None:
+        """Build what is wanted, one world at a time, until nothing is."""
+        while True:
+            with self._wake:
+                wanted, self._wanted = self._wanted, None
+                if wanted is None or self._stopping:
+                    self._builder = None
+                    return
+                self._generation += 1
+                generation = self._generation
+            key, name, parameters = wanted
             made: Stage | Exception
             try:
                 made = Stage(source_of(name, parameters, self._dt), generation, **self._options)
@@ -204,9 +219,7 @@ class LargeSession:
                 made = ModelError(f"large scene '{name}': has no room in this machine's memory; take fewer bodies")
             except Exception as error:  # told to all clients, in the session's thread
                 made = error
-            self._call(lambda: self._built(key, name, made))
-
-        threading.Thread(target=make, name="impulsar large building", daemon=True).start()
+            self._call(partial(self._built, key, name, made))
 
     def open(self, source: Source) -> None:
         """Build what is given, here and now, and go on with it; before the session starts."""
