@@ -103,7 +103,7 @@ def test_the_report_lists_what_was_not_taken() -> None:
         ("merged", "link 'tool'", 63),
     ]
     assert report.summary() == "arm.urdf (URDF): 6 ignored"
-    with pytest.raises(im.ModelError, match=r"strict: arm.urdf \(URDF\): 6 ignored\nline 53: ignored"):
+    with pytest.raises(im.ModelError, match=r"strict: arm.urdf \(URDF\): 6 ignored: line 53: ignored"):
         im.load(DATA / "arm.urdf", strict=True)
     assert im.load(DATA / "fourbar.sdf", strict=True).import_report.losses == []
 
