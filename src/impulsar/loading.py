@@ -16,6 +16,7 @@ from .io.imports.read import read_robot
 from .io.loaders import load_model, read_model
 from .io.xacro import expand
 
+MOST_TOLD = 8  # losses that a refusal lists
 PLAY = 1e-3  # [m, rad] that redundant loops may leave open
 POINTED = ("spherical", "revolute")  # types whose second frame can be moved onto the first
 
@@ -79,7 +80,11 @@ def ready(model: Model, strict: bool = False) -> Model:
         model.import_report = report
         _meet(model, report)
     if strict and report.losses:
-        raise FileError(f"strict: {report.shown()}")
+        told = "; ".join(str(note) for note in report.losses[:MOST_TOLD])
+        rest = len(report.losses) - MOST_TOLD
+        more = f"; and {rest} more" if rest > 0 else ""
+        cure = "take them out of the file, or leave strict out to read it without them"
+        raise FileError(f"strict: {report.summary()}: {told}{more}; {cure}")
     return model
 
 

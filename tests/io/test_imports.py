@@ -103,7 +103,7 @@ def test_the_report_lists_what_was_not_taken() -> None:
         ("merged", "link 'tool'", 63),
     ]
     assert report.summary() == "arm.urdf (URDF): 6 ignored"
-    with pytest.raises(im.ModelError, match=r"strict: arm.urdf \(URDF\): 6 ignored\nline 53: ignored"):
+    with pytest.raises(im.ModelError, match=r"strict: arm.urdf \(URDF\): 6 ignored: line 53: ignored"):
         im.load(DATA / "arm.urdf", strict=True)
     assert im.load(DATA / "fourbar.sdf", strict=True).import_report.losses == []
 
@@ -316,3 +316,101 @@ def test_ten_thousand_changed_files_load_or_are_refused() -> None:
     found, broken = feed(sorted(path for path in DATA.iterdir() if path.is_file()), 10_000, seed=1)
     assert broken == []
     assert min(found.values()) > 1_000
+
+
+WELD = """<mujoco><worldbody>
+<body name="a"><joint name="j" type="hinge" axis="0 1 0"/><geom size=".1"/></body>
+<body name="b" pos="1 0 0"><joint name="k" type="hinge" axis="0 1 0"/><geom size=".1"/></body>
+</worldbody><equality><weld body1="a" body2="b" anchor="0 0 2"/></equality></mujoco>"""
+
+
+def test_a_weld_holds_at_its_anchor(tmp_path: Path) -> None:
+    """The anchor is a point of the second body; the pose of the file is the one that is welded."""
+    pytest.importorskip("mujoco")
+    path = tmp_path / "weld.xml"
+    path.write_text(WELD)
+    model = im.load(path)
+    assert model.import_report is not None
+    assert not any("open" in note.text for note in model.import_report)
+    weld = model.joints["weld 0"]
+    np.testing.assert_allclose(weld.p_CM, (0, 0, 2), atol=1e-15)
+    np.testing.assert_allclose(weld.p_PF, (1, 0, 2), atol=1e-15)
+
+
+def test_actuators_that_are_no_motors_say_why(tmp_path: Path) -> None:
+    pytest.importorskip("mujoco")
+    path = tmp_path / "driven.xml"
+    path.write_text(
+        """<mujoco><worldbody><body name="a"><joint name="j" type="hinge"/><geom size=".1"/></body></worldbody>
+        <tendon><fixed name="t"><joint joint="j" coef="1"/></fixed></tendon>
+        <actuator><motor name="of tendon" tendon="t"/>
+        <general name="slow" joint="j" dyntype="filter" dynprm="0.1"/></actuator></mujoco>"""
+    )
+    told = {note.part: note.text for note in im.load(path).import_report or ()}
+    assert told["actuator 'of tendon'"].startswith("drives a tendon")
+    assert told["actuator 'slow'"].startswith("has a state of its own (filter)")
+
+
+HUNG = """<robot name="a"><link name="base"/>
+<link name="arm"><inertial><origin xyz="0 0 -1"/><mass value="1"/><inertia ixx="1" iyy="1" izz="1"/></inertial></link>
+<joint name="held" type="fixed"><parent link="world"/><child link="base"/></joint>
+<joint name="swings" type="continuous"><parent link="base"/><child link="arm"/><axis xyz="0 1 0"/></joint></robot>"""
+
+
+def test_the_world_may_be_a_parent_without_a_link(tmp_path: Path) -> None:
+    """As Drake has it: then every link hangs on something, and there is no root."""
+    path = tmp_path / "hung.urdf"
+    path.write_text(HUNG)
+    assert list(im.load(path).joints) == ["swings"]
+
+
+def test_a_link_called_world_is_held(tmp_path: Path) -> None:
+    """Of SDF, where it has no inertia of its own: the name is the world's from 1.7 on."""
+    path = tmp_path / "world.sdf"
+    path.write_text(
+        """<sdf version="1.6"><model name="m"><link name="world"/><link name="arm"/>
+        <joint name="j" type="prismatic"><parent>world</parent><child>arm</child>
+        <axis><xyz>1 0 0</xyz></axis></joint></model></sdf>"""
+    )
+    model = im.load(path)
+    assert (list(model.bodies), model.joints["j"].first) == (["arm"], "ground")
+    assert "and the world's name: held" in str(model.import_report)
+    assert "\0" not in str(model.import_report)
+
+
+@pytest.mark.parametrize(
+    ("what", "by", "told"),
+    [
+        ('xyz="0 0 -1"', 'xyz="0, 0, -1"', "expected 3 numbers with blanks between them, and no commas"),
+        ("</robot>", "</robot>\0", "there is a NUL byte; take it away"),
+    ],
+)
+def test_cures_name_what_is_in_the_way(tmp_path: Path, what: str, by: str, told: str) -> None:
+    path = tmp_path / "hung.urdf"
+    path.write_text(HUNG.replace(what, by))
+    with pytest.raises(im.ModelError, match=told):
+        im.load(path)
+
+
+def test_a_file_beside_the_folder_is_told_with_the_folder_to_give(tmp_path: Path) -> None:
+    (tmp_path / "robot").mkdir()
+    (tmp_path / "meshes").mkdir()
+    path = tmp_path / "robot" / "a.xml"
+    path.write_text(
+        """<mujoco><compiler meshdir="../meshes"/><asset><mesh name="m" file="m.stl"/></asset>
+        <worldbody><geom type="mesh" mesh="m"/></worldbody></mujoco>"""
+    )
+    told = f"names the file 'm.stl' in '../meshes'.*give assets='{tmp_path}'"
+    with pytest.raises(im.ModelError, match=told):
+        im.load(path)
+
+
+def test_a_name_too_long_for_a_file_is_the_name_of_none(tmp_path: Path) -> None:
+    path = tmp_path / "hung.urdf"
+    mesh = f'<visual><geometry><mesh filename="{"a" * 400}.stl"/></geometry></visual>'
+    path.write_text(HUNG.replace("</inertial></link>", f"</inertial>{mesh}</link>"))
+    assert "is not under" in str(im.load(path).import_report)
+    path = tmp_path / "long.xml"
+    path.write_text(f"<mujoco>\n<include file='{'a' * 400}.xml'/></mujoco>")
+    with pytest.raises(im.ModelError, match=r"line 2: includes 'a.*which there is not"):
+        im.load(path)

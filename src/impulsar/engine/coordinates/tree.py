@@ -196,9 +196,15 @@ def kinematics(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkAr
         turn_inertia(m, x, i, R_B, w)
 
 
-@wp.func(inline=False)
+@wp.func
 def articulate(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], w: int):
-    """Inward pass: articulated inertias and bias wrenches; leaves U, 1/D and u of every freedom.
+    """Inward pass: articulated inertias and bias wrenches; leaves U, 1/D and u of every freedom."""
+    articulate_with(m, x, 0, w)
+
+
+@wp.func(inline=False)
+def articulate_with(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], softened: int, w: int):
+    """The same, with x.lag_v on the diagonal where softened: see integrate/stiff_joints.py.
 
     A single free body needs its inverse inertia only.
     """
@@ -241,6 +247,8 @@ def articulate(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], w: int):
             D = wp.dot(S_w, U_w) + wp.dot(S_v, U_v)
             if m.armature.shape[0] > 0:
                 D += m.armature[k, w]
+            if softened != 0:
+                D += x.lag_v[k, w]
             D_inv = ONE / D
             u = x.tau[k, w] - wp.dot(S, p)
             x.U[k, w] = spatial(U_w, U_v)

@@ -38,7 +38,16 @@ from ..constrain.frames import follow_loops, measure_loops, place_loops
 from ..constrain.limit import CONTACT_GAP
 from ..constrain.locks import reads_turns
 from ..constrain.reactions import collect_reactions, finish_reactions, start_reactions
-from ..coordinates.tree import accelerate, apply_impulse, articulate, drift, kick, kinematics, row_velocity
+from ..coordinates.tree import (
+    accelerate,
+    apply_impulse,
+    articulate,
+    articulate_with,
+    drift,
+    kick,
+    kinematics,
+    row_velocity,
+)
 from ..forces.total import total_over
 from ..solve.cones import share_cone_mass
 from ..solve.direct import factor_bilateral, solve_bilateral
@@ -49,6 +58,7 @@ from ..spatial import HALF, INFINITY, ONE, UNLIMITED, ZERO, f64, linear, spatial
 from ..state import StateArrays, WorkArrays
 from ..system import SystemArrays
 from .books import book_forces, book_rows
+from .stiff_joints import IN_INERTIA, book_struck, kick_softly, mark_soft, note_soft, soften_tree
 
 STILL = wp.constant(wp.float64(1e-9))  # slower than this is at rest on a limit [m/s, rad/s]
 LEFT_ERROR = wp.constant(wp.float64(1e-10))  # position error left by an impulsive sub-step [m, rad]
@@ -233,6 +243,10 @@ def strike(
         x.v_old[k, w] = s.v[k, w]
     total_over(m, s, x, t, h, h, w)
     articulate(m, x, w)
+    soft = int(0)
+    if m.solvable.shape[0] > m.bilateral.shape[0] and soften_tree(m, s, x, beat, w) > 0:
+        soft = int(1)
+        articulate_with(m, x, 1, w)
     accelerate(m, x, spatial(zero3(), -m.gravity[0, w]), 0, w)
     rows = assemble(m, s, x, t, h, w)
     mark_solved(m, x, rows, w)
@@ -255,6 +269,8 @@ def strike(
         if p != ZERO and not kinds.is_equation(x, r, w):
             mean = HALF * (row_velocity(m, x, x.v_old, r, w) + row_velocity(m, x, s.v, r, w))
             s.work[r, w] = s.work[r, w] + p * mean
+    if soft != 0:
+        book_struck(m, s, x, w)
     kinematics(m, s, x, ZERO, w)
 
 
@@ -267,7 +283,8 @@ def take_midway(
         accelerate(m, x, spatial(zero3(), -m.gravity[0, w]), 1, w)
     for a in range(rows):
         r = x.active[a, w]
-        kinds.midway(m, s, x, r, t, h, beat, w)
+        if x.solved[r, w] != IN_INERTIA:
+            kinds.midway(m, s, x, r, t, h, beat, w)
 
 
 @wp.func
@@ -299,7 +316,7 @@ def finish_books(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], h: f64, w: int)
 
 
 @wp.func
-def kick_again(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], h: f64, w: int):
+def kick_again(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays], h: f64, soft: int, w: int):
     """The kick once more, with forces that depend on velocities at the mean velocity that all rows have left.
 
     Centrifugal and gyroscopic forces at the old velocity feed energy to a body that spins by more than a
@@ -308,7 +325,7 @@ def kick_again(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkAr
     for k in range(s.v.shape[0]):
         s.v[k, w] = HALF * (x.v_old[k, w] + s.v[k, w])
     kinematics(m, s, x, ZERO, w)
-    articulate(m, x, w)
+    articulate_with(m, x, soft, w)
     accelerate(m, x, spatial(zero3(), -m.gravity[0, w]), 0, w)
     for k in range(s.v.shape[0]):
         s.v[k, w] = x.v_old[k, w] + h * x.qdd[k, w]
@@ -334,6 +351,7 @@ def impulsive_step(
     """
     iterations = int(0)
     rows = int(0)
+    soft = int(0)
     after = h  # part of the drift that comes last
     start_pseudo(x, w)
     if is_last:
@@ -351,9 +369,14 @@ def impulsive_step(
         follow_loops(m, s, x, w)
     total_over(m, s, x, t, h, h, w)
     kick(m, s, x, h, w)
+    if midway and m.solvable.shape[0] > m.bilateral.shape[0] and soften_tree(m, s, x, h, w) > 0:
+        soft = int(1)
+        kick_softly(m, s, x, h, w)
     if m.live_slots[0] > 0:
         rows = assemble(m, s, x, t, h, w)
         mark_solved(m, x, rows, w)
+        if soft != 0:
+            mark_soft(m, s, x, w)
         factor_bilateral(m, x, w)
         share_cone_mass(x, rows, w)
         if midway:
@@ -361,7 +384,7 @@ def impulsive_step(
         warm_start(m, s, x, rows, h, ONE, w)
         iterations = push_rows(m, s, x, rows, h, epsilon, limit, w)
     if midway:
-        kick_again(m, s, x, h, w)
+        kick_again(m, s, x, h, soft, w)
         if m.live_slots[0] > 0:
             take_midway(m, s, x, rows, t, h, beat, w)
             warm_start(m, s, x, rows, h, ONE, w)
@@ -369,6 +392,8 @@ def impulsive_step(
     if m.live_slots[0] > 0:
         if x.sticking.shape[0] > 0:
             iterations += hold_sticking(m, s, x, rows, h, epsilon, limit, w)
+        if soft != 0:
+            note_soft(m, s, x, w)
         book_rows(m, s, x, rows, t, h, w)
     if is_last:
         collect_forces(m, s, x, rows, h, w)

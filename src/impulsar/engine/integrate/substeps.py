@@ -51,6 +51,7 @@ from .modes import (
 )
 from .pairs import C_AT, COUNT_AT, EXPLICIT, IMPLICIT, SOLVES, STAGES
 from .rosenbrock import factor_soft, finish_stage, implicit_error, set_implicit_stage
+from .stiff_joints import is_lost
 from .surfaces import has_surfaces, is_rough
 
 NEGLIGIBLE = wp.constant(wp.float64(0.3))  # a projection this small against atol leaves the derivatives valid
@@ -387,6 +388,9 @@ def run_stages(
             if p.left <= ZERO:
                 return p
             p.evaluations += 1
+            if stage == 0 and m.solvable.shape[0] > m.bilateral.shape[0] and is_lost(m, x, w):
+                p.mode = MUST_BE_IMPULSIVE
+                return p
             if stage == 0 and not finite_stage(s, x, w):
                 p.broken = FORCES
                 return p
@@ -665,7 +669,7 @@ def choose_pair(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkA
     h = end.h
     spent = f64(end.evaluations)
     if end.pair == IMPLICIT:
-        slow = end.rate * m.nominal_h[0] < FAST
+        slow = end.rate > ZERO and end.rate * m.nominal_h[0] < FAST  # 0: no smooth sub-step has measured it
         s.method[Kept.pair, w] = ONE
         if slow or (s.method[Kept.pair + 1, w] > ZERO and spent > s.method[Kept.pair + 1, w]):
             s.method[Kept.pair, w] = ZERO

@@ -15,7 +15,7 @@ from ...author.shapes import Box, Capsule, ConvexHull, Cylinder, Mesh, Shape, Sp
 from ..meshes import checked_triangles, hull_corners, mesh_triangles
 from .apart import read_apart
 from .draft import Pose
-from .scan import Element, inside
+from .scan import Element, inside, is_file
 
 NO_TRIMESH = "needs trimesh, `pip install impulsar[meshes]`; or convert it to .stl or .obj"
 LARGEST_MESH = 32 * 2**20  # bytes
@@ -25,6 +25,8 @@ MOST_PICTURED, LEAST_PICTURED = 5_000, 200  # triangles of a mesh that is seen
 ALL_PICTURED = 40_000  # of all of a file: a scene file has 400,000 values at most
 FINE = 6  # digits of its extent that its points are kept to: files of a robot have dozens of them
 Triangles = tuple[np.ndarray, np.ndarray]  # points (n, 3) in the file's unit, corners (m, 3)
+SIZED = ("box", "sphere", "cylinder", "capsule")
+NO_SHAPE, NO_SIZE = "is no shape that can be drawn", "has no size > 0, so that nothing can be drawn"
 READABLE = (".stl", ".obj")
 BY_TRIMESH = (".ply", ".off", ".glb", ".dae")
 BEYOND = {
@@ -63,6 +65,11 @@ def primitive(kind: str, sizes: list[float]) -> Shape | None:
     if kind == "sphere":
         return Sphere(sizes[0])
     return (Cylinder if kind == "cylinder" else Capsule)(sizes[0], sizes[1])
+
+
+def touching(count: int) -> str:
+    """So many shapes, in a report."""
+    return f"{count} shapes that touch" if count > 1 else "1 shape that touches"
 
 
 def triangles_each(meshes: int) -> int:
@@ -174,7 +181,7 @@ class Meshes:
                 path = inside(self.folder, candidate) if candidate else None
             except (FileError, OSError, ValueError):
                 path = None
-            if path is not None and path.is_file():
+            if path is not None and is_file(path):
                 return path
         return f"is not under '{self.folder.name or '.'}'; give assets= the folder that has it"
 

@@ -242,7 +242,7 @@ class Reader:
         elif kind == "connect":
             F, M = Pose(data[0:3], np.eye(3)), Pose(data[3:6], np.eye(3))
         else:
-            F, M = Pose(data[3:6], turned(data[6:10].tolist())), still()
+            F, M = Pose(data[3:6], turned(data[6:10].tolist())), Pose(data[0:3], np.eye(3))  # M: its anchor
         b = max(b, 0)
         type = "spherical" if kind == "connect" else "fixed"
         while name in self.draft.bonds:
@@ -318,8 +318,8 @@ class Reader:
         law = self._law(k)
         group = next(iter(bond.sources)) if bond is not None and len(bond.sources) == 1 else "rotation"
         if bond is None or group == "rotation" or law is None or bond.features[group].get("motor") is not None:
-            why = "is no motor or servo of a joint" if law is None or bond is None else "is a second one, or on a ball"
-            self.report.add("ignored", owner, f"{why}; drive the joint by a controller", line)
+            told = f"{self._why_not(k, bond, law)}; drive it by a controller, or by loads"
+            self.report.add("ignored", owner, told, line)
             return
         what, gains, gain = law
         gear, signal = f["actuator_gear"][k][0], self.controls[k] if self.controls else 0.0
@@ -344,6 +344,17 @@ class Reader:
         if what == "torque" and gain != 1.0:
             told = f"its torque is {gain:g} times the control signal; here a motor takes the torque itself"
             self.report.add("changed", owner, told, line)
+
+    def _why_not(self, k: int, bond: Bond | None, law: Any) -> str:
+        """Why an actuator is no motor here."""
+        f = self.f
+        if bond is None:
+            kind = f["transmissions"].get(str(f["actuator_trntype"][k]), "")
+            on = {"jointinparent": "ball or free joint", "slidercrank": "slider-crank"}.get(kind, kind) or "thing"
+            return f"drives a {on}, no hinge or slide"
+        if f["actuator_dyntype"][k]:
+            return f"has a state of its own ({f['dynamics'].get(str(f['actuator_dyntype'][k]), 'activation')})"
+        return "its force is no motor's or servo's" if law is None else "is a second one, or on a ball"
 
     def _law(self, k: int) -> tuple[str, dict[str, float], float] | None:
         """What an actuator without states drives, its gains, and the gain of its signal; None of another law.

@@ -53,12 +53,20 @@ def read(path: str, data: bytes) -> dict[str, Any]:
     found["equalities"] = {
         str(int(value)): name for name, value in vars(mujoco.mjtEq).items() if name.startswith("mjEQ")
     }
+    found["transmissions"] = _words(mujoco.mjtTrn, "mjTRN_")
+    found["dynamics"] = _words(mujoco.mjtDyn, "mjDYN_")
     found["is_site"] = int(mujoco.mjtObj.mjOBJ_SITE)
     found["is_joint"] = int(mujoco.mjtTrn.mjTRN_JOINT)
     found["wraps_joint"] = int(mujoco.mjtWrap.mjWRAP_JOINT)
     found["meshes"] = _meshes(model)
     found["pictures"] = _pictures(model)
     return found
+
+
+def _words(kinds: Any, prefix: str) -> dict[str, str]:
+    """What MuJoCo calls the members of an enumeration, by number."""
+    members = {name: value for name, value in vars(kinds).items() if name.startswith(prefix)}
+    return {str(int(value)): name.removeprefix(prefix).lower() for name, value in members.items()}
 
 
 def _meshes(model: Any) -> list[list[list[float]]]:

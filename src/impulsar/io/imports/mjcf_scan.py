@@ -3,10 +3,11 @@
 MuJoCo reads any file that an <include> or an asset names, and makes as many bodies as a <replicate> counts.
 """
 
+import os
 from pathlib import Path
 
 from ...author.errors import FileError
-from .scan import LARGEST_XML, Element, inside, numbers, read_xml
+from .scan import LARGEST_XML, Element, inside, is_file, numbers, read_xml
 
 MOST_FILES = 200  # that are included, all together
 MOST_BYTES = 4 * LARGEST_XML
@@ -63,7 +64,7 @@ class Scan:
             raise element.wrong(f"more than {MOST_FILES} files are included; divide it")
         for start in (self.folder, base or self.folder):
             self._check(element, name, start)
-        found = [p for start in (self.folder, base or self.folder) if (p := (start / name).resolve()).is_file()]
+        found = [p for start in (self.folder, base or self.folder) if is_file(p := (start / name).resolve())]
         if not found:
             raise element.wrong(f"includes {name[:80]!r}, which there is not; put it there")
         path = found[0]
@@ -90,7 +91,16 @@ class Scan:
                 try:
                     inside(self.allowed, str(start / folder / name))
                 except FileError as error:
-                    raise element.wrong(f"<{element.tag}> {error}, or give assets= a folder that has both") from error
+                    told = f"<{element.tag}> names the file {name[:80]!r}"
+                    told += f" in {folder[:80]!r}" if folder else ""
+                    cure = f"put it there, or {_wider(self.allowed, start / folder / name)}"
+                    raise element.wrong(f"{told}, which is not under the folder of the file; {cure}") from error
+
+
+def _wider(allowed: Path, path: Path) -> str:
+    """How to ask for a folder that has both a model and a file that it names."""
+    both = Path(os.path.commonpath([allowed.resolve(), path.resolve()]))
+    return "give assets= a folder that has both" if both == Path(both.anchor) else f"give assets='{both}'"
 
 
 def _made(root: Element, times: int) -> int:

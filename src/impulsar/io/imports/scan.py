@@ -19,6 +19,7 @@ DEEPEST = 100
 MOST_ELEMENTS = 200_000
 LARGEST_NUMBER = 1e20
 NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|[-+]?inf(?:inity)?", re.IGNORECASE)
+INVALID = expat.errors.codes[expat.errors.XML_ERROR_INVALID_TOKEN]
 DECLARATION = "take away what is before '<?xml'"
 
 
@@ -83,6 +84,8 @@ def read_xml(data: bytes) -> Element:
     except expat.ExpatError as error:
         told = expat.errors.messages.get(error.code, "broken XML")
         cure = DECLARATION if "declaration not at start" in told else "correct it there"
+        if error.code == INVALID and data[parser.ErrorByteIndex : parser.ErrorByteIndex + 1] == b"\0":
+            cure = "there is a NUL byte; take it away"
         raise FileError(f"line {error.lineno}, column {error.offset}: {told}; {cure}") from error
     except (ValueError, LookupError) as error:
         if isinstance(error, FileError):
@@ -96,6 +99,8 @@ def numbers(element: Element, owner: str, what: str, text: str, count: int, infi
     words = text.split()
     if len(words) != count or not all(NUMBER.fullmatch(word) for word in words):
         hint = "; it is xacro that was not expanded: run `xacro` first" if "$" in text else ""
+        if "," in text:
+            hint = " with blanks between them, and no commas"
         expected = f"{count} numbers" if count > 1 else "a number"
         raise element.wrong(f"{owner}: {what} is {text[:80]!r}, expected {expected}{hint}")
     found = np.array([float(word) for word in words])
@@ -120,6 +125,14 @@ def child_number(element: Element | None, owner: str, name: str, default: float)
         return default
     found = float(numbers(child, owner, name, child.text, 1, infinite=True)[0])
     return math.copysign(math.inf, found) if abs(found) >= 1e16 else found
+
+
+def is_file(path: Path) -> bool:
+    """Whether there is a file of a name; there is none where the name is too long for one."""
+    try:
+        return path.is_file()
+    except OSError:
+        return False
 
 
 def inside(folder: Path, name: str) -> Path:

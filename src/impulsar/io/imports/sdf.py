@@ -20,7 +20,7 @@ from ...author.shapes import Shape
 from ...author.visuals import Visual
 from .build import Options, finish, limits_of
 from .draft import GROUND, Bond, Draft, Link, Pose, Tie, along, rpy, still
-from .drawing import Meshes, hex_colour, placed, primitive, short_name
+from .drawing import NO_SHAPE, NO_SIZE, SIZED, Meshes, hex_colour, placed, primitive, short_name, touching
 from .elements import Unread, below, name_of
 from .scan import Element, child_number, numbers
 
@@ -98,7 +98,7 @@ class Reader:
             self._joint(name, child)
         self._gearboxes()
         if self.collisions:
-            told = f"{len(self.collisions)} shapes that touch: give bodies a material for contact"
+            told = f"{touching(len(self.collisions))}: give bodies a material for contact"
             self.report.add("ignored", "<collision>", told, self.collisions[0])
         self.unread.tell(self.report)
         pose = element.find("pose")
@@ -155,7 +155,13 @@ class Reader:
         if gravity is not None and gravity.text.strip() in ("0", "false"):
             self.report.add("ignored", owner, "is without gravity; here gravity acts on all", gravity.line)
         inertial = element.find("inertial")
-        if inertial is None:
+        if inertial is None and link.name == "world" and not self._is_child("world"):
+            X = self._place("world", 0)  # it has the name of what the format calls so from 1.7 on
+            self.draft.bonds["\0world"] = Bond(
+                "\0world", element.line, "fixed", GROUND, "world", X, still(), called="its name"
+            )
+            self.report.add("changed", owner, "has no <inertial> and the world's name: held", element.line)
+        elif inertial is None:
             link.mass, link.inertia = 1.0, np.eye(3)  # the format's own defaults
             self.report.add("approximated", owner, "has no <inertial>: 1 kg and 1 kg m², as SDF has it", element.line)
         else:
@@ -172,6 +178,11 @@ class Reader:
             shape = self._shape(child, owner)
             if shape is not None:
                 link.visuals.append(Visual(shape, colour, short_name(child.get("name", ""))))
+
+    def _is_child(self, name: str) -> bool:
+        """Whether a link hangs on a joint."""
+        ends = [child.find("child") for child in self.element.all("joint")]
+        return any(end is not None and end.text.strip() == name for end in ends)
 
     def _inertial(self, element: Element, link: Link, owner: str) -> None:
         pose = element.find("pose")
@@ -201,7 +212,7 @@ class Reader:
             read = self.meshes.picture if element.tag == "visual" else self.meshes.hull
             found = read("" if uri is None else uri.text.strip(), factor, owner, form.line)
             return None if found is None else placed(found, X)
-        if form.tag in ("box", "sphere", "cylinder", "capsule"):
+        if form.tag in SIZED:
             size = form.find("size")
             if form.tag == "box":
                 sizes = [] if size is None else numbers(size, owner, "size", size.text, 3).tolist()
@@ -211,7 +222,7 @@ class Reader:
             shape = primitive(form.tag, sizes)
             if shape is not None:
                 return placed(shape, X)
-        self.report.add("ignored", owner, f"<{form.tag[:40]}> is no shape that can be drawn", form.line)
+        self.report.add("ignored", owner, f"<{form.tag[:40]}> {NO_SIZE if form.tag in SIZED else NO_SHAPE}", form.line)
         return None
 
     # joints ----------------------------------------------------------------------------------------

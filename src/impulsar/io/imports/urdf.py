@@ -18,7 +18,7 @@ from ...author.shapes import Shape
 from ...author.visuals import Visual
 from .build import Options, finish, limits_of
 from .draft import GROUND, Bond, Draft, Link, Pose, Tie, along, rpy, still
-from .drawing import Meshes, hex_colour, placed, primitive, short_name
+from .drawing import NO_SHAPE, NO_SIZE, SIZED, Meshes, hex_colour, placed, primitive, short_name, touching
 from .elements import Unread, below, name_of
 from .scan import Element, number, numbers
 from .start import place_links
@@ -74,7 +74,7 @@ class Reader:
         for element in loops:
             self._loop(element, places)
         if self.collisions:
-            told = f"{len(self.collisions)} shapes that touch: give bodies a material for contact"
+            told = f"{touching(len(self.collisions))}: give bodies a material for contact"
             self.report.add("ignored", "<collision>", told, self.collisions[0])
         self.unread.tell(self.report)
         moving = any(bond.type != "fixed" for bond in draft.bonds.values())
@@ -128,7 +128,7 @@ class Reader:
             read = self.meshes.picture if element.tag == "visual" else self.meshes.hull
             found = read(form.get("filename"), scale, owner, form.line)
             return None if found is None else placed(found, X)
-        if form.tag in ("box", "sphere", "cylinder", "capsule"):
+        if form.tag in SIZED:
             if form.tag == "box":
                 sizes = numbers(form, owner, "size", form.get("size"), 3).tolist()
             else:
@@ -137,7 +137,7 @@ class Reader:
             shape = primitive(form.tag, sizes)
             if shape is not None:
                 return placed(shape, X)
-        self.report.add("ignored", owner, f"<{form.tag[:40]}> is no shape that can be drawn", form.line)
+        self.report.add("ignored", owner, f"<{form.tag[:40]}> {NO_SIZE if form.tag in SIZED else NO_SHAPE}", form.line)
         return None
 
     def _colour(self, material: Element) -> str | None:
@@ -239,7 +239,7 @@ class Reader:
         """See that there is a root; one called "world" is the ground."""
         draft = self.draft
         roots = [name for name in draft.links if name not in held]
-        if not roots:
+        if not roots and not any(bond.first == GROUND for bond in draft.bonds.values()):
             raise self.root.wrong("<robot> has no root: every link is the child of a joint; take one joint away")
         if len(roots) > 1:
             told = ", ".join(f"'{name}'" for name in roots[:8])
@@ -248,7 +248,9 @@ class Reader:
             )
         if "world" in roots and draft.links["world"].is_weightless:
             line = draft.links["world"].line
-            draft.bonds["\0world"] = Bond("\0world", line, "fixed", GROUND, "world", still(), still(), role="base")
+            draft.bonds["\0world"] = Bond(
+                "\0world", line, "fixed", GROUND, "world", still(), still(), called="its name"
+            )
 
     def _ties(self) -> None:
         draft = self.draft
