@@ -27,6 +27,12 @@ def is_compliant(kind: int) -> bool:
 
 
 @wp.func
+def is_row(x: wp.ref[WorkArrays], r: int, w: int) -> bool:
+    """Whether a row is one of a spring or damper."""
+    return is_compliant(x.row_kind[r, w])
+
+
+@wp.func
 def is_line(kind: int) -> bool:
     """Whether a slot is a spring between two points."""
     return kind == SPRING

@@ -26,7 +26,7 @@ LOST = wp.constant(wp.float64(1e9))  # rate of a damper above which the inertia 
 @wp.func
 def is_in_inertia(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], r: int, w: int) -> bool:
     """Whether a row is a spring or damper that `soften_tree` took."""
-    if r < m.slot_dof.shape[0] and compliant.is_compliant(x.row_kind[r, w]):
+    if r < m.slot_dof.shape[0] and compliant.is_row(x, r, w):
         if m.slot_dof[r] >= 0:
             return x.lag_v[m.slot_dof[r], w] > ZERO
     return False
@@ -43,7 +43,7 @@ def soften_tree(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkA
         x.lag_v[i, w] = ZERO
     for r in range(wp.min(x.row_count[0, w], m.slot_dof.shape[0])):
         at = m.slot_dof[r]
-        if at < 0 or not compliant.is_compliant(x.row_kind[r, w]):
+        if at < 0 or not compliant.is_row(x, r, w):
             continue
         k = compliant.stiffness(m, r, w)
         c = compliant.damping(m, x, r, w)
@@ -89,7 +89,7 @@ def is_lost(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], w: int) -> bool:
     """Whether a damped freedom of the tree moves nothing that M could say; D is that of M alone."""
     for r in range(wp.min(x.row_count[0, w], m.slot_dof.shape[0])):
         at = m.slot_dof[r]
-        if at >= 0 and compliant.is_compliant(x.row_kind[r, w]):
+        if at >= 0 and compliant.is_row(x, r, w):
             c = compliant.damping(m, x, r, w)
             if c > ZERO and (x.D_inv[at, w] < ZERO or c * x.D_inv[at, w] > LOST):
                 return True
