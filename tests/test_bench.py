@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import impulsar as im
 import impulsar.validate
 from impulsar.author.errors import ModelError
 from impulsar.bench import SUITES, cost, gradient, record, run_suite, run_suites, show_history, tables
@@ -158,3 +159,21 @@ def test_a_comparison_is_of_the_threads_own_time() -> None:
     work = np.arange(200_000.0)
     found = compare(lambda: work.sort(), lambda: (work.sort(), work.sort()), 1, 40)
     assert 0.3 < found.low <= found.figures["ratio"] <= found.high < 0.8
+
+
+def test_a_chain_in_newton_goes_the_same_way_and_loops_are_refused() -> None:
+    """20 steps of 1e-4 s in float32, from rest angles at 0.1 rad/s: coordinates of some 1e-3 rad, to a thousandth."""
+    pytest.importorskip("newton")
+    from impulsar.bench import peer_newton
+
+    start = np.random.default_rng(1).normal(scale=0.1, size=(4, 3))
+    world = im.World(im.scene("chain", n=4), method="simgc", dt=1e-4, worlds=3)
+    world.state.write("v", start)
+    world.runner.refresh()
+    take, q = peer_newton.batch(world.model, 1e-4, start, 20)
+    take()
+    world.step(20)
+    assert np.abs(world.state.read("q")).max() > 1e-4
+    np.testing.assert_allclose(q(), world.state.read("q"), rtol=0.0, atol=1e-6)
+    with pytest.raises(ModelError, match="loops, which Newton's"):
+        peer_newton.batch(im.scene("four-bar"), 1e-3, np.zeros((1, 1)), 1)

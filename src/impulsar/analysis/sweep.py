@@ -1,10 +1,9 @@
 """Sweeps: a mechanism for one value of a parameter after the other, closed, and what is measured of each."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import xarray as xr
 
 from ..author.checks import is_number, show
 from ..author.errors import ModelError
@@ -12,6 +11,9 @@ from ..author.model import Model
 from ..author.variables import stale_paths
 from ..world.world import World
 from .assembly import assemble
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 MOST = 100_000  # values
 Measured = float | Mapping[str, float]
@@ -35,12 +37,14 @@ def with_parameters(model: Model, **values: float | str) -> Model:
 
 def sweep_parameter(
     model: Model, name: str, values: Sequence[float], measure: Callable[[World], Measured], **options: Any
-) -> xr.Dataset:
+) -> "xr.Dataset":
     """What `measure` says of a world of the model for each value of a parameter: a number, or numbers by name.
 
     The worlds take `options` of World. Each begins where the loops close nearest to the one before, so that a sweep
     stays in one way of assembly. Where a mechanism cannot be closed or run the result is NaN, and `reason` says why.
     """
+    import xarray as xr
+
     if name not in model.parameters:
         model.with_parameters(**{name: 0.0})  # says which there are
     found: list[dict[str, float]] = []

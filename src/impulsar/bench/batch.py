@@ -10,7 +10,7 @@ import warp as wp
 
 from ..scenes import scene
 from ..world.world import World
-from . import peer_mujoco, peer_mujoco_warp
+from . import peer_mujoco, peer_mujoco_warp, peer_newton
 from .chain import compare
 
 STEPS = 20
@@ -52,7 +52,11 @@ def run() -> list[dict]:
 def beside_peers() -> list[dict]:
     """The same worlds by peers that are installed, in turns on one core: worlds in different states, from rest."""
     start = np.random.default_rng(1).normal(scale=SLOW, size=(10, BESIDE))
-    peers = {"mujoco": ("mujoco.rollout", _rollout), "mujoco_warp": ("mujoco_warp", _mujoco_warp)}
+    peers = {
+        "mujoco": ("mujoco.rollout", _rollout),
+        "mujoco_warp": ("mujoco_warp", _mujoco_warp),
+        "newton": ("newton", _newton),
+    }
     rows = []
     for module, (name, call_of) in peers.items():
         if find_spec(module) is None:
@@ -92,6 +96,10 @@ def _rollout(world: World, start: np.ndarray) -> tuple[Callable[[], None], Calla
 
 def _mujoco_warp(world: World, start: np.ndarray) -> tuple[Callable[[], None], Callable[[], Any]]:
     return peer_mujoco_warp.batch(world.model, 1e-4, start, STEPS)
+
+
+def _newton(world: World, start: np.ndarray) -> tuple[Callable[[], None], Callable[[], Any]]:
+    return peer_newton.batch(world.model, 1e-4, start, STEPS)
 
 
 def _apart(world: World, masses: np.ndarray) -> float:

@@ -1,6 +1,8 @@
-"""What one waits for before a mechanism moves: kernels from an empty and a full cache, compiled steps of 30 bodies."""
+"""What one waits for before a mechanism moves: kernels from an empty and a full cache, in a script and in the studio;
+compiled steps of 30 bodies."""
 
 import json
+import math
 import os
 import subprocess
 import sys
@@ -11,7 +13,7 @@ FRAME = """
 import impulsar as im, json, time
 world = im.World(im.scene('ten-pendula', start='30deg'))
 world.step()
-print(json.dumps([world.constraint_error(), time.time() - BEGAN]))
+print(json.dumps([world.constraint_error(), time.time() - BEGAN, time.process_time()]))
 """
 COMPILED = """
 import impulsar as im, json, time
@@ -48,10 +50,16 @@ def run() -> list[dict]:
     rows = []
     with tempfile.TemporaryDirectory() as cache:
         for what, bound in (("empty", 10.0), ("full", 1.0)):
-            error, spent = _in_process(FRAME, cache)
-            rows.append(_row(f"first frame of ten-pendula, {what} cache", spent, error, bound))
+            error, spent, work = _in_process(FRAME, cache)
+            rows.append(_row(f"first frame of ten-pendula, {what} cache", spent, error, bound, work))
         spent, error = _in_process(COMPILED, cache)
         rows.append(_row("steps of a chain of 30 compiled, nothing cached", spent, error, 3.0))
+    with tempfile.TemporaryDirectory() as cache:
+        for what, bound in (("empty", 10.0), ("full", 1.0)):
+            spent, error, work = _studio(cache)
+            rows.append(
+                _row(f"first frame of ten-pendula on the studio's page, {what} cache", spent, error, bound, work)
+            )
     with tempfile.TemporaryDirectory() as cache:
         _in_process(FRAME.replace("'30deg')", "'30deg'), method='simgc'"), cache)  # kernels
         spent, late, error = _in_process(AUTO, cache)
@@ -60,14 +68,44 @@ def run() -> list[dict]:
     return rows
 
 
-def _row(what: str, spent: float, error: float, bound: float) -> dict:
-    return {"wait": what, "seconds": spent, "bound": bound, "holds": spent <= bound, "error [m, rad]": error}
+def _row(what: str, spent: float, error: float, bound: float, work: float = math.nan) -> dict:
+    row = {"wait": what, "seconds": spent, "processor [s]": work, "bound": bound, "holds": spent <= bound}
+    return row | {"error [m, rad]": error}
 
 
 def _in_process(program: str, cache: str):
     """What a fresh process prints, with this cache of kernels and of Python's bytecode; it knows when it BEGAN."""
+    command = [sys.executable, "-c", f"BEGAN = {time.time()!r}\n{program}"]
+    told = subprocess.run(command, check=True, env=_environment(cache), capture_output=True, text=True).stdout
+    return json.loads(told.strip().splitlines()[-1])
+
+
+def _environment(cache: str) -> dict[str, str]:
     environment = os.environ | {"WARP_CACHE_PATH": cache, "PYTHONPYCACHEPREFIX": f"{cache}/bytecode"}
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
-    command = [sys.executable, "-c", f"BEGAN = {time.time()!r}\n{program}"]
-    told = subprocess.run(command, check=True, env=environment, capture_output=True, text=True).stdout
-    return json.loads(told.strip().splitlines()[-1])
+    return environment
+
+
+def _studio(cache: str) -> tuple[float, float, float]:
+    """From the command to the first frame with a step in it on its page; error and processor time when it has ended.
+
+    The processor time is that of all its processes.
+    """
+    from ..studio.client import StudioClient
+
+    command = [sys.executable, "-m", "impulsar", "studio", "ten-pendula", "--set", "start=30deg", "--no-browser"]
+    command += ["--journal", f"{cache}/{time.time_ns()}.journal"]
+    before, began = os.times(), time.time()
+    with subprocess.Popen(command, env=_environment(cache), stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout is not None
+            link = next(line for line in process.stdout if line.startswith("Impulsar studio: "))
+            with StudioClient(link.partition(": ")[2].strip()) as client:
+                client.frame(lambda frame: frame.time > 0.0)
+                spent = time.time() - began
+                error = client.frame().books["constraint_error"]
+        finally:
+            process.terminate()
+            process.wait(60.0)
+    now = os.times()
+    return spent, error, now.children_user + now.children_system - before.children_user - before.children_system

@@ -9,7 +9,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-SPEED = re.compile(r"/step\b|/s$|^ratio$|^spread$")  # columns that tell how fast something was
+SPEED = re.compile(r"/step\b|/s$|^ratio$|^spread$|^quick$")  # columns that tell how fast something was
 ERROR = re.compile(r"\b(apart|gap|overlap|moved|error|imbalance)\b")  # and how far it was off
 PEERS = ("mujoco", "pybullet", "exudyn", "pin", "mujoco-warp", "newton")  # distributions
 LEFT_OUT = "no error"
@@ -66,6 +66,7 @@ def write_report(results: dict[str, list[dict]], told: dict[str, str], folder: P
         "",
         "Written by `impulsar bench --report DIR`: engines in turns in one process, several rounds, thread time.",
         "A ratio below 1: Impulsar is faster; its spread is that of the middle half of the rounds.",
+        "quick: the ratio of the quickest twentieths of both, which other programs on the machine disturb least.",
         f"A speed has its error beside it, or is left out. {machine()}",
     ]
     written = []

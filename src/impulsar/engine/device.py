@@ -47,6 +47,9 @@ def start_warp() -> None:
         wp.init()
 
 
+expected: list[wp.Kernel] = []  # what a process will need beside a world's own: compiled with them, not after them
+
+
 def load_kernels(kernels: Sequence[wp.Kernel], device: str) -> None:
     """Load kernels that a world will need sooner or later, so that no edit has to wait for one.
 

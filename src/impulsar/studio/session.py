@@ -24,7 +24,7 @@ from ..author.errors import ModelError, StepError
 from ..author.model import Model
 from ..author.profiles import Table
 from ..edits.hands import hands_of
-from ..engine.device import load_kernels
+from ..engine.device import expected, load_kernels
 from ..history.history import History
 from ..history.replay import write_options
 from ..observe.instant import instant_kernel
@@ -49,6 +49,7 @@ from .watching import Watching
 from .wire import Received, Written
 
 log = logging.getLogger("impulsar.studio")
+expected.append(instant_kernel)
 
 MOST_FRAMES = 120.0  # per second, however fast edits come
 MOST_WAITING = 512  # messages of one client that wait for the next step

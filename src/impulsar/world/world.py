@@ -19,7 +19,7 @@ from ..author.model import Model
 from ..author.touching import touching_pairs
 from ..edits.fit import fit_kernel
 from ..engine.collector import uncollected
-from ..engine.device import announce_compilation, check_device, load_kernels
+from ..engine.device import announce_compilation, check_device, expected, load_kernels
 from ..engine.freedoms import coordinates_kernel, host_device
 from ..engine.methods import METHODS
 from ..engine.methods.base import refuse_compiling, touching_kernel
@@ -119,7 +119,7 @@ class World:
         kernel = touching_kernel(options) if touching_pairs(model) else options.kernel
         with uncollected():
             announce_compilation(kernel, device)
-            on_device, on_host = [kernel, *OTHERS], [coordinates_kernel]
+            on_device, on_host = [kernel, *OTHERS, *expected], [coordinates_kernel]
             if device == "cpu":
                 load_kernels([*on_device, *on_host], device)
             else:

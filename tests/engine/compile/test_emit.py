@@ -116,3 +116,20 @@ def test_what_is_no_number_breaks_a_guard_that_held() -> None:
     assert x <= 1.0 and not x > 2.0
     state = np.array([[0.5, math.nan, 0.25, math.inf]])
     assert run(graph, {0: (x * 0.5).at}, state, 1, 4).tolist() == [1, 0, 1, 0]
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_a_number_beyond_the_series_leaves_those_beside_it_their_bits(width) -> None:
+    """Angles beyond 1e6 rad, sides beyond 1e300 and what is none are the C library's; their neighbours' are ours."""
+    graph = Graph()
+    a, y, x = (graph.input((STATE, k), 0.3) for k in range(3))
+    made = [apply("sin", a), apply("cos", a), apply("atan2", y, x)]
+    rng = np.random.default_rng(11)
+    state = np.zeros((6, 64))
+    state[:3] = rng.uniform(-9.0, 9.0, (3, 64))
+    state[0, ::5], state[1, 1::7], state[2, ::9] = 3e7, 2e301, math.nan
+    given = state[:3].copy()
+    run(graph, {k + 3: one.at for k, one in enumerate(made)}, state, 1, width)
+    for k in range(64):
+        expected = graph.evaluate({(STATE, row): given[row, k] for row in range(3)}, [one.at for one in made])
+        np.testing.assert_array_equal(state[3:, k], expected)

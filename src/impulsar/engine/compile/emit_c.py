@@ -11,11 +11,13 @@ The text is C99 but for vector types, which gcc and clang have. Two functions:
 
 Sines, cosines and angles are computed here (`sines`): the same bits whatever the number of worlds in a register, as
 exact as the C library's to the last bit or so, and without a call, for which all registers would have to be put aside.
+Where a register has one world, those that do not wait for each other are computed side by side (`beside`).
 """
 
 import math
 from collections.abc import Collection, Mapping, Sequence
 
+from .beside import ANGLES, ROOM, TURNING, Found, find_beside, renamed
 from .cuts import cut, sides
 from .graph import CARRIED, INPUT, LEFT, PICK, Graph, Guard, Loop
 from .sines import (
@@ -49,25 +51,8 @@ def prelude(width: int) -> str:
     lines = [START, "#define WHOLE", "#define APART static __attribute__((noinline))"]
     lines += [f"double {name}(double);" for name in ("sin", "cos", *BY_LANE)]
     lines += ["double atan2(double, double);", "double pow(double, double);"]
-    if width == 1:
-        lines += ["typedef double real;", "typedef long long mask;"]
-        lines += ["#define TEST(c) (-(mask)(c))", "#define CHOOSE(m, a, b) ((m) ? (a) : (b))"]
-        lines += ["#define ANY(m) ((m) != 0)", "#define LANE(a, i) (a)"]
-    else:
-        size = 8 * width
-        lines += [f"typedef double real __attribute__((vector_size({size})));"]
-        lines += [f"typedef double loose __attribute__((vector_size({size}), aligned(8)));"]
-        lines += [f"typedef long long mask __attribute__((vector_size({size})));"]
-        lines += [f"typedef long long loose_mask __attribute__((vector_size({size}), aligned(8)));"]
-        lines += ["#define TEST(c) (c)", "#define CHOOSE(m, a, b) ((m) ? (a) : (b))", "#define LANE(a, i) (a)[i]"]
-        lines += ["static inline int ANY(mask m) { long long a = 0;"]
-        lines += [f" for (int i = 0; i < {width}; ++i) a |= m[i]; return a != 0; }}"]
-    lines += [
-        f"static inline real K(double c) {{ real a; for (int i = 0; i < {width}; ++i) LANE(a, i) = c; return a; }}"
-    ]
-    for op, name in BUILTIN.items():
-        body = f"__builtin_{'f' if op == 'abs' else ''}{name}(a)" if width == 1 else f"__builtin_elementwise_{name}(a)"
-        lines.append(f"static inline real F_{op}(real a) {{ return {body}; }}")
+    lines += _types(width)
+    lines += _built_in(width)
     each = f"for (int i = 0; i < {width}; ++i)"
     lines += [
         f"static inline real F_{op}(real a) {{ {each} LANE(a, i) = {op}(LANE(a, i)); return a; }}" for op in BY_LANE
@@ -89,6 +74,41 @@ def prelude(width: int) -> str:
     ]
     lines += [END]
     return "\n".join(lines)
+
+
+def _types(width: int) -> list[str]:
+    """Numbers and masks of so many worlds, and one number in all of them."""
+    if width == 1:
+        lines = ["typedef double real;", "typedef long long mask;"]
+        lines += ["#define TEST(c) (-(mask)(c))", "#define CHOOSE(m, a, b) ((m) ? (a) : (b))"]
+        lines += ["#define ANY(m) ((m) != 0)", "#define LANE(a, i) (a)"]
+    else:
+        size = 8 * width
+        lines = [f"typedef double real __attribute__((vector_size({size})));"]
+        lines += [f"typedef double loose __attribute__((vector_size({size}), aligned(8)));"]
+        lines += [f"typedef long long mask __attribute__((vector_size({size})));"]
+        lines += [f"typedef long long loose_mask __attribute__((vector_size({size}), aligned(8)));"]
+        lines += ["#define TEST(c) (c)", "#define CHOOSE(m, a, b) ((m) ? (a) : (b))", "#define LANE(a, i) (a)[i]"]
+        lines += ["static inline int ANY(mask m) { long long a = 0;"]
+        lines += [f" for (int i = 0; i < {width}; ++i) a |= m[i]; return a != 0; }}"]
+    each = f"for (int i = 0; i < {width}; ++i)"
+    return [*lines, f"static inline real K(double c) {{ real a; {each} LANE(a, i) = c; return a; }}"]
+
+
+def _built_in(width: int) -> list[str]:
+    """Functions that the compiler has."""
+    lines = []
+    for op, name in BUILTIN.items():
+        body = f"__builtin_{'f' if op == 'abs' else ''}{name}(a)" if width == 1 else f"__builtin_elementwise_{name}(a)"
+        lines.append(f"static inline real F_{op}(real a) {{ return {body}; }}")
+    return lines
+
+
+def side_by_side(room: int) -> list[str]:
+    """Functions for so many numbers of one world in a register."""
+    each = f"for (int i = 0; i < {room}; ++i)"
+    types = [line for line in _types(room) if "loose" not in line]
+    return renamed([START, *types, *_built_in(room), *_sine(each), *_angle(each), END], room)
 
 
 def quarters(terms: Sequence[float]) -> str:
@@ -122,7 +142,7 @@ def _angle(each: str) -> list[str]:
         f" t = CHOOSE(TEST(x < 0.0), {half!r} - (t - {low!r}), t);",
         " t = CHOOSE(TEST(y < 0.0), -t, t);",
         f" if (ANY(~TEST(most <= {LARGEST_SIDE!r})))",
-        f"  {each} LANE(t, i) = atan2(LANE(y, i), LANE(x, i));",
+        f"  {each} if (!(LANE(most, i) <= {LARGEST_SIDE!r})) LANE(t, i) = atan2(LANE(y, i), LANE(x, i));",
         " return t;",
         "}",
     ]
@@ -139,8 +159,9 @@ def _sine(each: str) -> list[str]:
         f" real b = w + (((1.0 - w) - half) + z * z * {quarters(coefficients(4))});",
         " mask odd = TEST((n & 1) != 0);  real p = CHOOSE(odd, b, a), q = CHOOSE(odd, a, b);",
         " *s = CHOOSE(TEST((n & 2) != 0), -p, p);  *c = CHOOSE(TEST(((n + 1) & 2) != 0), -q, q);",
-        f" if (ANY(~TEST(F_abs(x) <= {LARGEST!r})))",
-        f"  {each} {{ LANE(*s, i) = sin(LANE(x, i)); LANE(*c, i) = cos(LANE(x, i)); }}",
+        f" real size = F_abs(x);  if (ANY(~TEST(size <= {LARGEST!r})))",
+        f"  {each} if (!(LANE(size, i) <= {LARGEST!r}))",
+        "   { LANE(*s, i) = sin(LANE(x, i)); LANE(*c, i) = cos(LANE(x, i)); }",
         "}",
     ]
 
@@ -193,11 +214,35 @@ class Body:
     def _block(self, order: Sequence[int], done: "set[int | Loop]", due: dict[int, list[Guard]]) -> list[str]:
         """Nodes in order; done: angles and loops that are there already."""
         out = []
-        for at in order:
+        early: set[int] = set()  # nodes that are there before it is their turn
+        for k, at in enumerate(order):
             op, *args = self.graph.nodes[at]
-            out += self._one(at, op, args, done)
+            if at not in early and not self.wide and (op == ANGLES or (op in TURNING and args[0] not in done)):
+                found = find_beside(self.graph, order[k:], early, done)
+                if len(found.of) > 1:
+                    for sooner in found.before:
+                        out += self._one(sooner, self.graph.nodes[sooner][0], list(self.graph.nodes[sooner][1:]), done)
+                    out += self._beside(found, at)
+                    early |= {*found.before, *(node for nodes in found.nodes for node in nodes)}
+                    done |= {angle for angle, *more in found.of if not more}
+            if at not in early:
+                out += self._one(at, op, args, done)
             out += [self._broken(guard) for guard in due.get(at, ())]
         return out
+
+    def _beside(self, found: Found, at: int) -> list[str]:
+        """Sines and cosines, or angles, side by side."""
+        room, real = found.room, f"real_{found.room}"
+        columns = zip(*found.of, strict=True)
+        given = [f"{{{', '.join(self.text(a) for a in column)}}}" for column in columns]
+        if len(given) == 2:
+            lines = [f"const {real} y{at} = {given[0]}, x{at} = {given[1]}, a{at} = F_atan2_{room}(y{at}, x{at});"]
+            return lines + [f"const real t{nodes[0]} = a{at}[{k}];" for k, nodes in enumerate(found.nodes)]
+        lines = [f"const {real} x{at} = {given[0]}; {real} s{at}_, c{at}_; SINCOS_{room}(x{at}, &s{at}_, &c{at}_);"]
+        for k, (angle,) in enumerate(found.of):
+            for op, node in self.turns[angle].items():
+                lines.append(f"const real t{node} = {op[0]}{at}_[{k}];")
+        return lines
 
     def _broken(self, guard: Guard) -> str:
         return f"going &= {self.test(guard)};" if self.wide else f"if (!{self.test(guard)}) return 0;"
@@ -279,8 +324,9 @@ def emit(step: TracedStep, width: int, parameters: dict[tuple, int], most: int =
 
     most: operations of a function, where the step is to be cut (`cuts`); by default long steps are.
     """
-    lines = [prelude(width), START, *function(step, width > 1, parameters, most or piece_of(step))]
-    return "\n".join([*lines, END]) + "\n"
+    body = function(step, width > 1, parameters, most or piece_of(step))
+    beside = [line for room in ROOM if any(f"real_{room} " in line for line in body) for line in side_by_side(room)]
+    return "\n".join([prelude(width), *beside, START, *body, END]) + "\n"
 
 
 def piece_of(step: TracedStep) -> int:
