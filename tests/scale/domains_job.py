@@ -9,7 +9,7 @@ from mpi4py import MPI
 
 import impulsar as im
 from impulsar.scale.domains import DomainWorld
-from impulsar.scale.large import LargeWorld, chain, settling, spheres, tree
+from impulsar.scale.large import LargeWorld, chain, net, settling, spheres, tree
 
 
 def loops() -> im.Model:
@@ -57,6 +57,15 @@ def wet() -> im.Model:
     return model
 
 
+def doubled(n):
+    """A net whose rods are all there twice: half of its rows are implied by the others."""
+    bulk = net(n)
+    for name in ("joint_kind", "first", "second", "p_PF", "q_PF", "p_CM", "q_CM", "length"):
+        setattr(bulk, name, np.concatenate([getattr(bulk, name)] * 2))
+    bulk.twist[:, :3] = np.random.default_rng(5).normal(size=(bulk.bodies, 3))
+    return bulk
+
+
 def beside_one_rank(comm, build, steps, **options):
     """Largest differences to a LargeWorld, and between the two momenta."""
     world = DomainWorld(build(), comm=comm, **options)
@@ -73,6 +82,7 @@ def beside_one_rank(comm, build, steps, **options):
         "momentum": float(np.abs(momentum - one.momentum()).max()),
         "energy": abs(energy["kinetic"] - one.energy()["kinetic"]) / one.energy()["kinetic"],
         "gap": report.position_error,
+        "residual": report.residual,
         "moved": float(np.abs(state["positions"] - one.bench.bulk.position).max()),
     }
 
@@ -120,6 +130,9 @@ CHECKS = {
     "chain": lambda comm: beside_one_rank(comm, lambda: chain(200), 20, dt=2e-4),
     "tree": lambda comm: beside_one_rank(comm, lambda: tree(150, children=3), 20, dt=2e-4),
     "loops": lambda comm: beside_one_rank(comm, loops, 20, dt=1e-3),
+    "net": lambda comm: beside_one_rank(comm, lambda: net(9), 20, dt=1e-3),
+    "doubled net": lambda comm: beside_one_rank(comm, lambda: doubled(7), 20, dt=1e-3),
+    "large net": lambda comm: beside_one_rank(comm, lambda: net(50), 100, dt=1e-3),
     "wet": lambda comm: beside_one_rank(comm, wet, 20, dt=1e-3),
     "wet pair": lambda comm: beside_one_rank(comm, wet, 4, dt=1e-3, method="pair"),
     "settling": lambda comm: beside_one_rank(comm, lambda: settling(80), 4, dt=1 / 240),

@@ -84,13 +84,13 @@ class LargeWorld:
         if bulk.touches and method == "pair":
             raise ModelError(f"{bulk.name}: method 'pair' has no contact; take method='fixed', or radii of 0")
         self.substeps = whole("LargeWorld", "substeps", substeps, 1, 1000) if bulk.touches else 1
-        self.bodies, self.joints = bulk.bodies, bulk.joints
+        self.bodies, self.joints, self._length = bulk.bodies, bulk.joints, _length(bulk)
         self.bench, self.contacts = self._build(bulk)
         self.time, self.count = 0.0, 0
         self._longest, self._drag, self._since = math.inf, math.inf, LOOKS - 1
         self._next = self.dt
         if method == "pair":
-            self._pair = Pair(self.bench, float(rtol), float(atol), _length(bulk))
+            self._pair = Pair(self.bench, float(rtol), float(atol), self._length)
         if self.bench.laws and method == "pair":
             raise ModelError(f"{bulk.name}: method 'pair' has no features of joints nor springs; take method='fixed'")
         if bulk.loads and method == "pair":
@@ -121,16 +121,17 @@ class LargeWorld:
                     evaluations += 9 * taken + 7 * refused
                 self.count += 1
                 self.time += self.dt
+            residual = self.bench.residual
             position, velocity = self.errors()
             if not math.isfinite(position + velocity):
                 raise self._broken()
-            if self.bench.residual and position > TORN * _length(self.bench.bulk):
+            if residual and position > TORN * self._length:
                 raise StepError(
                     f"at {self.time:.6g} s joints of the net are {position:.3g} apart: its rows contradict each other,"
                     " as those of plates that share edges do; leave them more freedom (distance joints), or shorten dt"
                 )
         count, overlap = self._touching()
-        unsettled, residual = self.bench.laws.unsettled if self.bench.laws else 0, self.bench.residual
+        unsettled = self.bench.laws.unsettled if self.bench.laws else 0
         return LargeReport(
             self.time, n, parts, evaluations, rejected, count, overlap, position, velocity, unsettled, residual
         )
