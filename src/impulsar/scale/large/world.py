@@ -96,13 +96,17 @@ class LargeWorld:
         if bulk.loads and method == "pair":
             raise ModelError(f"{bulk.name}: method 'pair' has no loads; take method='fixed'")
         if self.joints:
-            self.bench.start(FIRST_ROUNDS)
+            self._start()
 
     def _build(self, bulk: Bulk) -> tuple[LargeBench, Touching | None]:
         bench = LargeBench(bulk, self.device)
         if not bulk.touches:
             return bench, None
         return bench, Pile(bench) if any(bulk.shapes) else Contacts(bench)
+
+    def _start(self) -> None:
+        """Make the first state what the joints allow."""
+        self.bench.start(FIRST_ROUNDS)
 
     # stepping -------------------------------------------------------------------------------------
 
@@ -121,7 +125,7 @@ class LargeWorld:
                     evaluations += 9 * taken + 7 * refused
                 self.count += 1
                 self.time += self.dt
-            residual = self.bench.residual
+            residual = self._largest(self.bench.residual)
             position, velocity = self.errors()
             if not math.isfinite(position + velocity):
                 raise self._broken()
@@ -131,10 +135,14 @@ class LargeWorld:
                     " as those of plates that share edges do; leave them more freedom (distance joints), or shorten dt"
                 )
         count, overlap = self._touching()
-        unsettled = self.bench.laws.unsettled if self.bench.laws else 0
+        unsettled = self._unsettled()
         return LargeReport(
             self.time, n, parts, evaluations, rejected, count, overlap, position, velocity, unsettled, residual
         )
+
+    def _unsettled(self) -> int:
+        """Freedoms in which what acts is not met to rounding."""
+        return self.bench.laws.unsettled if self.bench.laws else 0
 
     def _touching(self) -> tuple[int, float]:
         """How many contacts there are, and the largest overlap [m]."""
@@ -216,13 +224,15 @@ class LargeWorld:
         """Largest position error of a joint's row [m, rad], and largest |J v| [m/s, rad/s]."""
         if not self.joints:
             return self._largest(0.0 * self.bench.energy()[0]), 0.0  # no number where the motion is none
-        self.bench.measure_errors()
-        position = self._worst(self.bench.b)
-        self.bench.measure_rates()
-        return position, self._worst(self.bench.b)
+        position, velocity = (np.abs(self._measured(what)).max(initial=0.0) for what in ("errors", "rates"))
+        return self._largest(float(position)), self._largest(float(velocity))
 
-    def _worst(self, array: wp.array) -> float:
-        return self._largest(float(np.abs(array.numpy()).max(initial=0.0)))
+    def _measured(self, what: str) -> np.ndarray:
+        """`errors` or `rates` of all rows of joints."""
+        if not self.bench.jointed:  # in this part of a world
+            return np.zeros(0)
+        getattr(self.bench, f"measure_{what}")()
+        return self.bench.b.numpy()
 
     def _largest(self, value: float) -> float:
         """Of all who share in the world; here of one."""
@@ -230,10 +240,7 @@ class LargeWorld:
 
     def constraint_error(self) -> float:
         """2-norm of all position errors [m and rad]."""
-        if not self.joints:
-            return 0.0
-        self.bench.measure_errors()
-        return float(np.linalg.norm(self.bench.b.numpy()))
+        return float(np.linalg.norm(self._measured("errors"))) if self.joints else 0.0
 
     @property
     def positions(self) -> np.ndarray:
