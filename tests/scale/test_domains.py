@@ -147,7 +147,7 @@ def test_a_killed_rank_is_told_and_the_job_goes_on(tmp_path):
 
 def test_what_cannot_be_divided(tmp_path):
     """Told once, by rank 0, with the status of bad input."""
-    job = ranks(2, "-m", "impulsar", "run", "cam", "--domains")
+    job = ranks(2, "-m", "impulsar", "run", "five-link", "--domains")
     _, err = job.communicate(timeout=MOST)
     assert job.returncode == 2
     assert err.count("impulsar:") == 1
