@@ -1,15 +1,19 @@
 """What the tests of domains run under mpiexec: each check on the first 1, 2, ... ranks; rank 0 prints figures."""
 
 import json
+import shutil
 import sys
+import tempfile
 import time
+from pathlib import Path
 
 import numpy as np
 from mpi4py import MPI
+from scipy.spatial import cKDTree
 
 import impulsar as im
 from impulsar.scale.domains import DomainWorld
-from impulsar.scale.large import LargeWorld, chain, settling, spheres, tree
+from impulsar.scale.large import LargeWorld, boxes, chain, conveyor, hopper, net, settling, spheres, tree
 
 
 def loops() -> im.Model:
@@ -57,6 +61,15 @@ def wet() -> im.Model:
     return model
 
 
+def doubled(n):
+    """A net whose rods are all there twice: half of its rows are implied by the others."""
+    bulk = net(n)
+    for name in ("joint_kind", "first", "second", "p_PF", "q_PF", "p_CM", "q_CM", "length"):
+        setattr(bulk, name, np.concatenate([getattr(bulk, name)] * 2))
+    bulk.twist[:, :3] = np.random.default_rng(5).normal(size=(bulk.bodies, 3))
+    return bulk
+
+
 def beside_one_rank(comm, build, steps, **options):
     """Largest differences to a LargeWorld, and between the two momenta."""
     world = DomainWorld(build(), comm=comm, **options)
@@ -73,13 +86,14 @@ def beside_one_rank(comm, build, steps, **options):
         "momentum": float(np.abs(momentum - one.momentum()).max()),
         "energy": abs(energy["kinetic"] - one.energy()["kinetic"]) / one.energy()["kinetic"],
         "gap": report.position_error,
+        "residual": report.residual,
         "moved": float(np.abs(state["positions"] - one.bench.bulk.position).max()),
     }
 
 
-def cluster(n=120):
-    """Spheres that fly at each other and apart, with nothing else about."""
-    bulk = spheres(n)
+def cluster(bulk):
+    """What flies at each other and apart, with nothing else about."""
+    n = bulk.bodies
     rng = np.random.default_rng(0)
     bulk.planes, bulk.gravity = np.zeros((0, 4)), (0.0, 0.0, 0.0)
     bulk.twist = rng.normal(size=(n, 6))
@@ -87,9 +101,9 @@ def cluster(n=120):
     return bulk
 
 
-def collision(comm):
+def collision(comm, build):
     """Momentum of what collides across borders, and whether bodies have moved on to other ranks."""
-    world = DomainWorld(cluster(), dt=1 / 240, comm=comm)
+    world = DomainWorld(cluster(build()), dt=1 / 240, comm=comm)
     before, start = world.momentum(), set(world.numbers.tolist())
     size = float(np.sum(world.bulk.mass[0] * np.linalg.norm(world.bulk.twist[:, 3:], axis=1)))
     world.step(40)
@@ -103,12 +117,66 @@ def collision(comm):
     }
 
 
+def machine(comm, build, steps):
+    """Mechanisms among bodies that touch, beside one rank."""
+    world = DomainWorld(build(), dt=1 / 240, comm=comm)
+    report = world.step(steps)
+    state, kinetic = world.gather(), world.energy()["kinetic"]
+    joints = comm.gather(world.bench.joints)
+    if state is None:
+        return None
+    one = LargeWorld(build(), dt=1 / 240)
+    alone = one.step(steps)
+    return {
+        "gap": report.position_error,
+        "rate": report.velocity_error,
+        "unsettled": report.unsettled,
+        "joints": sum(joints),
+        "of": world.joints,
+        "overlap": report.overlap,
+        "overlap_alone": alone.overlap,
+        "kinetic": kinetic / one.energy()["kinetic"] - 1.0,
+        "first": float(state["velocities"][0, 3]),
+        "apart": float(np.abs(state["positions"] - one.positions).max()),
+        "moved_on": world.regrouped,
+    }
+
+
+def resumed(comm, build, steps):
+    """A world that goes on from a checkpoint, beside the one that wrote it: bodies whose bits differ."""
+    folder = Path(comm.bcast(tempfile.mkdtemp() if comm.Get_rank() == 0 else None))
+    world = DomainWorld(build(), dt=1 / 240, comm=comm)
+    world.step(steps)
+    world.save(folder)
+    again = DomainWorld(build(), dt=1 / 240, comm=comm)
+    again.resume(folder)
+    states = []
+    for one in (world, again):
+        one.step(8)
+        states.append(one.gather())
+    if states[0] is None:
+        return None
+    shutil.rmtree(folder)
+    return {
+        "other_bits": sum(int((states[0][name] != states[1][name]).any(1).sum()) for name in states[0]),
+        "moved_on": world.regrouped,
+        "touching": world.contacts.count,
+    }
+
+
 def pile(comm, n=5000, seconds=2.0):
     """A pile that has come to rest."""
     world = DomainWorld(spheres(n), dt=1 / 240, comm=comm)
     report = world.step(round(240 * seconds))
-    kinetic = world.energy()["kinetic"] / n
+    kinetic, state = world.energy()["kinetic"] / n, world.gather()
+    if state is None:
+        return None
+    p, planes, twist = state["positions"], world.bulk.planes, state["velocities"]
+    touching = np.bincount(cKDTree(p).query_pairs(0.02, output_type="ndarray").ravel(), minlength=n)
+    touching += (p @ planes[:, :3].T - planes[:, 3] < 0.01).sum(1)
+    own = 0.5 * (0.01 * (twist[:, 3:] ** 2).sum(1) + 0.4 * 0.01 * 0.01**2 * (twist[:, :3] ** 2).sum(1))
     return {
+        "held": float(own[touching >= 3].sum()) / n,
         "overlap": report.overlap / 0.01,
         "kinetic": kinetic,
         "contacts": report.contacts,
@@ -120,10 +188,18 @@ CHECKS = {
     "chain": lambda comm: beside_one_rank(comm, lambda: chain(200), 20, dt=2e-4),
     "tree": lambda comm: beside_one_rank(comm, lambda: tree(150, children=3), 20, dt=2e-4),
     "loops": lambda comm: beside_one_rank(comm, loops, 20, dt=1e-3),
+    "net": lambda comm: beside_one_rank(comm, lambda: net(9), 20, dt=1e-3),
+    "doubled net": lambda comm: beside_one_rank(comm, lambda: doubled(7), 20, dt=1e-3),
+    "large net": lambda comm: beside_one_rank(comm, lambda: net(50), 100, dt=1e-3),
     "wet": lambda comm: beside_one_rank(comm, wet, 20, dt=1e-3),
     "wet pair": lambda comm: beside_one_rank(comm, wet, 4, dt=1e-3, method="pair"),
     "settling": lambda comm: beside_one_rank(comm, lambda: settling(80), 4, dt=1 / 240),
-    "collision": collision,
+    "collision": lambda comm: collision(comm, lambda: spheres(120)),
+    "boxes collide": lambda comm: collision(comm, lambda: boxes(60)),
+    "boxes resumed": lambda comm: resumed(comm, lambda: boxes(40), 30),
+    "hopper resumed": lambda comm: resumed(comm, lambda: hopper(40), 50),
+    "conveyor": lambda comm: machine(comm, lambda: conveyor(10), 20),
+    "hopper": lambda comm: machine(comm, lambda: hopper(40), 50),
     "long chain": lambda comm: beside_one_rank(comm, lambda: chain(10_000), 100, dt=2e-4, rounds=2),
     "large tree": lambda comm: beside_one_rank(comm, lambda: tree(10_000), 100, dt=2e-4, rounds=2),
     "pile": pile,

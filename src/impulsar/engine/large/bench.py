@@ -19,7 +19,6 @@ from typing import Any
 import numpy as np
 import warp as wp
 
-from ...author.errors import ModelError
 from ..integrate.pairs import B_LOW, STAGES, A, B
 from ..launch import Launches
 from ..spatial import f64, mat33, quat, vec3, vec6
@@ -33,7 +32,7 @@ from .extras import at_bodies, check_channels, with_room, with_springs
 from .factor import Factor
 from .laws import LawArrays, Laws, add_up, kick_loads
 from .net import Net
-from .plan import MOST_NEIGHBOURS, make_plan, neighbours
+from .plan import make_plan, neighbours
 from .wet import Wetting
 
 ENDS = ("first", "second")
@@ -64,11 +63,13 @@ class LargeBench:
     """Arrays of a large world, and its stages."""
 
     def __init__(self, bulk: Bulk, device: str, kept: np.ndarray | None = None, own: int | None = None):
-        """kept: joints that are not eliminated here; who solves for them is set as `factor.core`.
+        """kept: joints that are not eliminated here; who solves for them, and for nets beside them, is set as
+        `factor.core`.
 
         own: so many bodies count in sums; those behind them are copies of bodies elsewhere.
         """
-        bulk.check()
+        if own is None:  # else whoever divides the world has checked it; a part may have no bodies
+            bulk.check()
         bulk = self.bulk = with_springs(bulk)
         self.device, self.bodies, self.joints = device, bulk.bodies, bulk.joints
         self.launches = Launches(device)
@@ -83,13 +84,8 @@ class LargeBench:
         if self.jointed:
             pairs = neighbours(bulk.first, bulk.second, self.bodies)
             plan = make_plan(self.joints, pairs, kept)
-            if kept is not None and len(plan.core) > len(kept):
-                raise ModelError(
-                    f"{bulk.name}: {len(plan.core)} of {self.joints} joints are in nets, where eliminating one joins"
-                    f" more than {MOST_NEIGHBOURS} others; those are not for parts of a world"
-                )
             self._use(Factor(plan, self.rows, device))
-            if kept is None and len(plan.core):
+            if len(plan.core) and (kept is None or not len(kept)):
                 self.factor.core = Net(self.factor, bulk.name)
         self.total = wp.zeros_like(self.b) if self.joints and (bulk.slots or bulk.touches) else None
         self.laws: Laws | None = None
@@ -404,7 +400,7 @@ class LargeBench:
     def residual(self) -> float:
         """What the last solve of a net left of its right-hand side, by size; 0 without nets."""
         core = self.factor.core if self.jointed else None
-        return core.residual if isinstance(core, Net) else 0.0
+        return core.residual if core else 0.0
 
     def energy(self) -> tuple[float, float]:
         """Kinetic and potential [J]."""

@@ -4,6 +4,7 @@ A step finds contacts and their colours, then takes sub-steps: kick, impulses gi
 solved directly around them, drift, sweeps of positions. `Contacts` are those of balls alone, pile.py has other shapes.
 """
 
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
@@ -38,12 +39,14 @@ class Touching:
         """widest: the largest distance of two bodies that touch, of those of the smallest level [m]."""
         self.bench, device, n = bench, bench.device, bench.bodies
         self.a = bench.a  # masses by which contacts push
+        self.jointed = bench.jointed  # whether the world has joints
         self.count, self.margin = 0, 0.0
         self.grid = touch.Grid()
         self.grid.edge = widest * 1.1  # pairs within the margin are in neighbouring cells
         cells = _cells(n)
         self.grid.mask = wp.vec3i(*(one - 1 for one in cells))
         self.grid.cell, self.grid.body = (wp.zeros(2 * n, wp.int32, device=device) for _ in range(2))
+        self.grid.home, self.grid.here = wp.zeros(0, wp.int32, device=device), 0
         self.grid.begin, self.grid.end = (wp.zeros(int(np.prod(cells)), wp.int32, device=device) for _ in range(2))
         self._counts = wp.zeros(n, wp.int32, device=device)
         self._taken = wp.zeros(n, wp.int64, device=device)
@@ -85,7 +88,8 @@ class Touching:
     def _sort_cells(self, number: wp.Kernel, *inputs: object) -> None:
         n = self.bench.bodies
         self._launch(number, n, *inputs)
-        wp.utils.radix_sort_pairs(self.grid.cell, self.grid.body, n)
+        if n:
+            wp.utils.radix_sort_pairs(self.grid.cell, self.grid.body, n)
         self.grid.begin.zero_()
         self.grid.end.zero_()
         self._launch(touch.find_cells, n, self.grid, n)
@@ -99,6 +103,11 @@ class Touching:
         """As far as a body may go in a step, of those that are as fast [m]."""
         fall = float(np.linalg.norm(self.bench.bulk.gravity)) * h
         return h * (self.largest(fastest) + fall)
+
+    def fastest(self) -> float:
+        """The largest speed of a body [m/s]."""
+        self._launch(motion.fastest, SHARES, self.bench.x, self.bench.sums[0])
+        return float(self.bench.sums[0].numpy().max())
 
     def largest(self, value: float) -> float:
         """Of all who share in the world; here of one."""
@@ -151,18 +160,22 @@ class Touching:
         self._give_again()
         for _ in range(self.SWEEPS):
             self._sweep()
-        if bench.jointed:
-            bench.prepare_velocities()
+        if self.jointed:
+            self.with_joints(bench.prepare_velocities)
             for _ in range(AROUND):
-                bench.project_velocities()
+                self.with_joints(bench.project_velocities)
                 self._sweep()
-            bench.project_velocities()
-            bench.end_velocities()
+            self.with_joints(bench.project_velocities)
+            self.with_joints(bench.end_velocities)
         bench.drift()
         bench.pass_time()
         self._separate()
-        if bench.jointed:
-            bench.correct_positions()
+        if self.jointed:
+            self.with_joints(bench.correct_positions)
+
+    def with_joints(self, stage: Callable[[], None]) -> None:
+        """A stage of the joints."""
+        stage()
 
     def finish(self) -> None:
         """What comes after the sub-steps of a step."""
@@ -211,18 +224,14 @@ class Contacts(Touching):
         self.margin = self._may_close(self.fastest(), self.least, h)
         self._sort_cells(touch.number_cells, x, self.grid)
         self.list, self._old = self._old, self.list
-        self._launch(touch.list_contacts, self.bench.own, x, a, self.grid, self.margin, 0, self._counts, self.list)
-        wp.utils.array_scan(self._counts, self.list.begin[1:], inclusive=True)
+        self._launch(touch.list_contacts, n, x, a, self.grid, self.margin, 0, self._counts, self.list)
+        if n:
+            wp.utils.array_scan(self._counts, self.list.begin[1:], inclusive=True)
         self.count = int(self.list.begin[n : n + 1].numpy()[0])
         self._make_room()
-        self._launch(touch.list_contacts, self.bench.own, x, a, self.grid, self.margin, 1, self._counts, self.list)
+        self._launch(touch.list_contacts, n, x, a, self.grid, self.margin, 1, self._counts, self.list)
         self._launch(touch.inherit, self.count, self.list, self._old)
         self._colour()
-
-    def fastest(self) -> float:
-        """The largest speed of a body [m/s]."""
-        self._launch(motion.fastest, SHARES, self.bench.x, self.bench.sums[0])
-        return float(self.bench.sums[0].numpy().max())
 
     def _crowded(self, many: int) -> None:
         if many:

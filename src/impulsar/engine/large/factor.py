@@ -303,6 +303,10 @@ class Core(Protocol):
     def solve(self) -> None:
         """From what they have left of the right-hand side in b, in its place."""
 
+    @property
+    def residual(self) -> float:
+        """What the last solve left of its right-hand side, by size; 0 where elimination leaves rounding alone."""
+
 
 class Factor:
     """Blocks of A on a device, and their elimination."""

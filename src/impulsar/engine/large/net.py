@@ -123,7 +123,7 @@ class Net:
         self.blocks, device, n = factor, factor.device, factor.rows
         plan = factor.plan
         self._nodes = self._whole(plan.core)
-        rows, columns, source = _entries(plan, n)
+        rows, columns, source = entries(plan, n)
         self.size = n * len(plan.core)
         self._begin = self._whole(np.searchsorted(rows, np.arange(self.size + 1)))
         self._column, self._source = self._whole(columns), self._whole(source)
@@ -173,7 +173,7 @@ class Net:
         self._launch(remainder, self.size, *given)
 
 
-def _entries(plan: Plan, n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def entries(plan: Plan, n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Rows, columns and sources of all entries, by rows and in each by columns."""
     core = plan.core
     place = np.full(plan.nodes, -1)
@@ -209,16 +209,24 @@ class HostSolver:
 
     def factor(self, values: wp.array) -> None:
         """From its entries in the order of the pattern."""
+        self.factor_values(values.numpy())
+
+    def solve(self, right: wp.array, out: wp.array) -> None:
+        """out = C⁻¹ right."""
+        out.assign(self.solved(right.numpy()))
+
+    def factor_values(self, values: np.ndarray) -> None:
+        """The same from an array of the host."""
         from scipy.sparse import csc_matrix
         from scipy.sparse.linalg import splu
 
-        matrix = csc_matrix((values.numpy(), self._column, self._begin), shape=(self._size, self._size))
+        matrix = csc_matrix((values, self._column, self._begin), shape=(self._size, self._size))
         options = {"SymmetricMode": True, "Equil": False}
         try:
             self._factor = splu(matrix, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options=options)
         except RuntimeError as error:  # exactly singular, or no numbers
             raise StepError(f"{self._name}: the matrix of its net has no factor ({error}); shorten dt") from error
 
-    def solve(self, right: wp.array, out: wp.array) -> None:
-        """out = C⁻¹ right."""
-        out.assign(self._factor.solve(right.numpy()))
+    def solved(self, right: np.ndarray) -> np.ndarray:
+        """C⁻¹ right, of one or of several columns."""
+        return self._factor.solve(right)

@@ -43,8 +43,11 @@ def ground_shapes(bulk: Bulk) -> list[Shape]:
     return planes + list(bulk.obstacles)
 
 
-def solid_arrays(bulk: Bulk, device: str) -> tuple[solids.SolidArrays, float, float]:
-    """Shapes on a device, the largest radius of a body of the lowest level, and the least half size of a shape [m]."""
+def solid_arrays(bulk: Bulk, device: str, used: np.ndarray | None = None) -> tuple[solids.SolidArrays, float, float]:
+    """Shapes on a device, the largest radius of a body of the lowest level, and the least half size of a shape [m].
+
+    used: kinds that bodies have; by default those of this bulk's.
+    """
     own = [shape for kind in bulk.shapes for shape in kind]
     ground = ground_shapes(bulk)
     s = solids.SolidArrays()
@@ -58,7 +61,7 @@ def solid_arrays(bulk: Bulk, device: str) -> tuple[solids.SolidArrays, float, fl
     middle = np.linalg.norm(s.shapes.p_BS.numpy() + rotate(s.shapes.q_BS.numpy(), s.shapes.middle.numpy()), axis=1)
     about = middle + s.shapes.reach.numpy()
     reach = np.array([about[a:b].max(initial=0.0) for a, b in pairwise(begin)])
-    used = np.unique(bulk.kind)
+    used = np.unique(bulk.kind) if used is None else used
     least = float(reach[used][reach[used] > 0.0].min())
     level = np.where(reach > 0.0, np.ceil(np.log2(np.maximum(reach, least) / least) - 1e-9), 0.0).astype(int)
     if level[used].max() >= MOST_LEVELS:
@@ -116,8 +119,9 @@ class Pile(Touching):
 
     LISTED: ClassVar[dict[str, Any]] = {name: LISTED[name] for name in PAIRED}  # impulses are those of points
 
-    def __init__(self, bench: LargeBench):
-        self.solid, reach, self.least = solid_arrays(bench.bulk, bench.device)
+    def __init__(self, bench: LargeBench, kinds: np.ndarray | None = None):
+        """kinds: of all bodies of the world, where the bench has a part of them."""
+        self.solid, reach, self.least = solid_arrays(bench.bulk, bench.device, kinds)
         super().__init__(bench, 2.0 * reach)
         self._lanes = 1 if bench.device == "cpu" else LANES
         self.scratch = _scratch(self.solid.shapes, self._lanes, bench.device)
@@ -155,7 +159,7 @@ class Pile(Touching):
             solids.list_points, self._lanes, *given, self.list, self.count, self.margin, 1, self._place, self.points
         )
         self._launch(solids.inherit_points, self.count, s, self.list, self.points, self._old, self._old_points)
-        self._launch(manifold.measure_before, self.count, x, a, self.list, self.points)
+        self._launch(manifold.measure_before, self.count, x, self.a, self.list, self.points)
         self._colour()
 
     def _find_near(self) -> int:
@@ -163,7 +167,8 @@ class Pile(Touching):
         bench, n = self.bench, self.bench.bodies
         given = (bench.x, bench.a, self.solid, self.grid, self.margin)
         self._launch(solids.list_near, n, *given, 0, self._counts, self.near)
-        wp.utils.array_scan(self._counts, self.near.begin[1:], inclusive=True)
+        if n:
+            wp.utils.array_scan(self._counts, self.near.begin[1:], inclusive=True)
         near = int(self.near.begin[n : n + 1].numpy()[0])
         if near > self.near.first.size:
             self._widen(self.near, 2 * near)
@@ -209,7 +214,7 @@ class Pile(Touching):
         self._parts = self._each_colour()
 
     def _give_again(self) -> None:
-        x, a = self.bench.x, self.bench.a
+        x, a = self.bench.x, self.a
         for begin, size, threads in self._parts:
             given = (x, a, self.list, self.points, self._order, begin, size, threads)
             self._launch(manifold.give_again, threads, *given)
@@ -219,11 +224,11 @@ class Pile(Touching):
         bench = self.bench
         for back, parts in enumerate((self._parts, self._parts[::-1])):
             for begin, size, threads in parts:
-                given = (bench.x, bench.a, self.solid, self.list, self.points, self._order, begin, size, threads)
+                given = (bench.x, self.a, self.solid, self.list, self.points, self._order, begin, size, threads)
                 self._launch(manifold.sweep_points, threads, *given, bench.h, slow, back)
 
     def _separate(self) -> None:
-        x, a = self.bench.x, self.bench.a
+        x, a = self.bench.x, self.a
         for begin, size, threads in self._parts:
             given = (x, a, self.list, self.points, self._order, begin, size, threads, SHARE, SLOP * self.least)
             self._launch(manifold.separate_points, threads, *given)
@@ -235,12 +240,12 @@ class Pile(Touching):
         slow = 2.0 * self._span * float(np.linalg.norm(self.bench.bulk.gravity))
         for _ in range(BOUNCES):
             self._sweep(slow)
-            if self.bench.joints:
-                self.bench.project_velocities()
+            if self.jointed:
+                self.with_joints(self.bench.project_velocities)
 
     def overlap(self) -> float:
         """The largest [m]."""
-        worst, x, a = self.bench.sums[0], self.bench.x, self.bench.a
+        worst, x, a = self.bench.sums[0], self.bench.x, self.a
         self._launch(manifold.deepest_point, SHARES, x, a, self.list, self.points, self.count, worst)
         return float(worst.numpy().max())
 

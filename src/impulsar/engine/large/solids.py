@@ -19,7 +19,7 @@ from ..collide.pairs import collide_convex
 from ..spatial import ONE, ZERO, angular, f64, linear, quat, rotation_matrix, vec3, zero3
 from ..state import WorkArrays
 from .arrays import LargeArrays, whole
-from .touch import LAST_COLOUR, UNCOLOURED, ContactList, Grid, number_of
+from .touch import LAST_COLOUR, UNCOLOURED, ContactList, Grid, number_of, solved_here
 
 SPREAD = wp.constant(40503)  # cells by which levels are apart in the list
 
@@ -148,13 +148,16 @@ def list_near(
                     for place in range(g.begin[cell], g.end[cell]):
                         j = g.body[place]
                         if s.level[a.kind[j]] == level and (level > own or j > i):
-                            if may_meet(x, a, s, i, j, margin):
+                            beside = j
+                            if level > own:
+                                beside = -1  # where the smaller is
+                            if may_meet(x, a, s, i, j, margin) and solved_here(g, i, beside):
                                 if fills != 0:
                                     c.first[c.begin[i] + found] = i
                                     c.second[c.begin[i] + found] = j
                                 found += 1
         for k in range(s.obstacles):
-            if may_meet_ground(x, a, s, i, k, margin):
+            if may_meet_ground(x, a, s, i, k, margin) and solved_here(g, i, -1):
                 if fills != 0:
                     c.first[c.begin[i] + found] = i
                     c.second[c.begin[i] + found] = -1 - k

@@ -45,6 +45,19 @@ class Grid:
     body: whole  # [2 · body] bodies in that order
     begin: whole  # [cell] first place of its bodies
     end: whole
+    home: whole  # [body] of parts of a world: its place's part, which solves for it. Empty: all is here
+    here: wp.int32  # who this is
+
+
+@wp.func
+def solved_here(g: wp.ref[Grid], i: int, j: int) -> bool:
+    """Whether this part of a world solves contacts of a pair, by the lower of its homes, or where i is (j < 0)."""
+    if g.home.shape[0] == 0:
+        return True
+    home = g.home[i]
+    if j >= 0:
+        home = wp.min(home, g.home[j])
+    return home == g.here
 
 
 @wp.func
@@ -98,13 +111,14 @@ def list_contacts(x: WorkArrays, a: LargeArrays, g: Grid, margin: f64, fills: in
             own = number_of(g, at[0] + near % 3 - 1, at[1] + (near // 3) % 3 - 1, at[2] + near // 9 - 1)
             for place in range(g.begin[own], g.end[own]):
                 j = g.body[place]
-                if j > i and a.radius[a.kind[j]] > ZERO and gap_between(x, a, i, j) < margin:
+                is_near = j > i and a.radius[a.kind[j]] > ZERO and gap_between(x, a, i, j) < margin
+                if is_near and solved_here(g, i, j):
                     if fills != 0:
                         c.first[c.begin[i] + found] = i
                         c.second[c.begin[i] + found] = j
                     found += 1
         for k in range(a.plane_offset.shape[0]):
-            if gap_to_plane(x, a, i, k) < margin:
+            if gap_to_plane(x, a, i, k) < margin and solved_here(g, i, -1):
                 if fills != 0:
                     c.first[c.begin[i] + found] = i
                     c.second[c.begin[i] + found] = -1 - k

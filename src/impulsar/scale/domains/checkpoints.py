@@ -24,8 +24,9 @@ if TYPE_CHECKING:
 KEPT_SETS = 2
 OF_BULK = (
     *("position", "orientation", "kind", "mass", "inertia", "twist", "joint_kind", "first", "second"),
-    *("p_PF", "q_PF", "p_CM", "q_CM", "length", "radius", "planes"),
+    *("p_PF", "q_PF", "p_CM", "q_CM", "length", "radius", "planes", "no_contact"),
 )
+AS_TEXT = ("types", "friction", "gravity", "shapes", "obstacles", "materials", "surfaces", "slots", "channels")
 
 
 def key_of(world: "DomainWorld") -> str:
@@ -33,7 +34,8 @@ def key_of(world: "DomainWorld") -> str:
     bulk, made = world.bulk, hashlib.sha256()
     for name in OF_BULK:
         made.update(np.ascontiguousarray(getattr(bulk, name)).tobytes())
-    rest = (bulk.types, bulk.friction, bulk.gravity, world.dt, world.method, world.rounds, world.substeps)
+    rest = [getattr(bulk, name) for name in AS_TEXT]
+    rest += [bulk.springs, bulk.loads, world.dt, world.method, world.rounds, world.substeps]
     made.update(repr((*rest, __version__)).encode())
     return made.hexdigest()
 

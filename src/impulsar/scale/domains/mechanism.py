@@ -77,10 +77,9 @@ class MechanismBench(LargeBench):
         self._copied = Border(self.x, np.arange(n, self.bodies), device)
         self._told_elsewhere = Columns(self.b, self.factor.plan.column[part.cut[~part.led]])
         every = np.flatnonzero((owner[whole.first] != owner[whole.second]) & (whole.first >= 0) & (whole.second >= 0))
-        if len(every):
-            plan = self.factor.plan
-            numbers = part.joints[plan.joint[plan.core]]
-            self.factor.core = Interface(self.factor, numbers, every, ranks, whole.name)
+        nets = len(self.factor.plan.core) - len(part.cut) if self.jointed else 0
+        if len(every) or (ranks.size > 1 and ranks.largest(float(nets))):
+            self.factor.core = Interface(self.factor, part.joints, part.cut, every, ranks, whole.name)
         if self.wet and self.wet.adds:
             scaled_answers(self, (np.arange(self.bodies) < self.own).astype(float), self.a.answer)
         self._hook()

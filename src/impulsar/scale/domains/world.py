@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import warp as wp
 
 from ...author.errors import ModelError
 from ...author.model import Model
@@ -26,12 +27,12 @@ from ...engine.large.bulk import Bulk
 from ...engine.large.contacts import Touching
 from ..large.world import LargeWorld
 from .checkpoints import read_set, write_set
+from .groups import SKIN, Group, bench_of, group, held_together, move_on, sizes_of
 from .mechanism import MechanismBench, part_of
 from .partition import Curve, by_graph, cut_curve
-from .pile import SKIN, Group, SharedContacts, bench_of, edge_of, group, move_on
+from .pile import Shared, SharedContacts, SharedPile
 from .ranks import Neighbours, Ranks, job
 
-ACTS = ("slots", "springs", "loads")  # parts of a Bulk
 UNEVEN = 1.15  # times its even share that a rank may have before domains are cut anew
 
 
@@ -61,25 +62,37 @@ class DomainWorld(LargeWorld):
 
     # bodies that touch ----------------------------------------------------------------------------
 
-    def _pile(self, bulk: Bulk) -> tuple[LargeBench, SharedContacts]:
-        """Bodies as the curve has them at the start."""
+    def _pile(self, bulk: Bulk) -> tuple[LargeBench, Shared]:
+        """Bodies as the curve has them at the start; those that joints hold together where their first is."""
         self._net, size = Neighbours(self.ranks), self.ranks.size
         if bulk.bodies < size:
             raise ModelError(f"{bulk.name}: {bulk.bodies} bodies cannot be divided among {size} ranks; take fewer")
+        self._sizes, self._jointed = sizes_of(bulk), bool(bulk.joints or bulk.springs)
         share = np.array_split(bulk.position, size)[self.ranks.rank]
-        curve = cut_curve(edge_of(bulk), share, self.ranks)
-        mine = np.flatnonzero(curve.owner(bulk.position) == self.ranks.rank)
+        curve = cut_curve(self._sizes.edge, share, self.ranks)
+        leader = held_together(bulk)
+        self._held = leader >= 0
+        owner = curve.owner(bulk.position[np.where(self._held, leader, np.arange(bulk.bodies))])
+        mine = np.flatnonzero(owner == self.ranks.rank)
         states = np.concatenate([bulk.position, bulk.orientation, bulk.twist], 1)[mine]
         return self._grouped(curve, mine, states)
 
-    def _grouped(self, curve: Curve, numbers: np.ndarray, states: np.ndarray) -> tuple[LargeBench, SharedContacts]:
-        made, states = group(curve, numbers, states, self._net)
-        self.ranks.agree(
-            "" if len(numbers) else f"no bodies are left in the domain; take fewer ranks than {self.ranks.size}"
-        )
+    def _grouped(self, curve: Curve, numbers: np.ndarray, states: np.ndarray) -> tuple[LargeBench, Shared]:
+        made, states = group(curve, numbers, states, self._net, self._sizes)
+        return self._benched(made, states)
+
+    def _benched(self, made: Group, states: np.ndarray) -> tuple[LargeBench, Shared]:
         bench = bench_of(self.bulk, made, states, self.device)
         self.numbers = made.numbers
-        return bench, SharedContacts(bench, made, self._net)
+        if any(self.bulk.shapes):
+            return bench, SharedPile(bench, made, self._net, self._jointed, np.unique(self.bulk.kind))
+        return bench, SharedContacts(bench, made, self._net, self._jointed)
+
+    def _start(self) -> None:
+        if self.bench.jointed:
+            super()._start()
+        if isinstance(self.contacts, Shared):
+            self.contacts.update_copies()
 
     def _step_fixed(self) -> int:
         if self.contacts and self.ranks.size > 1:
@@ -88,18 +101,22 @@ class DomainWorld(LargeWorld):
 
     def _regroup(self) -> None:
         """Bodies move on, and copies are made anew, before one could come within reach unseen."""
-        contacts = self.contacts
-        assert isinstance(contacts, SharedContacts)
+        contacts, acting = self.contacts, self.bench.laws
+        assert isinstance(contacts, Shared)
         way = contacts.way(self.dt)
-        if way <= 0.5 * SKIN * float(self.bulk.radius.max()):
+        if way <= 0.5 * SKIN * self._sizes.radius:
             return
-        curve, own = contacts.group.curve, len(self.numbers)
-        if self.ranks.largest(own) > UNEVEN * self.bodies / self.ranks.size:
+        curve = contacts.group.curve
+        at_home = self.ranks.total(np.bincount(contacts.group.home, minlength=self.ranks.size).astype(float))
+        if at_home.max() > UNEVEN * self.bodies / self.ranks.size:
             curve = cut_curve(curve.edge, self.positions, self.ranks)
         self._books = self._fluid_books()
-        numbers, states, listed = move_on(contacts, curve)
-        self.bench, self.contacts = self._grouped(curve, numbers, states)
-        self.contacts.inherit(listed)
+        numbers, states, listed = move_on(contacts, curve, self._held, self._sizes)
+        self.bench, made = self._grouped(curve, numbers, states)
+        self.contacts = made
+        made.inherit(listed)
+        if acting and self.bench.laws:  # of the same joints: these stay
+            self.bench.laws.restore(acting.snapshot())
         self.regrouped += 1
 
     # where it goes on from ------------------------------------------------------------------------
@@ -117,7 +134,7 @@ class DomainWorld(LargeWorld):
         moved_on = kept[1] is not self.contacts
         self.bench, self.contacts, self.numbers, self._books, rest = kept
         super().restore(rest)
-        if moved_on and isinstance(self.contacts, SharedContacts):
+        if moved_on and isinstance(self.contacts, Shared):
             self._net.reach(self.contacts.group.neighbours)
         if isinstance(self.bench, MechanismBench):
             self.bench.stale = True
@@ -131,19 +148,25 @@ class DomainWorld(LargeWorld):
         if self.bench.wet:
             gone = [self._books.get(name, 0.0) for name in self.bench.wet.books()]
             made["work"], made["books"] = self.bench.wet.work.numpy(), np.array(gone)
-        if isinstance(self.contacts, SharedContacts):
+        if self.bench.laws:
+            made |= {f"laws_{k}": one.numpy() for k, one in enumerate(self.bench.laws.snapshot())}
+        if isinstance(self.contacts, Shared):
             made |= self.contacts.group.arrays() | self.contacts.arrays()
         return made
 
     def take_arrays(self, kept: dict[str, np.ndarray]) -> None:
         """Go on from arrays of a checkpoint; all ranks call it."""
         states = np.concatenate([kept[name][:, 0] for name in ("p_WB", "q_WB", "twist")], 1)
-        if isinstance(self.contacts, SharedContacts):
+        if isinstance(self.contacts, Shared):
             made = Group.of(kept)
             self._net.reach(made.neighbours)
-            self.bench = bench_of(self.bulk, made, states, self.device)
-            self.contacts = SharedContacts(self.bench, made, self._net)
+            self.bench, self.contacts = self._benched(made, states)
             self.contacts.take_arrays(kept)
+        if self.bench.laws:
+            before = self.bench.laws.snapshot()
+            self.bench.laws.restore(
+                tuple(wp.array(kept[f"laws_{k}"], dtype=one.dtype, device=self.device) for k, one in enumerate(before))
+            )
         if self.bench.wet:
             self.bench.wet.work.assign(kept["work"])
             self._books = dict(zip(self.bench.wet.books(), kept["books"].tolist(), strict=True))
@@ -166,6 +189,9 @@ class DomainWorld(LargeWorld):
 
     def _largest(self, value: float) -> float:
         return self.ranks.largest(value)
+
+    def _unsettled(self) -> int:
+        return int(self.ranks.total(np.array([float(super()._unsettled())]))[0])
 
     def _touching(self) -> tuple[int, float]:
         count, overlap = super()._touching()
@@ -219,8 +245,7 @@ class DomainWorld(LargeWorld):
         """2-norm of all position errors [m and rad]."""
         if not self.joints:
             return 0.0
-        self.bench.measure_errors()
-        return float(np.sqrt(self.ranks.total(np.array([np.sum(self.bench.b.numpy() ** 2)]))[0]))
+        return float(np.sqrt(self.ranks.total(np.array([np.sum(self._measured("errors") ** 2)]))[0]))
 
     def exchanges(self) -> dict[str, dict[str, float]]:
         """Calls, bytes sent and seconds of this rank's exchanges, by kind."""
@@ -229,12 +254,11 @@ class DomainWorld(LargeWorld):
 
 def _check_divisible(bulk: Bulk) -> None:
     """Refuse what has to stay in one domain."""
-    cure = "is not divided into domains yet; take im.LargeWorld"
-    if any(getattr(bulk, name, None) for name in ACTS):
-        raise ModelError(f"{bulk.name}: what acts in freedoms of joints, or by springs and loads, {cure}")
-    if any(bulk.shapes):
-        raise ModelError(f"{bulk.name}: contact of shapes other than balls by radius {cure}")
-    if bulk.slots or bulk.loads:
-        raise ModelError(f"{bulk.name}: what acts in joints, springs and loads {cure}")
-    if bulk.touches and bulk.joints:
-        raise ModelError(f"{bulk.name}: contact of bodies that joints hold {cure}")
+    if bulk.touches:
+        return  # mechanisms among what touches stay whole
+    found = [name for name in ("slots", "springs", "loads") if getattr(bulk, name)]
+    if found:
+        told = {"slots": "what acts in freedoms of joints", "springs": "springs", "loads": "loads"}
+        raise ModelError(
+            f"{bulk.name}: a mechanism with {told[found[0]]} is not divided into domains yet; take im.LargeWorld"
+        )

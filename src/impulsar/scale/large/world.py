@@ -85,26 +85,30 @@ class LargeWorld:
         if bulk.touches and method == "pair":
             raise ModelError(f"{bulk.name}: method 'pair' has no contact; take method='fixed', or radii of 0")
         self.substeps = whole("LargeWorld", "substeps", substeps, 1, 1000) if bulk.touches else 1
-        self.bodies, self.joints = bulk.bodies, bulk.joints
+        self.bodies, self.joints, self._length = bulk.bodies, bulk.joints, _length(bulk)
         self.bench, self.contacts = self._build(bulk)
         self.time, self.count = 0.0, 0
         self._longest, self._drag, self._since = math.inf, math.inf, LOOKS - 1
         self._next = self.dt
         self.hand: Hand | None = None
         if method == "pair":
-            self._pair = Pair(self.bench, float(rtol), float(atol), _length(bulk))
+            self._pair = Pair(self.bench, float(rtol), float(atol), self._length)
         if self.bench.laws and method == "pair":
             raise ModelError(f"{bulk.name}: method 'pair' has no features of joints nor springs; take method='fixed'")
         if bulk.loads and method == "pair":
             raise ModelError(f"{bulk.name}: method 'pair' has no loads; take method='fixed'")
         if self.joints:
-            self.bench.start(FIRST_ROUNDS)
+            self._start()
 
     def _build(self, bulk: Bulk) -> tuple[LargeBench, Touching | None]:
         bench = LargeBench(bulk, self.device)
         if not bulk.touches:
             return bench, None
         return bench, Pile(bench) if any(bulk.shapes) else Contacts(bench)
+
+    def _start(self) -> None:
+        """Make the first state what the joints allow."""
+        self.bench.start(FIRST_ROUNDS)
 
     # stepping -------------------------------------------------------------------------------------
 
@@ -125,19 +129,24 @@ class LargeWorld:
                     evaluations += 9 * taken + 7 * refused
                 self.count += 1
                 self.time += self.dt
+            residual = self._largest(self.bench.residual)
             position, velocity = self.errors()
             if not math.isfinite(position + velocity):
                 raise self._broken()
-            if self.bench.residual and position > TORN * _length(self.bench.bulk):
+            if residual and position > TORN * self._length:
                 raise StepError(
                     f"at {self.time:.6g} s joints of the net are {position:.3g} apart: its rows contradict each other,"
                     " as those of plates that share edges do; leave them more freedom (distance joints), or shorten dt"
                 )
         count, overlap = self._touching()
-        unsettled, residual = self.bench.laws.unsettled if self.bench.laws else 0, self.bench.residual
+        unsettled = self._unsettled()
         return LargeReport(
             self.time, n, parts, evaluations, rejected, count, overlap, position, velocity, unsettled, residual
         )
+
+    def _unsettled(self) -> int:
+        """Freedoms in which what acts is not met to rounding."""
+        return self.bench.laws.unsettled if self.bench.laws else 0
 
     def _touching(self) -> tuple[int, float]:
         """How many contacts there are, and the largest overlap [m]."""
@@ -241,13 +250,15 @@ class LargeWorld:
         """Largest position error of a joint's row [m, rad], and largest |J v| [m/s, rad/s]."""
         if not self.joints:
             return self._largest(0.0 * self.bench.energy()[0]), 0.0  # no number where the motion is none
-        self.bench.measure_errors()
-        position = self._worst(self.bench.b)
-        self.bench.measure_rates()
-        return position, self._worst(self.bench.b)
+        position, velocity = (np.abs(self._measured(what)).max(initial=0.0) for what in ("errors", "rates"))
+        return self._largest(float(position)), self._largest(float(velocity))
 
-    def _worst(self, array: wp.array) -> float:
-        return self._largest(float(np.abs(array.numpy()).max(initial=0.0)))
+    def _measured(self, what: str) -> np.ndarray:
+        """`errors` or `rates` of all rows of joints."""
+        if not self.bench.jointed:  # in this part of a world
+            return np.zeros(0)
+        getattr(self.bench, f"measure_{what}")()
+        return self.bench.b.numpy()
 
     def _largest(self, value: float) -> float:
         """Of all who share in the world; here of one."""
@@ -255,10 +266,7 @@ class LargeWorld:
 
     def constraint_error(self) -> float:
         """2-norm of all position errors [m and rad]."""
-        if not self.joints:
-            return 0.0
-        self.bench.measure_errors()
-        return float(np.linalg.norm(self.bench.b.numpy()))
+        return float(np.linalg.norm(self._measured("errors"))) if self.joints else 0.0
 
     @property
     def positions(self) -> np.ndarray:
