@@ -331,6 +331,26 @@ def kick_again(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkAr
         s.v[k, w] = x.v_old[k, w] + h * x.qdd[k, w]
 
 
+@wp.func
+def strike_first(
+    m: wp.ref[SystemArrays],
+    s: wp.ref[StateArrays],
+    x: wp.ref[WorkArrays],
+    t: f64,
+    h: f64,
+    beat: f64,
+    epsilon: f64,
+    limit: int,
+    w: int,
+):
+    """The impacts of a sub-step, before all else that it does."""
+    if m.live_slots[0] > 0:
+        for r in range(x.row_count[0, w]):
+            x.strike[r, w] = ZERO
+        if strikes(m, s, x, t, h, w):
+            strike(m, s, x, t, h, beat, epsilon, limit, w)
+
+
 @wp.func(inline=False)
 def impulsive_step(
     m: wp.ref[SystemArrays],
@@ -356,11 +376,7 @@ def impulsive_step(
     start_pseudo(x, w)
     if is_last:
         start_books(m, x, h, w)
-    if m.live_slots[0] > 0:
-        for r in range(x.row_count[0, w]):
-            x.strike[r, w] = ZERO
-        if strikes(m, s, x, t, h, w):
-            strike(m, s, x, t, h, beat, epsilon, limit, w)
+    strike_first(m, s, x, t, h, beat, epsilon, limit, w)
     book_forces(m, s, x, t, h, h, w)
     if midway:
         after = HALF * h
