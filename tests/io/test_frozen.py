@@ -12,7 +12,7 @@ import impulsar as im
 from impulsar import edits
 from impulsar.author.errors import ModelError
 from impulsar.cli import main
-from impulsar.io.export.c import object_files, portable_files
+from impulsar.io.export.c import FAST, object_files, portable_files
 from impulsar.io.export.frozen import Frozen, freeze
 from impulsar.scenes import OWN
 
@@ -215,9 +215,9 @@ def test_all_scenes(name, tmp_path):
     """1,000 steps of every scene without contact to the bit: as an object for three levels, and as C++ by g++."""
     if im.World(im.scene(name)).runner.system.counts.contacts:
         pytest.skip("has contacts")
-    forms = [("c", "x86-64-v3", ()), ("cpp", "", ())]
+    forms: list[tuple[str, str, tuple]] = [("c", "x86-64-v3", ()), ("cpp", "", FAST)]
     if name in ("four-bar", "stewart-platform"):
-        forms += [("c", "x86-64-v2", ()), ("c", "native", ()), ("cpp", "", ("-O3", "-mfma"))]
+        forms += [("c", "x86-64-v2", ()), ("c", "native", ()), ("cpp", "", ()), ("cpp", "", ("-O3", "-mfma"))]
     for form, level, flags in forms:
         world = im.World(im.scene(name))
         beside(world, Built(world, tmp_path, form, level, flags), 1000)
