@@ -12,8 +12,10 @@ import impulsar as im
 from impulsar import edits
 from impulsar.author.errors import ModelError
 from impulsar.cli import main
+from impulsar.engine import indices
 from impulsar.io.export.c import FAST, object_files, portable_files
 from impulsar.io.export.frozen import Frozen, freeze
+from impulsar.io.export.kernels import kernel_text
 from impulsar.scenes import OWN
 
 needs_gcc = pytest.mark.skipif(not shutil.which("g++"), reason="no C++ compiler")
@@ -189,6 +191,21 @@ def test_a_broken_step_leaves_the_state(tmp_path):
     built.inputs[0] = 1e300
     assert built.step() == 1
     assert bits(built.state()) == bits(before)
+
+
+def test_frozen_functions_are_the_engines_own():
+    """As they are compiled there, loops and indices plain, also where the engine's kernel came from Warp's cache."""
+    kernel = freeze(im.World(driven())).image.calls[0].kernel
+    waiting, seen = indices._called(kernel), set()
+    while waiting:
+        function = waiting.pop()
+        if id(function) not in seen:
+            seen.add(id(function))
+            waiting += indices._called(function)
+    assert len(seen) > 100
+    kernel_text.cache_clear()
+    assert kernel_text((kernel,))
+    assert seen <= indices._seen
 
 
 def test_what_c_has_not_is_refused():

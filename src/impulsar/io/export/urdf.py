@@ -158,9 +158,11 @@ def _pieces(shape: Shape) -> list[Shape]:
     if not isinstance(shape, Capsule):
         return [shape]
     along = rotation_matrix(shape.orientation)[:, 2] * shape.length / 2
-    placed = {"material": shape.material, "orientation": shape.orientation}
-    ends = [Sphere(shape.radius, offset=shape.offset + sign * along, **placed) for sign in (1, -1)]
-    return [Cylinder(shape.radius, shape.length, offset=shape.offset, **placed), *ends]
+    ends = [Sphere(shape.radius, offset=shape.offset + sign * along, material=shape.material) for sign in (1, -1)]
+    tube = Cylinder(
+        shape.radius, shape.length, offset=shape.offset, orientation=shape.orientation, material=shape.material
+    )
+    return [tube, *ends]
 
 
 def _form(
