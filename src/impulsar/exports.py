@@ -80,6 +80,7 @@ def _c99(args: argparse.Namespace, model: Model) -> list[str]:
     return [
         *_put(args.out, {name: text.encode() for name, text in files(program).items()}),
         f"a step is at most {program.most} operations; {len(found.ways)} ways through it cover {covered}",
+        *program.notes,
     ]
 
 

@@ -640,11 +640,11 @@ def _hatch(ax: "Axes", a: np.ndarray, b: np.ndarray, r: float) -> None:
 def _finish(ax: "Axes", view: View, seen: np.ndarray) -> None:
     """Equal scales, axes with units or a triad with its length, names of the paths."""
     ax.set_aspect("equal")
-    ax.margins(0.05)
+    wide, high = np.maximum(ax.dataLim.size, 1e-9 * view.size)
+    ax.margins(min(max(0.05, 0.2 * high / wide - 0.5), 100.0), 0.05)  # figures on a narrow axis need room
     ax.autoscale_view()
     if view.labels:
-        ax.set_xlabel(f"{view.labels[0]} [m]")
-        ax.set_ylabel(f"{view.labels[1]} [m]")
+        ax.set(xlabel=f"{view.labels[0]} [m]", ylabel=f"{view.labels[1]} [m]")
         ax.grid(color="#eef1f3", linewidth=0.8)
         ax.set_axisbelow(True)
         for side in ("top", "right"):

@@ -119,3 +119,19 @@ def test_what_is_wrong_is_told(given: dict, told: str) -> None:
     world = world_of(chain(), "generalized", 2)
     with pytest.raises(im.EditError, match=told):
         world.reset(**given)
+
+
+@pytest.mark.parametrize("library", ["torch", "jax"])
+def test_tensors_of_others_are_the_same_memory(library: str) -> None:
+    """PyTorch and JAX take a batch's coordinates by DLPack where they lie: no copy, and the next reading is seen."""
+    given = pytest.importorskip(library)
+    if library == "jax":
+        given.config.update("jax_enable_x64", True)
+    world = world_of(chain(), "generalized", 5)
+    lent = world.joint_positions(copy=False)
+    tensor = given.from_dlpack(lent) if library == "torch" else given.dlpack.from_dlpack(lent)
+    where = tensor.data_ptr() if library == "torch" else tensor.unsafe_buffer_pointer()
+    assert where == lent.ptr and tuple(tensor.shape) == lent.shape
+    world.step(5)
+    now = world.joint_positions(copy=False)
+    assert now.ptr == lent.ptr and (np.from_dlpack(tensor) == world.joint_positions()).all()

@@ -94,9 +94,7 @@ def test_c_of_a_coupling_of_several_joints(tmp_path) -> None:
     beside(world, Built(to_c99(world, STEPS), tmp_path), STEPS)
 
 
-SMOOTH = [
-    name for name in OWN if not touching_pairs(im.scene(name)) and name not in ("gps-drive", "minibaja")
-]  # a controller; 68,000 operations
+SMOOTH = [name for name in OWN if not touching_pairs(im.scene(name)) and name != "minibaja"]  # 68,000 operations
 MAIN = """#include <stdio.h>
 #include "{0}.h"
 int main(void) {{
@@ -220,8 +218,12 @@ def test_the_command_writes_two_files(tmp_path, capsys) -> None:
 
 
 def test_what_c_does_not_have_is_refused() -> None:
+    held = im.World(im.scene("five-bar"), dt=1e-3, substeps=1)
+    held.attach("hold", lambda t, y: -y, rate=100.0, reads=("left motor.position",), writes=("left motor.position",))
     with pytest.raises(ModelError, match="has controllers, which C has not"):
-        to_c99(im.World(im.scene("gps-drive"), dt=1e-3, substeps=1), 3)
+        to_c99(held, 3)
+    with pytest.raises(ModelError, match="has sensors that divide its steps, which C has not"):
+        to_c99(im.World(im.scene("gps-drive"), dt=7e-4, substeps=1), 3)
     with pytest.raises(ModelError, match="has a script, which C has not"):
         to_c99(im.World(im.scene("ten-pendula", hand=True), substeps=1), 3)
     with pytest.raises(ModelError, match="batch of 2 has no step of its own"):

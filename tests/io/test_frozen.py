@@ -12,8 +12,10 @@ import impulsar as im
 from impulsar import edits
 from impulsar.author.errors import ModelError
 from impulsar.cli import main
-from impulsar.io.export.c import object_files, portable_files
+from impulsar.engine import indices
+from impulsar.io.export.c import FAST, object_files, portable_files
 from impulsar.io.export.frozen import Frozen, freeze
+from impulsar.io.export.kernels import kernel_text
 from impulsar.scenes import OWN
 
 needs_gcc = pytest.mark.skipif(not shutil.which("g++"), reason="no C++ compiler")
@@ -191,6 +193,21 @@ def test_a_broken_step_leaves_the_state(tmp_path):
     assert bits(built.state()) == bits(before)
 
 
+def test_frozen_functions_are_the_engines_own():
+    """As they are compiled there, loops and indices plain, also where the engine's kernel came from Warp's cache."""
+    kernel = freeze(im.World(driven())).image.calls[0].kernel
+    waiting, seen = indices._called(kernel), set()
+    while waiting:
+        function = waiting.pop()
+        if id(function) not in seen:
+            seen.add(id(function))
+            waiting += indices._called(function)
+    assert len(seen) > 100
+    kernel_text.cache_clear()
+    assert kernel_text((kernel,))
+    assert seen <= indices._seen
+
+
 def test_what_c_has_not_is_refused():
     model = driven()
     model.load("pull", "arm", force=lambda t: (t, 0, 0))
@@ -215,9 +232,9 @@ def test_all_scenes(name, tmp_path):
     """1,000 steps of every scene without contact to the bit: as an object for three levels, and as C++ by g++."""
     if im.World(im.scene(name)).runner.system.counts.contacts:
         pytest.skip("has contacts")
-    forms = [("c", "x86-64-v3", ()), ("cpp", "", ())]
+    forms: list[tuple[str, str, tuple]] = [("c", "x86-64-v3", ()), ("cpp", "", FAST)]
     if name in ("four-bar", "stewart-platform"):
-        forms += [("c", "x86-64-v2", ()), ("c", "native", ()), ("cpp", "", ("-O3", "-mfma"))]
+        forms += [("c", "x86-64-v2", ()), ("c", "native", ()), ("cpp", "", ()), ("cpp", "", ("-O3", "-mfma"))]
     for form, level, flags in forms:
         world = im.World(im.scene(name))
         beside(world, Built(world, tmp_path, form, level, flags), 1000)

@@ -1,5 +1,7 @@
 """Models back in robots' formats: read again they move alike, and MuJoCo agrees."""
 
+from xml.etree import ElementTree
+
 import numpy as np
 import pytest
 
@@ -7,6 +9,7 @@ import impulsar as im
 from impulsar import edits
 from impulsar.author.errors import ModelError
 from impulsar.author.rotations import conjugate, multiply, rotation_matrix
+from impulsar.author.visuals import Visual
 from impulsar.cli import main
 from impulsar.io.export.mjcf import to_mjcf
 from impulsar.io.export.sdf import to_sdf
@@ -154,6 +157,45 @@ def test_mujoco_agrees(tmp_path):
         name = mujoco.mj_id2name(there, mujoco.mjtObj.mjOBJ_BODY, k)
         assert np.allclose(data.xipos[k], world.body(name).position, atol=1e-12)
         assert np.abs(found - mine[name]).max() < 1e-9 * scale, name
+
+
+@pytest.mark.parametrize("scene, freedoms", [("slider-crank", 3), ("manipulator", 8)])
+def test_pinocchio_reads_urdf(scene, freedoms, tmp_path):
+    """Slides without limits and capsules, as urdfdom wants them: all links with their shapes and masses; read again
+    here, such a slide has no limits."""
+    pin = pytest.importorskip("pinocchio")
+    model, path = im.scene(scene), tmp_path / "a.urdf"
+    path.write_text(to_urdf(model)[0])
+    there, _, seen = pin.buildModelsFromUrdf(str(path))
+    capsules = sum(isinstance(shape, im.Capsule) for body in model.bodies.values() for shape in body.shapes)
+    assert capsules and seen.ngeoms == 2 * capsules + sum(len(body.shapes) for body in model.bodies.values())
+    assert there.nv == freedoms
+    at = pin.neutral(there)
+    assert pin.computeTotalMass(there) == pytest.approx(sum(body.mass for body in model.bodies.values()))
+    mine = sum(body.mass * np.array(body.position) for body in model.bodies.values())
+    centre = pin.centerOfMass(there, there.createData(), at) * pin.computeTotalMass(there)
+    assert np.abs(centre - mine).max() < 1e-9
+    for joint in im.load(path).joints.values():
+        if joint.name in model.joints:
+            assert [f.limits for f in joint.features.values()] == [
+                f.limits for f in model.joints[joint.name].features.values()
+            ]
+
+
+def test_names_in_sdf_are_its_own():
+    """No two things that a link has share a name in SDF, and none has a name that it keeps."""
+    model = tree("revolute", "prismatic")
+    eyes = [Visual(im.Sphere(0.1), name="eye"), Visual(im.Sphere(0.2), name="eye")]
+    model.body("b2", mass=1.0, inertia=(1, 1, 1), visual=eyes)
+    root = ElementTree.fromstring(to_sdf(model)[0])
+    assert root.find("world").get("name") != "world"
+    for holder in (root.find("world/model"), *root.iter("link")):
+        names = [one.get("name") for one in holder if one.get("name")]
+        assert len(set(names)) == len(names)
+    world = im.Model("m")
+    world.body("world", mass=1.0, inertia=(1, 1, 1))
+    with pytest.raises(ModelError, match="keeps for itself"):
+        to_sdf(world)
 
 
 def test_what_does_not_fit_is_refused_or_listed(tmp_path, capsys):

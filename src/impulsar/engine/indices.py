@@ -39,13 +39,14 @@ def open_up(twin: wp.Kernel) -> None:
     build = twin.adj.build
 
     def rewrite_and_build(*given: Any, **named: Any) -> Any:
-        _rewrite(twin)  # one at a time: Warp writes code under a lock
+        rewrite(twin)  # one at a time: Warp writes code under a lock
         return build(*given, **named)
 
     twin.adj.build = rewrite_and_build
 
 
-def _rewrite(kernel: wp.Kernel) -> None:
+def rewrite(kernel: wp.Kernel) -> None:
+    """Rewrite all functions that a kernel calls, now: for who writes code of them in another module."""
     waiting = _called(kernel)
     while waiting:
         function = waiting.pop()

@@ -28,6 +28,7 @@ from . import indices
 SUFFIX = ".shared"
 FIRST = "first_thread"
 COUNTED = "counted_threads"  # name by which a twin calls `indices.counted`
+SHARING = "sharing"  # option that twins have
 OWN = "_own"  # after the name of a structure that is copied
 
 
@@ -69,9 +70,7 @@ def _twin(kernel: wp.Kernel, module: wp.Module) -> wp.Kernel:
     if structures and not sharing.counts_several:
         code.__annotations__[FIRST] = wp.array(dtype=wp.int32)
         sharing.begins = True
-    options = dict(kernel.options) | {
-        "sharing": _edition()
-    }  # Warp's hash of a kernel is of what is written and of these
+    options = dict(kernel.options) | {SHARING: _edition()}  # Warp's hash of a kernel is of what is written and of these
     twin = wp.Kernel(code, key=kernel.key, module=module, options=options, code_transformers=[sharing])
     indices.open_up(twin)
     return twin

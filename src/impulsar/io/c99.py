@@ -84,6 +84,7 @@ class Program:
     operations: Counter  # of the longest way, by what they are
     nodes: int  # operations written out in the file
     size: dict[str, int] = field(default_factory=dict)  # of its structs [bytes]
+    notes: list[str] = field(default_factory=list)  # on what is left out
 
     @property
     def most(self) -> int:
@@ -129,6 +130,7 @@ def to_c99(world: World, steps: int, most: int = MOST_WAYS, name: str = "") -> P
     program = Program(made, "", "", followed, rows, list(names.values()), coordinates, writer.bodies, longest,
                       sum(node[0] != "input" for node in step.nodes))  # fmt: skip
     program.size = writer.sizes()
+    program.notes = [f"left out: sensors {', '.join(found)}" for found in [list(world.model.sensors)] if found]
     program.header, program.source = writer.header(program), writer.source(program)
     return program
 
@@ -145,8 +147,9 @@ def _refuse(world: World) -> None:
     for what, found in (
         ("a script", runner.script),
         ("inputs that are Python callables", runner.system.channels.callables),
-        ("controllers", runner.beats),
+        ("controllers", runner.beats.controllers),
         ("clamps", runner.clamps),
+        ("sensors that divide its steps", runner.beats and runner.beats.splits),
     ):
         if found:
             raise ModelError(f"export: model '{world.model.name}' has {what}, which C has not; leave them out")

@@ -12,7 +12,9 @@ import warp as wp
 from warp._src import build, context
 
 from ...author.errors import ModelError
+from ...engine.indices import rewrite
 from ...engine.machine import machine_key
+from ...engine.shared import SHARING
 
 LEVELS = ("native", "x86-64-v2", "x86-64-v3", "x86-64-v4")
 TAG = "0" * 16  # in the kernels' names, for what makes them a model's own
@@ -43,6 +45,8 @@ def kernel_text(kernels: tuple[wp.Kernel, ...]) -> str:
     ]
     for own, one in zip(made, kernels, strict=True):
         own.adj.tree = deepcopy(one.adj.tree)  # as it is launched: it may be other than it was written
+        if SHARING in one.options:
+            rewrite(one)  # its functions as well, which one from Warp's cache has not had written
     options = module.resolve_options(wp.config, block_dim=1) | {"output_arch": None}
     module.get_module_hash(1)
     text = module._run_codegen(options, True)[0]

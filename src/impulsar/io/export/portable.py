@@ -19,6 +19,7 @@ INLINED = """#ifdef __GNUC__
 #define CUDA_CALLABLE
 #endif
 """  # g++ leaves many of them calls otherwise: twice the time
+CHECKS = "#ifndef NDEBUG\n#define NDEBUG\n#endif\n"  # Warp's own compiler leaves its headers' assertions out too
 HALVES = "#elif defined(__clang__)"  # half precision by a type of Clang's that few processors have
 STORAGE = "namespace wp { struct tile_shared_storage_t {}; }\n"
 OWN_CRT = "#define WP_NO_CRT"  # by which Warp's compiler has no need of a C library's headers
@@ -37,7 +38,7 @@ def portable_text(kernels: str) -> str:
     headers = _inlined(head.replace(OWN_CRT, ""), folder, done)
     headers = headers.replace(CALLABLE, INLINED, 1).replace(HALVES, "#elif 0")
     again = f"#undef CUDA_CALLABLE\n{CALLABLE}{STORAGE}"
-    return f"{NOTICE.format(version=wp.__version__)}{headers}\n// generated kernels\n{again}{rest}"
+    return f"{NOTICE.format(version=wp.__version__)}{CHECKS}{headers}\n// generated kernels\n{again}{rest}"
 
 
 def _split(text: str) -> tuple[str, str]:

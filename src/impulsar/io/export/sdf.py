@@ -39,7 +39,7 @@ def to_sdf(model: Model, files: dict[str, bytes] | None = None, folder: str = "m
     report, meshes = ExportReport(format="SDF"), MeshFiles(files, folder)
     note_rest(model, report)
     root = Element("sdf", version="1.9")
-    world = SubElement(root, "world", name="world")
+    world = SubElement(root, "world", name="scene")  # "world" is a name that SDF keeps for itself
     SubElement(world, "gravity").text = numbers(model.gravity)
     holder = SubElement(world, "model", name=model.name)
     for name in model.couplings:
@@ -48,6 +48,9 @@ def to_sdf(model: Model, files: dict[str, bytes] | None = None, folder: str = "m
         report.add("ignored", f"spring '{name}'", "has no counterpart")
     if model.ground.shapes or model.obstacles:
         report.add("ignored", "shapes of the ground", "are not written")
+    for name in (model.name, *model.bodies, *model.joints):
+        if name == "world" or (name.startswith("__") and name.endswith("__")):
+            raise refused("SDF", f"'{name}'", "a part of this name, which it keeps for itself")
     for k, body in enumerate(model.bodies.values()):
         _link(holder, body, body.colour or COLOURS[k % len(COLOURS)], report, meshes)
     for joint in model.joints.values():
@@ -78,12 +81,15 @@ def _link(holder: Element, body: Body, usual: str, report: ExportReport, meshes:
         for j in range(i, 3):
             SubElement(inertia, f"i{'xyz'[i]}{'xyz'[j]}").text = repr(float(body.inertia[i, j]))
     seen, solid = seen_and_touching(body, usual)
+    taken: set[str] = set()  # names of what a link has are all different
     for tag, items in (("visual", seen), ("collision", [(shape, "", name) for shape, name in solid])):
         for shape, colour, name in items:
             form = _form(shape, body, report, meshes)
             if form is None:
                 continue
-            found = SubElement(link, tag, name=name)
+            own = next(one for k in range(len(taken) + 1) if (one := f"{name} {k}" if k else name) not in taken)
+            taken.add(own)
+            found = SubElement(link, tag, name=own)
             _pose(found, *in_link(body, shape.offset, shape.orientation))
             SubElement(found, "geometry").append(form)
             if colour:

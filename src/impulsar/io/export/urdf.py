@@ -31,6 +31,7 @@ from .surface import COLOURS
 WORLD = "world"
 LOOPS = ("revolute", "prismatic", "fixed", "spherical")  # types that have one axis or none
 LARGE = 1e9  # bound of a drive that has none: readers want one
+NO_BOUND = 1e16  # bound of a slide that has none, likewise
 
 
 def to_urdf(model: Model, files: dict[str, bytes] | None = None, folder: str = "meshes") -> tuple[str, ExportReport]:
@@ -66,12 +67,14 @@ def _link(root: Element, bones: Skeleton, limb: Limb, usual: str, meshes: MeshFi
     inertia = {f"i{'xyz'[i]}{'xyz'[j]}": repr(float(body.inertia[i, j])) for i in range(3) for j in range(i, 3)}
     SubElement(inertial, "inertia", inertia)
     seen, solid = seen_and_touching(body, usual)
-    for shape, colour, name in seen:
-        visual = _form(link, "visual", bones, limb, shape, meshes, name if body.visuals else "")
-        if visual is not None:
-            SubElement(SubElement(visual, "material", name=colour), "color", rgba=colour_of(colour))
-    for shape, _ in solid:
-        _form(link, "collision", bones, limb, shape, meshes)
+    for whole, colour, name in seen:
+        for shape in _pieces(whole):
+            visual = _form(link, "visual", bones, limb, shape, meshes, name if body.visuals else "")
+            if visual is not None:
+                SubElement(SubElement(visual, "material", name=colour), "color", rgba=colour_of(colour))
+    for whole, _ in solid:
+        for shape in _pieces(whole):
+            _form(link, "collision", bones, limb, shape, meshes)
     parent = WORLD if limb.parent == "ground" else limb.parent
     links = [parent, *limb.inner, limb.body]
     for k, step in enumerate(limb.steps or (None,)):
@@ -98,10 +101,11 @@ def _joint(
     else:
         SubElement(joint, "axis", xyz=numbers(step.axis))
     features = step.features
-    if features.limits is not None and step.kind in (HINGE, SLIDE):
+    if step.kind == SLIDE or (features.limits is not None and step.kind == HINGE):
         joint.set("type", "revolute" if step.kind == HINGE else kind)
+        limits = np.clip(features.limits or (-np.inf, np.inf), -NO_BOUND, NO_BOUND).tolist()
         most = LARGE if features.motor is None else min(features.motor.max_torque, LARGE)
-        bounds = dict(zip(("lower", "upper"), map(repr, np.clip(features.limits, -LARGE, LARGE).tolist()), strict=True))
+        bounds = dict(zip(("lower", "upper"), map(repr, limits), strict=True))
         SubElement(joint, "limit", bounds | {"effort": repr(most), "velocity": repr(LARGE)})
     viscous = features.viscous + features.damping
     if viscous or features.friction:
@@ -149,6 +153,18 @@ def _loop(root: Element, bones: Skeleton, joint: Joint) -> None:
     bones.report.add("changed", f"joint '{joint.name}'", "closes a loop by <loop_joint>, which not all readers know")
 
 
+def _pieces(shape: Shape) -> list[Shape]:
+    """A capsule as a cylinder and two spheres, which is the same: few readers of URDF have capsules."""
+    if not isinstance(shape, Capsule):
+        return [shape]
+    along = rotation_matrix(shape.orientation)[:, 2] * shape.length / 2
+    ends = [Sphere(shape.radius, offset=shape.offset + sign * along, material=shape.material) for sign in (1, -1)]
+    tube = Cylinder(
+        shape.radius, shape.length, offset=shape.offset, orientation=shape.orientation, material=shape.material
+    )
+    return [tube, *ends]
+
+
 def _form(
     link: Element, tag: str, bones: Skeleton, limb: Limb, shape: Shape, meshes: MeshFiles, name: str = ""
 ) -> Element | None:
@@ -158,9 +174,8 @@ def _form(
         form = Element("box", size=numbers(shape.size))
     elif isinstance(shape, Sphere):
         form = Element("sphere", radius=repr(float(shape.radius)))
-    elif isinstance(shape, Cylinder | Capsule):
-        kind = "cylinder" if isinstance(shape, Cylinder) else "capsule"
-        form = Element(kind, radius=repr(float(shape.radius)), length=repr(float(shape.length)))
+    elif isinstance(shape, Cylinder):
+        form = Element("cylinder", radius=repr(float(shape.radius)), length=repr(float(shape.length)))
     else:
         path = meshes.put(shape, f"body '{limb.body}'", bones.report)
         if path is None:

@@ -18,6 +18,7 @@ LARGEST_XML = 16 * 2**20  # bytes
 DEEPEST = 100
 MOST_ELEMENTS = 200_000
 LARGEST_NUMBER = 1e20
+NO_BOUND = 1e16  # and beyond: there is none, as SDF has it; URDF, whose readers want bounds of slides, too
 NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|[-+]?inf(?:inity)?", re.IGNORECASE)
 INVALID = expat.errors.codes[expat.errors.XML_ERROR_INVALID_TOKEN]
 DECLARATION = "take away what is before '<?xml'"
@@ -112,10 +113,11 @@ def numbers(element: Element, owner: str, what: str, text: str, count: int, infi
 
 
 def number(element: Element, owner: str, name: str, default: float, infinite: bool = False) -> float:
-    """An attribute that is a number."""
+    """An attribute that is a number; where it may be infinite, ±1e16 and beyond are."""
     if name not in element.attributes:
         return default
-    return float(numbers(element, owner, name, element.get(name), 1, infinite)[0])
+    found = float(numbers(element, owner, name, element.get(name), 1, infinite)[0])
+    return math.copysign(math.inf, found) if infinite and abs(found) >= NO_BOUND else found
 
 
 def child_number(element: Element | None, owner: str, name: str, default: float) -> float:
@@ -124,7 +126,7 @@ def child_number(element: Element | None, owner: str, name: str, default: float)
     if child is None or not child.text.strip():
         return default
     found = float(numbers(child, owner, name, child.text, 1, infinite=True)[0])
-    return math.copysign(math.inf, found) if abs(found) >= 1e16 else found
+    return math.copysign(math.inf, found) if abs(found) >= NO_BOUND else found
 
 
 def is_file(path: Path) -> bool:
