@@ -20,7 +20,7 @@ from ..system import SystemArrays
 
 IN_INERTIA = 2  # WorkArrays.solved of such a row
 FOLLOWED = wp.constant(wp.float64(2.0))  # rates above so many of a sub-step are taken at its end: soften_midway
-LOST = wp.constant(wp.float64(1e9))  # rate of a damper above which the inertia that it acts on is rounding [1/s]
+LOST = wp.constant(wp.float64(1e13))  # rate of a damper above which the inertia that it acts on is rounding [1/s]
 
 
 @wp.func
