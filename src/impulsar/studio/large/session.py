@@ -127,6 +127,7 @@ class LargeSession:
         self._is_dirty = False  # the world is another than in the picture
         self._taken, self._still_cost = 0.0, 0.0  # wall times [s]
         self._booked, self._books_cost = 0.0, 0.0
+        self._books_of: tuple[int, int] | None = None  # world and step
         self._building: tuple[object, str, float] | None = None  # what is waited for, and since when
         self._wanted: tuple[object, str, dict[str, Any]] | None = None  # what the builder takes next
         self._builder: threading.Thread | None = None
@@ -447,8 +448,10 @@ class LargeSession:
             self._still_cost = max(0.5 * self._still_cost, self._taken - now)
         is_new = any(client.is_new for client in clients)
         is_due = fresh and now >= self._booked + max(BOOKS_EVERY, COST * self._books_cost)
-        if self.stage is not None and clients and (is_due or is_new or (fresh and self.paused)):
-            began = wall.monotonic()
+        now_at = None if self.stage is None else (self.stage.generation, self.stage.world.count)
+        is_last = self.paused and self._books_of != now_at  # time stood still before they were due
+        if self.stage is not None and clients and (is_due or is_new or (fresh and self.paused) or is_last):
+            began, self._books_of = wall.monotonic(), now_at
             news["books"] = Written(self._books(self.stage))
             self._booked = wall.monotonic()
             self._books_cost = self._booked - began
