@@ -14,13 +14,15 @@ import warp as wp
 
 from ..constrain import compliant
 from ..coordinates.tree import accelerate, articulate_with
-from ..spatial import HALF, ZERO, f64, spatial, zero3
+from ..spatial import HALF, INFINITY, ZERO, f64, spatial, zero3
 from ..state import StateArrays, WorkArrays
 from ..system import SystemArrays
 
 IN_INERTIA = 2  # WorkArrays.solved of such a row
 FOLLOWED = wp.constant(wp.float64(2.0))  # rates above so many of a sub-step are taken at its end: soften_midway
 LOST = wp.constant(wp.float64(1e13))  # rate of a damper above which the inertia that it acts on is rounding [1/s]
+FAST = wp.constant(wp.float64(1e9))  # and above which it is where that inertia is so small a part of another's
+LIGHT = wp.constant(wp.float64(1e9))
 
 
 @wp.func
@@ -87,11 +89,18 @@ def note_soft(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArr
 @wp.func(inline=False)
 def is_lost(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], w: int) -> bool:
     """Whether a damped freedom of the tree moves nothing that M could say; D is that of M alone."""
+    heaviest = INFINITY  # 1 / D of the freedom with the most
+    for i in range(x.D_inv.shape[0]):
+        if x.D_inv[i, w] > ZERO:
+            heaviest = wp.min(heaviest, x.D_inv[i, w])
     for r in range(wp.min(x.row_count[0, w], m.slot_dof.shape[0])):
         at = m.slot_dof[r]
         if at >= 0 and compliant.is_row(x, r, w):
             c = compliant.damping(m, x, r, w)
-            if c > ZERO and (x.D_inv[at, w] < ZERO or c * x.D_inv[at, w] > LOST):
+            inverse = x.D_inv[at, w]
+            if c > ZERO and (inverse < ZERO or c * inverse > LOST):
+                return True
+            if c * inverse > FAST and inverse > LIGHT * heaviest:
                 return True
     return False
 
