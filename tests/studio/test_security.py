@@ -279,7 +279,7 @@ def test_bodies_have_limits(make_studio) -> None:
 
 
 def test_rates_have_limits(make_studio) -> None:
-    studio = make_studio(limits=Limits(requests_per_second=5.0, burst=2.0))
+    studio = make_studio(limits=Limits(requests_per_second=0.05, burst=200.0))  # ten, and one in 20 s
     statuses = [ask(studio, "GET", "/api/scenes")[0] for _ in range(15)]
     assert statuses[:9] == [200] * 9
     assert statuses[-1] == 429

@@ -14,7 +14,7 @@ import { toggleTheme } from "../theme";
 import { tell, tellError } from "../toasts";
 import { Books, count } from "./books";
 import { Hand } from "./hand";
-import { Line } from "./line";
+import { LargeLine } from "./line";
 import { openLarge } from "./opening";
 import { Picture } from "./picture";
 
@@ -33,7 +33,7 @@ class Page {
   private step = 0;
   private readonly books = new Books();
   private readonly picture = new Picture((look) => this.line.look(look));
-  private readonly line: Line = this.connect();
+  private readonly line: LargeLine = this.connect();
   private readonly hand = new Hand(this.picture, (pull) => {
     if (this.scene) this.line.pull({ generation: this.scene.generation, ...pull });
   });
@@ -45,13 +45,13 @@ class Page {
     this.expose();
   }
 
-  private connect(): Line {
+  private connect(): LargeLine {
     const banner = byId("banner");
     const say = (text: string): void => {
       setText(banner, text);
       banner.hidden = false;
     };
-    return new Line({
+    return new LargeLine({
       message: (message) => {
         if (message.type === "large-scene") void this.begin(message);
         else if (message.type === "large-status") this.setStatus(message);
@@ -122,7 +122,7 @@ class Page {
     if (this.scene) this.books.show(books, this.scene, this.status);
   }
 
-  private control(action: Parameters<Line["control"]>[0], value: number | null = null): void {
+  private control(action: Parameters<LargeLine["control"]>[0], value: number | null = null): void {
     this.line.control(action, value).catch(tellError);
   }
 

@@ -23,10 +23,10 @@ from .driving import torques
 from .exports import Ask, OneOfFew
 from .freedoms import mobility_of
 from .recording import Sample
-from .session import LONGEST_REFUSAL, Session
+from .session import Session
 from .sweeping import check, sweep
 from .turns import paths
-from .wire import read_request, to_text
+from .wire import LONGEST_REFUSAL, read_request, to_text
 
 MOST_BODIES = 200  # of an analysis: its matrices are dense
 POSES = 6  # of a mode, on either side

@@ -16,7 +16,6 @@ import tempfile
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +25,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import FileResponse, HTMLResponse, Response
 from starlette.routing import BaseRoute, Route, WebSocketRoute
-from starlette.websockets import WebSocket, WebSocketDisconnect
+from starlette.websockets import WebSocketDisconnect
 
 from .. import edits, results
 from ..author.checks import vector
@@ -43,26 +42,24 @@ from .describe import scene_entries
 from .large.desk import DOOR as LARGE
 from .large.desk import LargeDesk
 from .large.session import LargeSession
-from .mailbox import Mailbox
+from .lines import Lines
 from .points import Points
 from .protocols import http_protocol, websocket_protocol
 from .publisher import Client
 from .recording import Sample, dataset, series
-from .security import SESSION, Address, Bucket, Gate, Limits, is_loopback, is_wildcard, new_token
-from .session import LONGEST_REFUSAL, Session
+from .security import SESSION, Address, Gate, Limits, is_loopback, is_wildcard, new_token
+from .session import Session
 from .shooting import Span, chosen, items
-from .wire import WireError, read, read_series, to_text
+from .wire import LONGEST_REFUSAL, read, read_series, to_text
 
 log = logging.getLogger("impulsar.studio")
 
 PAGE = Path(__file__).parent / "page"
 SEND_BUFFER = 128 * 2**10  # bytes the system may hold for a client: what is in it is old by the time it is read
 ACCEPTED_AT_ONCE = 32  # connections, before any of them is looked at: fewer than there are spare descriptors
-SMALL = 4096  # letters of a message that is read at once, and not in a thread of its own
 SMALL_MESH = 64 * 2**10  # bytes that are read in a thread: within these nothing takes long
 MESH_SECONDS = 60.0  # wall time for a larger one [s]
 PATIENCE = 20.0  # wall time for which a download waits its turn: pages ask for several at once [s]
-PAUSE_BEFORE_GIVING_UP = 20.0  # a client that takes nothing for so long is closed [s]
 NO_PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><title>Impulsar studio</title>
 <h1>The page has not been built</h1><p>The session runs, but this installation has no page. In a checkout,
 run <code>make page</code>, then reload.</p></html>"""
@@ -86,20 +83,18 @@ class Desk:
 
     def __init__(self, session: Session, limits: Limits | None = None, more: Sequence[BaseRoute] = ()):
         self.session, self.limits = session, limits or Limits()
+        self.lines = Lines(session, self.limits, Client, read)
         self.app = Starlette(routes=[*more, *self._routes()])
-        self._connected = 0
-        self._sockets: set[WebSocket] = set()
         self._few = asyncio.Semaphore(self.limits.downloads)
         self._waiting = 0  # requests for what only few are made of at once
         self._scratch: World | None = None  # by which recordings are read
         self._reading = threading.Lock()  # whoever has the scratch
-        self._names = count(1)
 
     # routes -----------------------------------------------------------------------------------------------
 
     def _routes(self) -> list[BaseRoute]:
         found: list[BaseRoute] = [
-            WebSocketRoute("/ws", self._socket_of_client),
+            WebSocketRoute("/ws", self.lines.serve),
             Route("/api/scenes", self._scenes),
             Route("/api/scene-file", self._scene_file, methods=["POST"]),
             Route("/api/mesh", self._mesh, methods=["POST"]),
@@ -275,91 +270,6 @@ class Desk:
         """What a function finds in the session's thread."""
         return await asyncio.wrap_future(self.session.call(function))
 
-    # the WebSocket ----------------------------------------------------------------------------------------
-
-    async def _socket_of_client(self, websocket: WebSocket) -> None:
-        if self._connected >= self.limits.clients:
-            log.warning("refused a client: %d are connected already", self._connected)
-            await websocket.close(1013, "too many clients; close another page")
-            return
-        self._connected += 1
-        try:
-            await websocket.accept()
-            self._sockets.add(websocket)
-            await self._serve(websocket)
-        finally:
-            self._sockets.discard(websocket)
-            self._connected -= 1
-
-    async def _serve(self, websocket: WebSocket) -> None:
-        loop, something = asyncio.get_running_loop(), asyncio.Event()
-
-        def wake() -> None:
-            with contextlib.suppress(RuntimeError):  # the loop is closed: nobody is left to send to
-                loop.call_soon_threadsafe(something.set)
-
-        client = Client(f"client {next(self._names)}", Mailbox(wake))
-        self.session.add(client)
-        jobs = [
-            asyncio.create_task(job)
-            for job in (self._send(websocket, client, something), self._receive(websocket, client))
-        ]
-        try:
-            await asyncio.wait(jobs, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            self.session.remove(client)
-            for job in jobs:
-                job.cancel()
-            for error in await asyncio.gather(*jobs, return_exceptions=True):
-                if isinstance(error, Exception) and not isinstance(error, WebSocketDisconnect):
-                    log.error("%s: %r", client.name, error)
-
-    async def _send(self, websocket: WebSocket, client: Client, something: asyncio.Event) -> None:
-        while True:
-            await something.wait()
-            something.clear()
-            mailbox = client.mailbox
-            for item in await run_in_threadpool(mailbox.take) if mailbox.is_large else mailbox.take():
-                sending = websocket.send_text(item) if isinstance(item, str) else websocket.send_bytes(item)
-                try:
-                    await asyncio.wait_for(sending, PAUSE_BEFORE_GIVING_UP)
-                except TimeoutError:
-                    log.warning("%s: takes nothing; closed", client.name)
-                    return
-            if client.mailbox.is_overfull:
-                log.warning("%s: sends without reading; closed", client.name)
-                await websocket.close(1008, "replies were not read")
-                return
-
-    async def _receive(self, websocket: WebSocket, client: Client) -> None:
-        bucket = Bucket(self.limits.messages_per_second, self.limits.burst)
-        while True:
-            message = await websocket.receive()
-            if message["type"] == "websocket.disconnect":
-                return
-            if not bucket.take():
-                log.warning("%s: more than %g messages per second; closed", client.name, bucket.rate)
-                await websocket.close(1008, "too many messages per second")
-                return
-            text = message.get("text")
-            try:
-                if text is None:
-                    raise WireError("message: is binary, expected text")
-                if len(text) > SMALL:
-                    await run_in_threadpool(self._submit, client, text)
-                else:
-                    self._submit(client, text)
-            except WireError as error:
-                log.warning("%s: refused: %s", client.name, error)
-                refusal = ms.Reply(id=error.id, ok=False, text=str(error)[:LONGEST_REFUSAL])
-                client.mailbox.put({}, [to_text(refusal)], None)
-
-    def _submit(self, client: Client, text: str) -> None:
-        """Read a message and hand it to the session."""
-        asked = read(text)
-        if not self.session.submit(client, asked):
-            raise WireError("message: too many of yours are waiting; send slower", asked.id)
-
 
 class Studio(Desk):
     """A session on the web. `run` serves until interrupted, `start` in a thread until `stop`."""
@@ -460,7 +370,8 @@ class Studio(Desk):
         if not self.gate.end(session):
             text = "log-out: this session is the studio's own and ends with it; stop the studio"
             return _json(ms.Reply(id=0, ok=False, text=text), 422)
-        for websocket in [one for one in (*self._sockets, *self.large.sockets) if one.scope[SESSION] == session]:
+        sockets = *self.lines.sockets, *self.large.lines.sockets
+        for websocket in [one for one in sockets if one.scope[SESSION] == session]:
             with contextlib.suppress(RuntimeError, WebSocketDisconnect):  # it is closing already
                 await websocket.close(1008, "logged out; open the studio's link again")
         response = _json(ms.Reply(id=0, ok=True, text="logged out; the studio's link begins another session"))

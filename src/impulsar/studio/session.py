@@ -46,7 +46,7 @@ from .recording import Recording, second_world
 from .rows import Reader
 from .tidying import ALL_AFTER, Tidying
 from .watching import Watching
-from .wire import Received, Written
+from .wire import LONGEST_REFUSAL, Received, Written
 
 log = logging.getLogger("impulsar.studio")
 expected.append(instant_kernel)
@@ -55,7 +55,6 @@ MOST_FRAMES = 120.0  # per second, however fast edits come
 MOST_WAITING = 512  # messages of one client that wait for the next step
 BETWEEN_WARNINGS = 30.0  # wall time, where time is now slow and now not [s]
 LASTING = 2.0  # wall time for which it must have been slow before that is told [s]
-LONGEST_REFUSAL = 2_000  # letters
 MOST_POINTS = 20_000  # of tables, in loads and motors that act or are kept
 SLICE = 0.2  # wall time after which something long may be ended by what is asked for next [s]
 LONGEST_WAIT = 0.05  # wall time for which edits wait for the next step, so that a frame shows their effect [s]

@@ -17,6 +17,7 @@ Asked = TypeVar("Asked")
 MOST_SIGNALS = 64
 MOST_POINTS = 32
 LARGEST_ID = 2**32 - 1
+LONGEST_REFUSAL = 2_000  # letters
 
 
 class WireError(ModelError):

@@ -8,10 +8,8 @@ WS   /large-line    see large_messages.py
 
 import asyncio
 import contextlib
-import logging
 import time as wall
 from collections.abc import Awaitable, Callable
-from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -19,23 +17,20 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 from starlette.routing import BaseRoute, Route, WebSocketRoute
-from starlette.websockets import WebSocket, WebSocketDisconnect
+from starlette.websockets import WebSocket
 
 from ...author.errors import ModelError, StepError
 from ..large_messages import FRAMES_PER_SECOND, IN_FLIGHT, LARGE_RECEIVED, LargeCatalogue, LargeRequest
-from ..mailbox import Mailbox
+from ..lines import PATIENCE, Lines
 from ..messages import Reply
-from ..security import Bucket, Limits
-from ..wire import WireError, read_any, read_request, to_text
+from ..security import Limits
+from ..wire import LONGEST_REFUSAL, WireError, read_any, read_request, to_text
 from .catalogue import MOST_BODIES, check, entries
-from .session import LONGEST_REFUSAL, Client, LargeSession
+from .session import Client, LargeSession
 from .window import Still
-
-log = logging.getLogger("impulsar.studio")
 
 PAGE = Path(__file__).parents[1] / "page"
 DOOR = "/large"
-PATIENCE = 20.0  # a client that takes nothing for so long is closed [s]
 LONG_PLANES = 6  # of what an eye sees, at most
 
 
@@ -53,9 +48,7 @@ class LargeDesk:
     ):
         self.limits, self.session = limits, session or LargeSession()
         self._before = before_opening
-        self._connected = 0
-        self._sockets: set[WebSocket] = set()
-        self._names = count(1)
+        self.lines = FrameLines(self.session, limits, Client, _read)
 
     def routes(self) -> list[BaseRoute]:
         """What is served."""
@@ -66,11 +59,6 @@ class LargeDesk:
             Route("/api/large/shades", self._shades),
             WebSocketRoute("/large-line", self._line),
         ]
-
-    @property
-    def sockets(self) -> set[WebSocket]:
-        """Those that are open."""
-        return self._sockets
 
     def start(self) -> None:
         """Let a world's time run that is there already."""
@@ -106,54 +94,24 @@ class LargeDesk:
         self.session.build(wanted.name, settings)
         return _json(Reply(id=0, ok=True, text=f"large scene '{wanted.name}' is being built"))
 
+    async def _line(self, websocket: WebSocket) -> None:
+        if not self.session.is_alive:
+            self.session.start()
+        await self.lines.serve(websocket)
+
     async def _shades(self, request: Request) -> Response:
         stage = self.session.stage
         if stage is None or request.query_params.get("generation") != str(stage.generation):
             return _json(Reply(id=0, ok=False, text="shades: of another world; ask for those of the newest"), 422)
         return Response(stage.blocks.shades.tobytes(), media_type="application/octet-stream")
 
-    # the line -------------------------------------------------------------------------------------
 
-    async def _line(self, websocket: WebSocket) -> None:
-        if self._connected >= self.limits.clients:
-            log.warning("refused a client: %d are connected already", self._connected)
-            await websocket.close(1013, "too many clients; close another page")
-            return
-        self._connected += 1
-        try:
-            await websocket.accept()
-            self._sockets.add(websocket)
-            await self._serve(websocket)
-        finally:
-            self._sockets.discard(websocket)
-            self._connected -= 1
+class FrameLines(Lines):
+    """Lines over which frames of a large world go as well."""
 
-    async def _serve(self, websocket: WebSocket) -> None:
-        loop, something = asyncio.get_running_loop(), asyncio.Event()
+    session: LargeSession
 
-        def wake() -> None:
-            with contextlib.suppress(RuntimeError):  # the loop is closed: nobody is left to send to
-                loop.call_soon_threadsafe(something.set)
-
-        client = Client(f"client {next(self._names)}", Mailbox(wake))
-        if not self.session.is_alive:
-            self.session.start()
-        self.session.add(client)
-        jobs = [
-            asyncio.create_task(job)
-            for job in (self._send(websocket, client, something), self._receive(websocket, client, something))
-        ]
-        try:
-            await asyncio.wait(jobs, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            self.session.remove(client)
-            for job in jobs:
-                job.cancel()
-            for error in await asyncio.gather(*jobs, return_exceptions=True):
-                if isinstance(error, Exception) and not isinstance(error, WebSocketDisconnect | asyncio.TimeoutError):
-                    log.error("%s: %r", client.name, error)
-
-    async def _send(self, websocket: WebSocket, client: Client, something: asyncio.Event) -> None:
+    async def send(self, websocket: WebSocket, client: Client, something: asyncio.Event) -> None:
         """Whatever waits; and frames of the newest picture, as fast as they are drawn but no faster than is stated."""
         due, pause = 0.0, 1.0 / FRAMES_PER_SECOND
         while True:
@@ -161,11 +119,7 @@ class LargeDesk:
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(something.wait(), left)
             something.clear()
-            for item in await run_in_threadpool(client.mailbox.take):
-                sending = websocket.send_text(item) if isinstance(item, str) else websocket.send_bytes(item)
-                await asyncio.wait_for(sending, PATIENCE)
-            if client.mailbox.is_overfull:
-                await websocket.close(1008, "replies were not read")
+            if not await self.deliver(websocket, client):
                 return
             now, still = wall.monotonic(), self._next(client)
             if still is None or now < due:
@@ -176,6 +130,10 @@ class LargeDesk:
             due = max(now, due + pause)
             frame = await run_in_threadpool(self._frame, client, still)
             await asyncio.wait_for(websocket.send_bytes(frame), PATIENCE)
+
+    def heard(self, something: asyncio.Event) -> None:
+        """A client that has drawn a frame may have the next."""
+        something.set()
 
     def _next(self, client: Client) -> Still | None:
         """A picture of which a client has not seen all, if it has drawn what it was sent."""
@@ -189,28 +147,6 @@ class LargeDesk:
         if stage is None or still.generation != stage.generation:  # another world came just now
             return client.window.nothing(still)
         return client.window.frame(still, stage.spheres, stage.starts, stage.sizes)
-
-    async def _receive(self, websocket: WebSocket, client: Client, something: asyncio.Event) -> None:
-        bucket = Bucket(self.limits.messages_per_second, self.limits.burst)
-        while True:
-            message = await websocket.receive()
-            if message["type"] == "websocket.disconnect":
-                return
-            if not bucket.take():
-                log.warning("%s: more than %g messages per second; closed", client.name, bucket.rate)
-                await websocket.close(1008, "too many messages per second")
-                return
-            try:
-                if message.get("text") is None:
-                    raise WireError("message: is binary, expected text")
-                asked = _read(message["text"])
-                if not self.session.submit(client, asked):
-                    raise WireError("message: too many of yours are waiting; send slower", asked.id)
-                something.set()
-            except WireError as error:
-                log.warning("%s: refused: %s", client.name, error)
-                refusal = Reply(id=error.id, ok=False, text=str(error)[:LONGEST_REFUSAL])
-                client.mailbox.put({}, [to_text(refusal)], None)
 
 
 def _read(text: str) -> Any:

@@ -36,7 +36,7 @@ from ..large_messages import (
 )
 from ..mailbox import Mailbox
 from ..messages import Notice, Reply
-from ..wire import Written
+from ..wire import LONGEST_REFUSAL, Written
 from .catalogue import Source, source_of
 from .looks import blocks_of, looks_of, scene_of
 from .window import Spheres, Still, Window
@@ -49,7 +49,6 @@ COST = 10.0  # a picture or the books take this share of the wall time at most, 
 RATES_OVER = 2.0  # wall time over which steps are counted [s]
 MOST_STEPS = 10_000  # of one `step`
 MOST_WAITING = 512  # messages of one client
-LONGEST_REFUSAL = 2_000  # letters
 ENDED = "session: has ended; start the studio again"
 NO_EDITS = "a large world takes no edits while it runs: change the scene's parameters and open it anew"
 
