@@ -17,7 +17,7 @@ import argparse
 import json
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -29,12 +29,11 @@ import warp as wp
 import impulsar as im
 from impulsar.bench import peer_mujoco
 from impulsar.bench.tables import honest, markdown
-from impulsar.engine.compile.adjoint import Adjoint, Places
-from impulsar.engine.compile.emit_cuda import back_text, rows_of, run_text
 from impulsar.engine.compile.launch_cuda import DeviceLaunch
-from impulsar.engine.compile.nvrtc import CudaKernel, kernel_on
-from impulsar.engine.compile.recipe import MOST_VARIANTS, Recipe, Sample
-from impulsar.engine.compile.step import TracedStep
+from impulsar.engine.compile.nvrtc import CudaKernel
+from impulsar.engine.compile.recipe import Recipe
+from impulsar.world.linear_device import DeviceLinear
+from impulsar.world.rollout import Rollout
 
 from .turns import alone
 
@@ -64,6 +63,7 @@ class Case:
 
 SIMGC, FIXED, EXACT = {"method": "simgc", "dt": 1e-4}, {"dt": 1e-3, "substeps": 1}, {"dt": 1e-3, "rtol": 1e-7}
 FALLING = {"motor": False}
+BY = {"chain": ("hinge1", "link1.mass"), "four-bar": ("O", "coupler.mass")}  # outcome and cause of derivatives
 LOOP = 60  # steps of linkages: up to a dead centre, beyond which a rounding grows
 CASES = [
     Case("chain(10)", "chain", {"n": 10}, SIMGC, 8e9, 5e9, steps=1000),
@@ -203,110 +203,58 @@ def generic(case: Case, device: str, worlds: int, rounds: int) -> dict:
     return judged(row_of(case, bench, **{SPEED: bench.time(bench.go, rounds)}, **bench.errors()), case)
 
 
-class Backward:
-    """Forward steps that are kept, and their adjoints: kernels and arrays for so many worlds."""
-
-    def __init__(self, bench: Bench):
-        self.launch, self.device, self.steps = bench.launch, bench.device, bench.case.steps
-        self.ways: list[TracedStep] = []
-        self._find_ways(bench.start)
-        rows = rows_of(self.ways)[1]
-        adjoints = [Adjoint(way, rows, []) for way in self.ways]
-        self.places = Places(sorted(set().union(*(one.read for one in adjoints))), [], rows)
-        self._write(self.places.read)
-        text = back_text([one.placed(self.places) for one in adjoints], self.places)
-        self.backward = kernel_on(self.device, text, "back", self.launch.fuse)
-
-    def _write(self, taped: Sequence[int]) -> None:
-        """The forward kernel."""
-        text = run_text(self.ways, self.launch._places, taped)
-        self.forward = kernel_on(self.device, text, "run", self.launch.fuse)
-
-    def _find_ways(self, start: np.ndarray) -> None:
-        """Ways without loops by which worlds come through from all their starts, or as many as there may be."""
-        self.places = Places([], [], [])
-        sample = Sample.of(start, 0)
-        while len(self.ways) < MOST_VARIANTS:
-            self.ways.append(self.launch.trace(sample, keep_loops=False))
-            self._write([])
-            room = self.room(start)
-            self.go(room)
-            done = room["done"].numpy()
-            if (done == self.steps).all():
-                return
-            sample = Sample.of(room["state"].numpy()[:, [int(np.argmin(done))]], 0)
-
-    def room(self, state: np.ndarray) -> dict[str, wp.array]:
-        """Arrays for the worlds of a state."""
-        worlds, ways = state.shape[1], len(self.ways)
-        shapes = {"done": worlds, "used": (3 + ways, worlds), "missing": 1, "which": (self.steps, worlds)}
-        found = {name: wp.zeros(shape, dtype=wp.int32, device=self.device) for name, shape in shapes.items()}
-        found["which"].fill_(-1)
-        found["state"] = wp.array(state, dtype=wp.float64, device=self.device)
-        found["tape"] = wp.zeros((self.steps, len(self.places.read), worlds), dtype=wp.float64, device=self.device)
-        found["numbers"] = wp.zeros((self.places.size, worlds), dtype=wp.float64, device=self.device)
-        return found
-
-    def go(self, room: dict[str, wp.array]) -> None:
-        """There; what its steps were is on the tape."""
-        worlds = room["state"].shape[1]
-        given = room["state"], self.launch._starts, self.launch._pitches, room["done"], room["used"], room["missing"]
-        addresses = [one.ptr for one in given]
-        self.forward.launch(worlds, *addresses, 0, room["tape"].ptr, room["which"].ptr, worlds, self.steps, 1)
-
-    def come_back(self, room: dict[str, wp.array]) -> None:
-        worlds = room["state"].shape[1]
-        given = [room[name].ptr for name in ("tape", "which", "numbers")]
-        self.backward.launch(worlds, *given, worlds, self.steps)
-
-
 def there_and_back(case: Case, device: str, worlds: int, fuse: bool, rounds: int) -> dict:
-    """Forward and backward: the derivative of the last state's first coordinate by the first state's rows."""
-    bench = Bench(case, device, worlds, fuse)
-    for _ in range(WARM):
-        bench.put_back()
-        bench.go()
-    if bench.launch.refused:
-        return row_of(case, bench, fused=fuse, refused=bench.launch.refused, holds=False)
-    kernels = Backward(bench)
-    room = kernels.room(bench.start[:, np.arange(worlds) % STATES])
-    start, first = wp.clone(room["state"]), bench.runner.state.rows["q"].start
-    spent = []
-    for _ in range(rounds):
-        wp.copy(room["state"], start)
-        seeds = np.zeros((kernels.places.size, worlds))
-        seeds[kernels.places.of_adjoint[first]] = 1.0
-        room["numbers"].assign(seeds)
+    """Forward and backward: the derivative of a coordinate after the steps by a number that each world has of its own.
 
-        def both() -> None:
-            kernels.go(room)
-            kernels.come_back(room)
-
-        spent.append(timed(device, both))
-    whole = room["done"].numpy() == case.steps  # the others broke a guard
-    speed = float(whole.sum() * case.steps / np.median(spent))
-    figures = {SPEED: speed, "worlds that came through": int(whole.sum()), "variants": len(kernels.ways)}
+    Kernels with outcomes and gradients brought to the host; and calls of a `Rollout`, which set the numbers as well.
+    """
+    joint, path = BY[case.scene]
+    bench = Bench(case, device, worlds, None)
+    rollout = Rollout(bench.world, f"{joint}.position", path, case.steps * case.options["dt"])
+    values = rollout.values() * (1.0 + 1e-3 * np.linspace(-1.0, 1.0, worlds)[:, None])
+    given = np.ones(rollout.shape)
+    linear = Linked(rollout, fuse)
+    found = rollout.pull(values, given)
+    kernels, calls = [], []
+    for k in range(rounds):
+        kernels.append(timed(device, partial(linear.alone, given.transpose(1, 2, 0))))
+        calls.append(timed(device, partial(linear.both, values * (1.0 + 1e-6 * (k + 1)), given)))
+    speed, each = (worlds * case.steps / float(np.median(spent)) for spent in (kernels, calls))
+    figures = {SPEED: speed, "by calls of a Rollout: world-steps/s": each, "variants": len(linear.made.ways)}
     row = row_of(case, bench, fused=fuse, **figures)
-    error = error_of(kernels, bench, room["numbers"].numpy(), int(np.argmax(whole)), first) if whole.any() else np.inf
-    return judged({**row, "error": error}, case)
+    return judged({**row, "error": error_of(rollout, values, found)}, case)
 
 
-def error_of(kernels: Backward, bench: Bench, numbers: np.ndarray, world: int, first: int) -> float:
-    """How far a world's largest derivative by a velocity is from 4th-order differences, of itself."""
-    rows = bench.runner.state.rows["v"]
-    row = max(range(rows.start, rows.stop), key=lambda k: abs(numbers[kernels.places.of_adjoint[k], world]))
-    at = bench.start[:, world % STATES]
-    size = 1e-3 * max(1.0, abs(at[row]))
-    states = np.repeat(at[:, None], 4, axis=1)
-    states[row] += size * np.array([-2.0, -1.0, 1.0, 2.0])
-    room = kernels.room(states)
-    kernels.go(room)
-    if (room["done"].numpy() < bench.case.steps).any():
-        return np.inf
-    ends = room["state"].numpy()[first]
-    slope = (ends[0] - 8.0 * ends[1] + 8.0 * ends[2] - ends[3]) / (12.0 * size)
-    found = numbers[kernels.places.of_adjoint[row], world]
-    return float(abs(found - slope) / max(abs(slope), 1e-12))
+class Linked:
+    """A rollout whose trajectories are those of a GPU, on the CPU, too."""
+
+    def __init__(self, rollout: Rollout, fuse: bool):
+        self.rollout, self.fuse = rollout, fuse
+        rollout._made = self._make  # type: ignore[method-assign]
+
+    def _make(self) -> Any:
+        rollout, before = self.rollout, self.rollout._linear
+        given = rollout._steps, rollout._samples, rollout._outcomes, rollout._causes
+        self.made = DeviceLinear(rollout.world, *given, before, self.fuse)  # type: ignore[arg-type]
+        return self.made
+
+    def alone(self, given: np.ndarray) -> None:
+        """Kernels, with outcomes and gradients on the host."""
+        self.made.trip.go()
+        self.made.pull(given)
+
+    def both(self, values: np.ndarray, given: np.ndarray) -> None:
+        """As a user has them."""
+        self.rollout(values)
+        self.rollout.pull(values, given)
+
+
+def error_of(rollout: Rollout, values: np.ndarray, found: np.ndarray) -> float:
+    """How far a world's derivative is from 4th-order differences, of itself; the worst of some worlds."""
+    step = 1e-3 * values
+    ends = [rollout(values + k * step)[:APART, -1, 0] for k in (-2.0, -1.0, 1.0, 2.0)]
+    slope = (ends[0] - 8.0 * ends[1] + 8.0 * ends[2] - ends[3]) / (12.0 * step[:APART, 0])
+    return float((np.abs(found[:APART, 0] - slope) / np.abs(slope).max()).max())
 
 
 def mujoco_warp(case: Case, device: str, worlds: int, rounds: int) -> dict:

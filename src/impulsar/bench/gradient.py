@@ -88,6 +88,7 @@ def errors(case: Case) -> dict:
     """One row: derivatives of a position by both modes, and by differences."""
     world = World(case.model(), method=case.method, dt=case.dt)
     linear, _ = linearise(world, f"{case.joint}.position", case.path, case.steps * case.dt, None)
+    assert isinstance(linear, Linear)  # on the CPU
     _, found = linear.forward()
     forward = float(found[0, 0, 0, 0])
     linear.compile_adjoints(1)

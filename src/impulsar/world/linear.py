@@ -21,15 +21,16 @@ import numpy as np
 
 from ..author.errors import ModelError, StepError
 from ..engine.compile.adjoint import Adjoint, Places
-from ..engine.compile.graph import Graph, Guard, Scalar, refer
+from ..engine.compile.graph import Graph, Guard, refer
 from ..engine.compile.reverse import CompiledAdjoint
 from ..engine.compile.step import PARAMETER, STATE, TracedStep, trace_step
-from ..engine.compile.tangent import holding, jacobians, reached
+from ..engine.compile.tangent import holding, jacobians
 from ..engine.system import measured
 from ..engine.system.channels import RAMP, TABLE
 from .causes import PROBE, Cause
+from .elements import by_causes, elements_of, rows_that_count, starts_of, value_of
 from .outcomes import Outcome, Traced, trace_outcomes
-from .steering import GAIN, VARIABLE, Steering, gains_of
+from .steering import GAIN, VARIABLE, Steering
 
 if TYPE_CHECKING:
     from .world import World
@@ -74,7 +75,7 @@ class Trajectory:
 
     def __init__(self, world: "World", steps: int):
         if world.device != "cpu":
-            raise ModelError(f"derivatives of a world on {world.device} are not taken; build it with device='cpu'")
+            raise ModelError(f"trajectories of a world on {world.device} are not optimised; build it with device='cpu'")
         runner = self.runner = world.runner
         self.world, self.steps = world, steps * runner.substeps  # launches of one sub-step of h
         self.per_step, self.worlds = runner.substeps, runner.worlds
@@ -146,20 +147,14 @@ class Linear:
         self.path = Trajectory(world, steps)
         self.worlds = self.path.worlds
         self.samples = [k * self.path.per_step for k in samples]  # in sub-steps
-        self.elements = sorted({name for cause in causes for name in cause.elements}, key=str)
-        self.followed: dict[str, set[tuple[int, ...]]] = {}
-        for name in self.elements:
-            if name[0] == PARAMETER:
-                part = name[2] if isinstance(name[2], tuple) else (name[2],)
-                self.followed.setdefault(name[1], set()).add(part)
+        self.elements, self.followed = elements_of(causes)
         self._state = world.state.numpy()  # a view
         self._kept: tuple[int, dict[int, list[tuple[int, np.ndarray]]]] = (-1, {})
         self._sort_steps(before)
         self._sort_samples(before)
         same = before is not None and self._goes_as(before)
         self.rows = before.rows if before is not None and same else self._choose_rows()
-        start = [cause.start.get(row, 0.0) for row in self.rows for cause in self.causes]
-        self.start = np.array(start).reshape(len(self.rows), len(self.causes))
+        self.start = starts_of(self.rows, causes)
         if before is not None and before.rows == self.rows:
             for way, known in zip(self.ways, before.common_ways, strict=False):
                 way.adjoint = known.adjoint
@@ -301,51 +296,14 @@ class Linear:
 
     def value(self, name: tuple) -> np.ndarray:
         """Of an element [world]."""
-        if name[0] == VARIABLE:
-            return np.full(self.worlds, float(self.world.model.parameters[name[1]].value))
-        if name[0] == GAIN:
-            return np.full(self.worlds, gains_of(self.world.runner.beats.controllers[name[1]])[name[2]])
-        if name[0] == PROBE:
-            return np.full(self.worlds, self.world.model.probes[name[1]].p_BQ[name[2]])
-        _, array, part, component = name
-        index = part if isinstance(part, tuple) else (part,)
-        data = getattr(self.world.system.arrays, array)
-        values = data.numpy()[index]
-        if data.ndim > len(index):  # [world, ...]
-            return np.reshape(values, (values.shape[0], -1))[:, component]
-        return np.full(self.worlds, np.ravel(values)[component])
+        return value_of(self.world, name)
 
     # rows that count ------------------------------------------------------------------------------
 
     def _choose_rows(self) -> list[int]:
         """Rows that outcomes and times of changes depend on, over any number of steps; sizes to come are held."""
-        rows = range(self.path.states.shape[1])
-        names: dict[Any, int] = {(STATE, row): row for row in rows}
-        state = self.world.state
-        for block in state.layout.of(type(self.world.method)) if self.world.method.name == "direct" else ():
-            for row in rows[state.rows[block]]:
-                del names[STATE, row]
-        needs: dict[int, int] = dict.fromkeys(rows, 0)
-        wanted = 0
-        for way in self.ways:
-            bits = reached(way.step.graph, names)
-            for time in way.step.changes.times if way.step.changes is not None else ():
-                wanted |= bits[time.at] if isinstance(time, Scalar) else 0
-            for row, value in way.step.outputs.items():
-                needs[row] |= bits[value] if isinstance(value, int) else 0
-        for view in self.views:
-            bits = reached(view.graph, names)
-            for root in view.roots:
-                wanted |= bits[root] if isinstance(root, int) else 0
-        while True:
-            more = wanted
-            for row in rows:
-                if wanted >> row & 1:
-                    more |= needs[row]
-            if more == wanted:
-                break
-            wanted = more
-        return [row for row in rows if wanted >> row & 1]
+        views = [(view.graph, view.roots) for view in self.views]
+        return rows_that_count(self.world, self.path.states.shape[1], [way.step for way in self.ways], views)
 
     def _seeds(self) -> dict[Any, dict[int, float]]:
         """Directions: rows that count, then causes."""
@@ -369,6 +327,10 @@ class Linear:
             values[lanes[:, 0], :, lanes[:, 1]] = found.T
             slopes[lanes[:, 0], :, : moved.shape[1], lanes[:, 1]] = moved.transpose(2, 0, 1)
         return values, slopes
+
+    def sampled(self) -> np.ndarray:
+        """Outcomes [sample, outcome, world]."""
+        return self.views_at()[0]
 
     def step_jacobians(self, lanes: np.ndarray) -> np.ndarray:
         """∂(rows after)/∂(rows before, causes) of steps (step, world) [lane, row, row and cause]."""
@@ -556,10 +518,5 @@ class _Backwards:
 
     def finish(self) -> np.ndarray:
         """Gradients by causes [cause, world], at the start of the trajectory."""
-        total = self.gradient + np.einsum("rc,rw->cw", self.linear.start, self.adjoint)
-        for j, cause in enumerate(self.linear.causes):
-            for name, slope in cause.elements.items():
-                if name in self.linear.places.of_parameter:
-                    k = self.linear.places.parameters.index(name)
-                    total[j] += slope * self.of_elements[k]
-        return total
+        linear = self.linear
+        return self.gradient + by_causes(linear.causes, linear.start, self.adjoint, linear.places, self.of_elements)

@@ -112,10 +112,12 @@ def _of_probe(world: "World", name: str, axis: int) -> Reader:
     return read
 
 
-def trace_outcomes(world: "World", outcomes: Sequence[Outcome], at: int, followed: Followed) -> Traced:
-    """Outcomes at the present state of one of its worlds."""
+def trace_outcomes(
+    world: "World", outcomes: Sequence[Outcome], at: int, followed: Followed, state: Any = None
+) -> Traced:
+    """Outcomes at the present state of one of its worlds, or at another state."""
     runner = world.runner
-    tables, m, s, x, w = stage(runner.system, runner.state, runner.work, at, followed)
+    tables, m, s, x, w = stage(runner.system, state or runner.state, runner.work, at, followed)
     vars(m)["_graph"] = tables.graph
     with naming():
         traced(kinematics)(m, s, x, 0.0, w)

@@ -16,11 +16,12 @@ from ..author.errors import ModelError
 from ..edits import Drive
 from ..engine.compile.step import PARAMETER
 from .causes import find_cause
-from .linear import Linear
 from .outcomes import find_outcomes
-from .sensitivity import samples_of
+from .sensitivity import linear_of, samples_of
 
 if TYPE_CHECKING:
+    from .linear import Linear
+    from .linear_device import DeviceLinear
     from .world import World
 
 
@@ -56,8 +57,8 @@ class Rollout:
             if any(_is_shared(name) for name in cause.elements) and not cause.path.endswith(".motor"):
                 raise ModelError(f"rollout: '{cause.path}' cannot be set in each world; take World.sensitivity")
         self._start = world.state.numpy().copy()
-        self._linear: Linear | None = None
-        self._last: tuple[bytes, Linear] | None = None
+        self._linear: Linear | DeviceLinear | None = None
+        self._last: tuple[bytes, Linear | DeviceLinear] | None = None
         self._pulls = 0
 
     @property
@@ -88,7 +89,7 @@ class Rollout:
 
     def __call__(self, values: Any) -> np.ndarray:
         """Outcomes [world, sample, of] for numbers [world, to]."""
-        return self._at(values).views_at()[0].transpose(2, 0, 1)
+        return self._at(values).sampled().transpose(2, 0, 1)
 
     def pull(self, values: Any, given: Any) -> np.ndarray:
         """Gradients [world, to] of Σ given · outcome, given [world, sample, of], at numbers [world, to].
@@ -105,7 +106,7 @@ class Rollout:
         found, slopes = self._at(values).forward()
         return found.transpose(2, 0, 1), slopes.transpose(3, 0, 1, 2)
 
-    def _at(self, values: Any) -> Linear:
+    def _at(self, values: Any) -> "Linear | DeviceLinear":
         numbers = np.asarray(values, float)
         if numbers.shape != (self.world.worlds, len(self.to)) or not np.isfinite(numbers).all():
             raise ModelError(
@@ -118,8 +119,8 @@ class Rollout:
             self._last = key, self._linear
         return self._last[1]
 
-    def _made(self) -> Linear:
-        return Linear(self.world, self._steps, self._samples, self._outcomes, self._causes, self._linear)
+    def _made(self) -> "Linear | DeviceLinear":
+        return linear_of(self.world, self._steps, self._samples, self._outcomes, self._causes, self._linear)
 
     def _set(self, numbers: np.ndarray) -> None:
         world, start = self.world, self._start.copy()

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -10,8 +10,10 @@ from ..author.checks import positive, show
 from ..author.errors import ModelError
 from ..engine.methods.base import refuse_compiling
 from .causes import Cause, find_cause
+from .elements import by_rows
 from .linear import PER_NUMBER, PER_OPERATION, Linear
-from .outcomes import find_outcomes
+from .linear_device import DeviceLinear
+from .outcomes import Outcome, find_outcomes
 from .steering import refuse_controllers
 
 if TYPE_CHECKING:
@@ -69,15 +71,10 @@ def sensitivity(
     if mode not in MODES:
         raise ModelError(f"sensitivity: mode is {show(mode)}, expected one of: {', '.join(MODES)}")
     linear, samples = linearise(world, of, to, duration, every)
-    views = linear.views_at()
-    count = views[0].shape[0] * views[0].shape[1]
-    if mode == "auto":
-        mode = "reverse" if _reverse_is_less(linear, count) else "forward"
-    if mode == "forward":
-        values, derivatives, of_times = linear.forward_all()
+    if isinstance(linear, DeviceLinear):
+        mode, (values, derivatives, of_times) = "reverse", linear.forward_all()
     else:
-        values, derivatives = views[0], _by_rows(linear, views, count)
-        of_times = np.array([linear.pull_time(change) for change in linear.changes])
+        mode, values, derivatives, of_times = _derivatives(linear, mode)
     times = world.time + world.dt * np.array(samples, float)
     if world.worlds == 1:
         values, derivatives = values[..., 0], derivatives[..., 0]
@@ -91,16 +88,41 @@ def sensitivity(
     return Sensitivity(paths, causes, times, values, derivatives, mode, len(linear.ways), changes)
 
 
+def _derivatives(linear: Linear, mode: str) -> tuple[str, np.ndarray, np.ndarray, np.ndarray]:
+    """The mode; outcomes [sample, outcome, world], their derivatives, and those of the times of changes."""
+    views = linear.views_at()
+    values = views[0]
+    count = values.shape[0] * values.shape[1]
+    if mode == "forward" or (mode == "auto" and not _reverse_is_less(linear, count)):
+        return "forward", *linear.forward_all()
+    linear.compile_adjoints(count)
+    derivatives = by_rows(lambda given: linear.pull(given, views), values, len(linear.causes))
+    return "reverse", values, derivatives, np.array([linear.pull_time(change) for change in linear.changes])
+
+
 def linearise(
     world: "World", of: str | Sequence[str], to: str | Sequence[str], duration: float, every: float | None
-) -> tuple[Linear, list[int]]:
+) -> "tuple[Linear | DeviceLinear, list[int]]":
     """A trajectory with what derivatives of it need, and the steps after which it is sampled."""
     steps, samples = samples_of(world, duration, every)
     given = (to,) if isinstance(to, str) else tuple(to)
     if not given:
         raise ModelError("sensitivity: to is empty, expected texts such as 'arm.mass'")
     causes: list[Cause] = [find_cause(world, path) for path in given]
-    return Linear(world, steps, samples, find_outcomes(world, of), causes), samples
+    return linear_of(world, steps, samples, find_outcomes(world, of), causes), samples
+
+
+def linear_of(
+    world: "World",
+    steps: int,
+    samples: Sequence[int],
+    outcomes: Sequence[Outcome],
+    causes: Sequence[Cause],
+    before: "Linear | DeviceLinear | None" = None,
+) -> "Linear | DeviceLinear":
+    """A trajectory where its worlds are."""
+    kind: Any = Linear if world.device == "cpu" else DeviceLinear
+    return kind(world, steps, samples, outcomes, causes, before)
 
 
 def samples_of(world: "World", duration: float, every: float | None) -> tuple[int, list[int]]:
@@ -140,16 +162,3 @@ def _reverse_is_less(linear: Linear, passes: int) -> bool:
     lanes = np.bincount(linear.which.ravel(), minlength=len(operations))
     by_arrays = PER_NUMBER * (1 + n) * float(np.dot(operations, lanes))
     return passes <= n and by_arrays > 3 * PER_OPERATION * sum(operations)
-
-
-def _by_rows(linear: Linear, views: tuple[np.ndarray, np.ndarray], count: int) -> np.ndarray:
-    """Derivatives [sample, outcome, cause, world], one outcome of one sample at a time."""
-    values = views[0]
-    linear.compile_adjoints(count)
-    out = np.zeros((*values.shape[:2], len(linear.causes), linear.worlds))
-    for i in range(values.shape[0]):
-        for j in range(values.shape[1]):
-            given = np.zeros_like(values)
-            given[i, j] = 1.0
-            out[i, j] = linear.pull(given, views)
-    return out

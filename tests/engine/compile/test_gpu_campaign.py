@@ -16,7 +16,7 @@ def test_it_goes_through_a_linkage_with_its_errors(capsys) -> None:
         steps, back = rows["four-bar", fuse], rows["four-bar there and back", fuse]
         assert steps[gpu.SPEED] > 0.0 and steps[gpu.EACH] > 0.0 and not steps["holds"]
         assert steps["apart"] <= gpu.NEAR and steps["gap [m, rad]"] <= 1e-9 and steps["variants"] >= 1
-        assert back["worlds that came through"] == 5 and back["error"] <= gpu.SLOPE
+        assert back[gpu.SPEED] > 0.0 and back["error"] <= gpu.SLOPE
 
 
 def test_a_speed_does_not_stand_without_its_error() -> None:

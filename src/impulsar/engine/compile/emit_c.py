@@ -338,7 +338,9 @@ def function(step: TracedStep, wide: bool, parameters: dict[tuple, int], most: i
     """Lines of a step as a function; before it its pieces, where it has more operations than a `most` that is given."""
     graph = step.graph
     names = {
-        at: f"p[{parameters[given]}]" if given[0] == PARAMETER else f"s{given[1]}" for given, at in graph.inputs.items()
+        at: f"s{given[1]}" if given[0] == STATE else f"p[{parameters[given]}]"
+        for given, at in graph.inputs.items()
+        if given[0] == STATE or given in parameters
     }
     if most and step.operations > most and not graph.loops:  # a loop is not cut
         pieces, lines, body = _pieces(step, wide, names, most, name)

@@ -102,6 +102,7 @@ def run_text(steps: Sequence[TracedStep], parameters: Mapping[tuple, int], taped
     tape, which   [step, row of `taped`, world] states before steps, [step, world] variants that took them; or 0
     """
     held, changed = rows_of(steps)
+    held = sorted({*held, *taped})
     count = len(steps)
     threads, blocks = bounds(steps)
     lines = [device_prelude(), START, COUNT]
