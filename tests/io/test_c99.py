@@ -208,6 +208,20 @@ def test_names_in_c_are_names() -> None:
     ]
 
 
+def test_names_of_parts_break_no_text(tmp_path) -> None:
+    """Ends of comments, words of C++, macros, a header of the library: files are clean, and C++ takes the header."""
+    model = im.Model("string")
+    for k, (bar, pin) in enumerate([("*/ x", "class"), ("\\*", "linux"), ("/*", "what??/"), ("\u202eab", "Größe")]):
+        bar = model.body(bar, mass=1.0, inertia=(0.01, 0.02, 0.02), position=(k + 0.5, 0, 0))
+        at = list(model.bodies)[k - 1] if k else "ground"
+        model.joint(pin, "revolute", at, bar, at=(k, 0, 0), axis=(0, 1, 0))
+    built = Built(to_c99(im.World(model, dt=1e-3, substeps=1), 3), tmp_path)
+    assert built.program.name == "string_"
+    asked = ["-I", str(tmp_path), "-fsyntax-only", "-Wall", "-Werror"]
+    subprocess.run([COMPILERS[0], *asked, "-std=gnu99", str(built.source)], check=True)
+    subprocess.run([COMPILERS[0], *asked, "-x", "c++", str(built.source.with_suffix(".h"))], check=True)
+
+
 def test_the_command_writes_two_files(tmp_path, capsys) -> None:
     out = tmp_path / "made"
     assert main(["export", "chain", "--set", "n=2", "--to", "c99", "--duration", "0.05", "--out", str(out)]) == 0

@@ -7,14 +7,21 @@ owed until somebody asks. Whoever hands out work arrays, or launches a kernel th
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 
 class Owed:
-    """What brings work arrays up to their state; None: they are."""
+    """What brings work arrays up to their state; None: they are.
 
-    __slots__ = ("settle",)
+    impulses: of rows [row, world], as compiled steps left them in the state and as the kernel has them of the instant
+    where they end, without what brings motors back to their targets; None: they are the state's.
+    """
+
+    __slots__ = ("impulses", "settle")
 
     def __init__(self) -> None:
         self.settle: Callable[[], None] | None = None
+        self.impulses: tuple[np.ndarray, np.ndarray] | None = None
 
 
 def keep_owed(work: Any) -> None:
@@ -32,6 +39,15 @@ def settled(work: Any) -> Any:
     if (settle := owed(work).settle) is not None:
         settle()
     return work
+
+
+def impulses(state: Any, work: Any) -> np.ndarray:
+    """Impulses of all rows over the last step, as they are told [row, world]; what was edited since is the state's."""
+    settled(work)
+    rows, known = state.read("impulse"), owed(work).impulses
+    if known is None or known[0].shape != rows.shape:
+        return rows
+    return np.where(rows == known[0], known[1], rows)
 
 
 def settling(launch: Callable[[], None], inputs: Any) -> Callable[[], None]:

@@ -6,6 +6,7 @@ this run goes. A step that would go another is not taken, and says so by its ret
 
 import re
 import textwrap
+import unicodedata
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -20,6 +21,7 @@ from ..engine.compile.step import PARAMETER, STATE, TracedStep, trace_poses
 from ..engine.system.channels import CONSTANT, HARMONIC, RAMP, SMOOTH
 from ..world.world import World
 
+WIDTH = 112  # of lines
 MOST_WAYS = 256  # through the step
 WANTED = ("q", "v", "loop_q", "time")  # blocks of the state that are kept, and all that they depend on
 NUMBERS = {  # what a, b, c, d of a channel are, by its kind
@@ -29,44 +31,17 @@ NUMBERS = {  # what a, b, c, d of a channel are, by its kind
     HARMONIC: ("mean", "amplitude", "omega", "phase"),
 }
 COMPONENTS = {"load": 3, "fluid": 3, "hand": 3, "turn": 3}  # channels that belong together, by the owner's first word
-KEYWORDS = set(
-    [
-        "auto",
-        "break",
-        "case",
-        "char",
-        "const",
-        "continue",
-        "default",
-        "do",
-        "double",
-        "else",
-        "enum",
-        "extern",
-        "float",
-        "for",
-        "goto",
-        "if",
-        "inline",
-        "int",
-        "long",
-        "register",
-        "restrict",
-        "return",
-        "short",
-        "signed",
-        "sizeof",
-        "static",
-        "struct",
-        "switch",
-        "typedef",
-        "union",
-        "unsigned",
-        "void",
-        "volatile",
-        "while",
-    ]
-)
+WORDS = """auto break case char const continue default do double else enum extern float for goto if inline int long
+register restrict return short signed sizeof static struct switch typedef union unsigned void volatile while
+alignas alignof and and_eq asm bitand bitor bool catch char16_t char32_t char8_t class co_await co_return co_yield
+compl concept const_cast consteval constexpr constinit decltype delete dynamic_cast explicit export false friend
+mutable namespace new noexcept not not_eq nullptr operator or or_eq private protected public reinterpret_cast requires
+static_assert static_cast template this thread_local throw true try typeid typename typeof using virtual wchar_t xor
+xor_eq errno far i386 linux near unix"""  # of C and of C++, which may include the header; macros of some compilers
+LIBRARY = """assert complex ctype errno features fenv float inttypes iso646 limits locale math memory setjmp signal
+stdarg stdatomic stdbool stddef stdint stdio stdlib string tgmath threads time wchar wctype"""
+RESERVED = frozenset(WORDS.split())
+HEADERS = frozenset(LIBRARY.split())  # a file of such a name hides the library's where its folder is on the path
 
 
 @dataclass
@@ -92,15 +67,31 @@ class Program:
         return self.operations.total()
 
 
-def identifier(text: str, taken: set[str]) -> str:
+def identifier(text: str, taken: set[str], reserved: frozenset[str] = RESERVED) -> str:
     """A name in C that is not taken."""
     plain = re.sub(r"\W+", "_", text, flags=re.ASCII).strip("_").lower() or "part"
-    plain = f"n{plain}" if plain[0].isdigit() else f"{plain}_" if plain in KEYWORDS else plain
+    plain = f"n{plain}" if plain[0].isdigit() else f"{plain}_" if plain in reserved else plain
     name, k = plain, 2
     while name in taken:
         name, k = f"{plain}_{k}", k + 1
     taken.add(name)
     return name
+
+
+def prefix(text: str) -> str:
+    """What all names of a program begin with, and its files."""
+    return identifier(text, set(), RESERVED | HEADERS)
+
+
+def remark(text: str) -> str:
+    """A name in a comment: nothing of it begins or ends one, goes on in the next line, or turns its direction."""
+    seen = "".join(x for x in text.replace("\\", "/") if unicodedata.category(x) != "Cf")
+    return " ".join(seen.replace("*/", "* /").replace("/*", "/ *").replace("??", "? ?").split())
+
+
+def comment(paragraphs: Sequence[str]) -> str:
+    """Lines of a comment."""
+    return "\n   ".join(textwrap.fill(remark(one), WIDTH, subsequent_indent="   ") for one in paragraphs)
 
 
 def to_c99(world: World, steps: int, most: int = MOST_WAYS, name: str = "") -> Program:
@@ -123,7 +114,7 @@ def to_c99(world: World, steps: int, most: int = MOST_WAYS, name: str = "") -> P
     rows = kept_rows(followed.ways, [*wanted, *read])
     step, reading = Tree(followed.ways, rows), Tree(poses)
     taken: set[str] = set()
-    made = identifier(name or world.model.name, set())
+    made = prefix(name or world.model.name)
     names = {parameter: identifier(_channel_name(world, parameter), taken) for parameter in parameters_in([step])}
     writer = _Writer(world, made, rows, before[rows, 0], names, coordinates, list(system.body_index), step, reading)
     longest = max((step.work(way) for way in step.ways), key=lambda one: one.total())
@@ -232,17 +223,18 @@ class _Writer:
         n, big = self.name, self.name.upper()
         units = self.world.runner.readout.coordinate_units
         joints = [
-            f"  double {c}; /* {told} [{u}] */" for (c, told), u in zip(self.coordinates.items(), units, strict=True)
+            f"  double {c}; /* {remark(told)} [{u}] */"
+            for (c, told), u in zip(self.coordinates.items(), units, strict=True)
         ]
         poses = [
-            f"  struct {{ double position[3], orientation[4]; }} {c}; /* {told} */"
+            f"  struct {{ double position[3], orientation[4]; }} {c}; /* {remark(told)} */"
             for c, told in self.body_names.items()
         ]
         inputs = [f"  double {c};" for c in self.inputs.values()]
         none = ["  double unused;"]
         return "\n".join(
             [
-                f"/* {_comment(self._about(program))} */",
+                f"/* {comment(self._about(program))} */",
                 f"#ifndef {big}_H\n#define {big}_H\n",
                 '#ifdef __cplusplus\nextern "C" {\n#endif\n',
                 f"#define {big}_STATES {len(self.rows)}",
@@ -304,7 +296,7 @@ class _Writer:
             ]
         )
         included = f'#include "{n}.h"\n\n#include <math.h>\n#include <stdint.h>\n#include <string.h>\n'
-        return f"/* {_comment(self._about(program))} */\n{included}\n{functions(text)}\n{text}\n"
+        return f"/* {comment(self._about(program))} */\n{included}\n{functions(text)}\n{text}\n"
 
     def _loads(self, tree: Tree) -> list[str]:
         rows = sorted(name[1] for name in tree.inputs(STATE))
@@ -364,14 +356,8 @@ class _Writer:
         return f"{block}[{row - rows.start}]"
 
 
-def _comment(paragraphs: Sequence[str]) -> str:
-    """Lines of a comment; nothing of a name ends it."""
-    told = [textwrap.fill(one.replace("*/", "* /"), 112, subsequent_indent="   ") for one in paragraphs]
-    return "\n   ".join(told)
-
-
 def _filled(text: str) -> list[str]:
-    return textwrap.wrap(text, 112, initial_indent="    ", subsequent_indent="    ", break_on_hyphens=False)
+    return textwrap.wrap(text, WIDTH, initial_indent="    ", subsequent_indent="    ", break_on_hyphens=False)
 
 
 def files(program: Program) -> dict[str, str]:

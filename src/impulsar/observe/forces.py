@@ -7,6 +7,7 @@ import numpy as np
 import warp as wp
 
 from ..author.rotations import rotate
+from ..engine.owed import impulses
 from ..engine.system.build import EMPTY
 from ..engine.system.slots import CLOSURE, IDLE
 from .least_norm import LeastNorm
@@ -31,7 +32,7 @@ class Forces:
     def _mean(self, slots: np.ndarray) -> np.ndarray:
         """Mean forces of slots [slot, world]."""
         last = self._bench.state.read("last_h")[0]
-        return self._bench.state.read("impulse")[slots] / np.where(last > 0.0, last, self._bench.h)
+        return impulses(self._bench.state, self._bench.arrays)[slots] / np.where(last > 0.0, last, self._bench.h)
 
     def motors(self) -> np.ndarray:
         """Torque of each coordinate's motor, mean over the last step [coordinate, world] [N m, N]; 0 without one."""

@@ -104,6 +104,21 @@ def test_reports_are_the_same_whenever_they_are_read(worlds) -> None:
     assert numbers(first.reactions()) == numbers(later.reactions())
 
 
+def test_motors_tell_the_torque_of_the_instant() -> None:
+    """What brings a motor back to its target is in a step's stages, and neither in the kernel's reading nor here."""
+    model = im.Model("followed")
+    model.body("arm", mass=1.0, inertia=(0.02, 0.02, 0.001), position=(0.3, 0, 0))
+    motor = im.Motor(position=im.Harmonic(0.1, 20.0))
+    model.joint("pin", "revolute", model.ground, "arm", at=(0, 0, 0), axis=(0, 1, 0), motor=motor)
+    generic, compiled = (im.World(model, dt=0.03, compile=how) for how in ("off", "now"))
+    for _ in range(20):
+        for world in (generic, compiled):
+            world.step()
+        told = [world.joint("pin").motor_torque for world in (generic, compiled)]
+        assert told[1] == pytest.approx(told[0], rel=1e-12)
+    assert compiled.compilation.fallbacks < 10 and not compiled.compilation.refused
+
+
 def test_a_broken_state_is_known_at_once() -> None:
     """A coordinate that is no number breaks the step that makes it, as it does with the kernel alone."""
     world = world_of()

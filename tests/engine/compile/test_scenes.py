@@ -21,7 +21,8 @@ FREE = sorted(set(SCENES) - set(TOUCHING))
 TOO_LONG = {("minibaja", "simgc"), ("minibaja", "direct"), ("stewart-platform", "direct"), ("manipulator", "direct")}
 QUICK = {
     *(("gear-train", "direct"), ("quarter-car", "direct"), ("bicycle-model", "simgc"), ("gps-drive", "fixed")),
-    *(("buoy", "simgc"), ("fluid-drop", "fixed"), ("slider-crank", "simgc"), ("five-bar", "fixed")),
+    *(("buoy", "simgc"), ("fluid-drop", "fixed"), ("fluid-drop", "direct"), ("slider-crank", "simgc")),
+    ("five-bar", "fixed"),
 }
 ROUGH = {("ten-pendula", "simgc"): 1.5e-13}  # a step there: eleven bodies on one ball; as much with no loop kept
 ROUNDED = 2.0**-52  # of a state: what compiled steps may be off from the first step on

@@ -103,6 +103,21 @@ def test_worlds_of_a_batch_have_their_own_states_and_masses() -> None:
     assert compiled.compilation.fallbacks == 0
 
 
+@pytest.mark.parametrize("coordinates", ["generalized", "maximal"])
+def test_bodies_alone_are_compiled(coordinates) -> None:
+    """Of a body without a joint there is no articulated inertia to read; in maximal coordinates every body is such."""
+    model = im.Model("thrown")
+    for k in range(2):
+        spin = (1.0, 5.0 - k, 0.1)
+        model.body(f"body {k}", mass=1.0, inertia=(0.1, 0.2, 0.3), position=(k, 0, 0), angular_velocity=spin)
+    model.spring("between", "body 0", "body 1", at_a=(0.1, 0, 0), at_b=(0.9, 0, 0.1), stiffness=30.0, damping=0.2)
+    generic, compiled = (im.World(model, dt=1e-3, coordinates=coordinates, compile=how) for how in ("off", "now"))
+    for world in (generic, compiled):
+        world.step(50)
+    assert not compiled.compilation.refused and compiled.compilation.fallbacks <= 1
+    assert apart(generic, compiled) <= MANY
+
+
 @pytest.mark.parametrize("name, method", [("four-bar", "simgc"), ("four-bar", FIXED), ("peaucellier", "simgc")])
 def test_rounds_are_no_ways_of_their_own(name, method) -> None:
     """Sweeps and projections take another number of rounds in many steps: one way does for all, the counts agree."""

@@ -191,6 +191,7 @@ class CompiledLaunch:
             self.settle()
             self.refresh()  # the kernel's end of the step is not that of the state, by rounding
             self._last = None
+        self._owed.impulses = None
         self.generic()
 
     def _holds(self) -> bool:
@@ -298,6 +299,8 @@ class CompiledLaunch:
             for last in [*self._held(), self._last]:
                 if last.report is None:
                     self._read(last)
+            block = self.state.rows["impulse"]
+            self._owed.impulses = self._after[block].copy(), self._rows[block].copy()
         finally:
             np.copyto(self._rows, self._after)
             self._steps[0], self._h[0], self._nominal[0] = steps, h, nominal

@@ -190,6 +190,7 @@ class DeviceLaunch:
             self.settle()
             self.refresh()  # the kernel's end of the step is not that of the state, by rounding
             self._behind = False
+        self._owed.impulses = None
         self.generic()
 
     def _clear_fallen(self) -> None:
@@ -251,10 +252,12 @@ class DeviceLaunch:
             arrays.nominal_h.fill_(self.size())
             self.refresh()
             self.generic()
+            told = self.state.read("impulse").copy()
         finally:
             wp.copy(self.state.array, after)
             for array, values in kept:
                 array.assign(values)
+        self._owed.impulses = self.state.read("impulse").copy(), told
         stuck = self._stuck or Stuck(self.method, self.system, self.state, self.work)
         counted = self._added, self._tallies, self._used, stuck.fell, int(self._has_fallen), self.work.report
         wp.launch(report_kernel, self.worlds, inputs=[stuck.kinds, *counted], device=self.device)

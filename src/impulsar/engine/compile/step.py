@@ -151,7 +151,12 @@ def stage(
     tables = Tables(Graph(), state, world, followed or {})
     m = Arrays("m", system.arrays, tables.parameter)
     s = Arrays("s", state.arrays, tables.state)
-    return tables, m, s, Arrays("x", work, tables.work), World(0)
+    x = Arrays("x", work, tables.work)
+    starts = system.arrays.dof_start.numpy()
+    for body in np.flatnonzero(system.arrays.spins_free.numpy()):
+        for k in range(starts[body], starts[body + 1]):
+            x.D_inv.data[k,] = 0.0  # of a body alone, which is not articulated: none is ever written
+    return tables, m, s, x, World(0)
 
 
 def trace_poses(system: System, state: State, work: WorkArrays, freedoms: Sequence[tuple]) -> TracedStep:

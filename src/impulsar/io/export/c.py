@@ -7,11 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from ...engine.compile.emit_c99 import number
+from ..c99 import WIDTH, comment, remark
 from .frozen import BOOKS, COORDINATES, REFRESH, STEP, Frozen, Port
 from .kernels import TAG, compile_object, symbol
 from .portable import portable_text
 
-WIDTH = 112
 FAST = ("-O3", "-march=native", "-fno-math-errno", "-fno-trapping-math", "-fno-tree-loop-vectorize")  # g++ needs them
 
 
@@ -52,10 +52,10 @@ def header(frozen: Frozen, build: str) -> str:
     """The interface."""
     n, big = frozen.name, frozen.name.upper()
     pose = "struct { double position[3], orientation[4], velocity[3], angular_velocity[3]; }"
-    poses = [f"  {pose} {name}; /* {_safe(told)} */" for name, (told, _) in frozen.bodies.items()]
+    poses = [f"  {pose} {name}; /* {remark(told)} */" for name, (told, _) in frozen.bodies.items()]
     return "\n".join(
         [
-            f"/* {_comment([*_about(frozen), build])} */",
+            f"/* {comment([*_about(frozen), build])} */",
             f"#ifndef {big}_H\n#define {big}_H\n",
             '#ifdef __cplusplus\nextern "C" {\n#endif\n',
             f"#define {big}_DT {number(frozen.dt)} /* [s] */",
@@ -112,7 +112,7 @@ def _struct(name: str, members: list[str]) -> list[str]:
 
 
 def _member(port: Port) -> str:
-    told = f"{_safe(port.told)} [{port.unit}]" if port.unit else _safe(port.told)
+    told = f"{remark(port.told)} [{port.unit}]" if port.unit else remark(port.told)
     return f"  double {port.name}; /* {told}{f', {port.rule}' if port.rule else ''} */"
 
 
@@ -135,7 +135,7 @@ def source(frozen: Frozen) -> str:
         "n": n,
         "N": big,
         "calls": "\n".join(f"void {symbol(k, frozen.tag)}(void *bounds, void *arguments);" for k in range(4)),
-        "about": f"/* {_comment(_about(frozen))} */",
+        "about": f"/* {comment(_about(frozen))} */",
         "runs": _table(f"unsigned runs[{len(runs)}][3]", [f"{{{a}, {b}, {c}}}" for a, b, c in runs]),
         "data": _table(f"uint64_t data[{len(data)}]", [f"{int(word):#x}" for word in data]),
         "pointers": _table(f"unsigned pointers[{len(pointers)}][2]", pointers),
@@ -184,15 +184,6 @@ def _table(name: str, entries: Sequence[str]) -> str:
 def _starts(what: str, ports: list[Port]) -> str:
     lines = [f"  {what}->{port.name} = {number(port.start + 0.0)};" for port in ports]
     return "\n".join(lines or [f"  {what}->unused = 0.0;"])
-
-
-def _comment(paragraphs: Sequence[str]) -> str:
-    return "\n   ".join(textwrap.fill(_safe(one), WIDTH, subsequent_indent="   ") for one in paragraphs)
-
-
-def _safe(text: str) -> str:
-    """Nothing of a name ends a comment, or goes on in the next line."""
-    return " ".join(text.replace("*/", "* /").replace("\\", "/").split())
 
 
 def example(frozen: Frozen) -> str:

@@ -19,7 +19,7 @@ from ...engine.system import System
 from ...engine.system.channels import CONSTANT
 from ...engine.system.measured import BROKEN
 from ...world.world import World
-from ..c99 import NUMBERS, identifier
+from ..c99 import NUMBERS, identifier, prefix
 from .image import Image, take_image
 from .kernels import kernel_text
 
@@ -134,7 +134,7 @@ def freeze(world: World, name: str = "") -> Frozen:
     inputs = list(_inputs(world, image))
     parameters = list(_parameters(world, image))
     return Frozen(
-        identifier(name or world.model.name, set()), world.model.name, runner.method.name, runner.dt, image, inputs,
+        prefix(name or world.model.name), world.model.name, runner.method.name, runner.dt, image, inputs,
         parameters, time, coordinates, rates, bodies, kinds, _state_names(world), places,
         _stale(world, first), runner.substeps, notes,
     )  # fmt: skip
