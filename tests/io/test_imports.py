@@ -208,7 +208,7 @@ WRONG = {
     "weightless": (robot(LINK.format("a"), "<link name='b'/>", hinge()), "link 'b': weighs nothing and has 0"),
     "root": (robot(TWO, hinge(), hinge(name="k", first="b", second="a")), "has no root"),
     "sdf version": ("<sdf><model name='m'/></sdf>", "version of <sdf> is ''"),
-    "sdf model": ("<sdf version='1.6'/>", "one <model> is read"),
+    "sdf model": ("<sdf version='1.6'/>", "has no <model> that can be read"),
     "sdf ring": (f"<sdf version='1.7'><model name='m'>{RING[0]}{RING[1]}</model></sdf>", "relative to itself"),
     "mjcf include": ("<mujoco>\n<include file='/etc/passwd'/></mujoco>", "line 2: <include> in an upload"),
     "mjcf bomb": (f"<mujoco><worldbody>{BOMB}</worldbody></mujoco>", r"asks for \d+ elements, more than"),
