@@ -115,3 +115,12 @@ def test_what_nobody_reads_is_told(tmp_path: Path) -> None:
         "line 3: ignored: <limit lower>: is not read",
         "line 3: ignored: <limit upper>: is not read",
     ]
+
+
+def test_what_a_link_has_may_be_placed_by_another_frame(tmp_path: Path) -> None:
+    """The centre of mass of one link, given in a frame on another: at (3, 0, 1) of the model, (2, 0, 1) of the link."""
+    inertial = LINK.replace("<mass>", "<pose relative_to='f'>0 1 0 0 0 0</pose><mass>")
+    frame = "<frame name='f'><pose>4 0 1 0 0 1.5707963267948966</pose></frame>"
+    model = read(tmp_path, one(f"{frame}<link name='a'><pose>1 0 0 0 0 0</pose>{inertial}</link>"), strict=True)
+    np.testing.assert_allclose(model.bodies["a"].position, (3, 0, 1), atol=1e-15)
+    np.testing.assert_allclose(model.bodies["a"].p_BL, (-2, 0, -1), atol=1e-15)

@@ -193,7 +193,7 @@ class Reader:
         self._tell_idle(element, owner)
         visuals, collisions = element.all("visual"), element.all("collision")
         self.collisions += [child.line for child in collisions]
-        solids = [self._shape(child, owner) for child in collisions]
+        solids = [self._shape(child, owner, place) for child in collisions]
         link.shapes = [shape for shape in solids if shape is not None]
         inertial = element.find("inertial")
         if inertial is None and link.name == "world" and not self._is_child(place.scope, "world"):
@@ -204,18 +204,20 @@ class Reader:
             self.report.add("changed", owner, "has no <inertial> and the world's name: held", element.line)
         elif inertial is None:
             link.mass, link.inertia = 1.0, np.eye(3)  # the format's own defaults
-            self.report.add("approximated", owner, "has no <inertial>: 1 kg and 1 kg m², as SDF has it", element.line)
+            if not self._is_static(place.scope):
+                told = "has no <inertial>: 1 kg and 1 kg m², as SDF has it"
+                self.report.add("approximated", owner, told, element.line)
         elif inertial.get("auto") in TRUE:
             self._auto(inertial, link, list(zip(collisions, solids, strict=True)))
         else:
-            self._inertial(inertial, link, owner)
+            self._inertial(inertial, link, owner, place)
         for child in visuals:
             diffuse, colour = (child.find("material") or child).find("diffuse"), None
             if diffuse is not None and len(diffuse.text.split()) in (3, 4):
                 text = diffuse.text
                 colour = hex_colour(numbers(diffuse, owner, "diffuse", text, len(text.split())))
             link.colour = link.colour or colour
-            shape = self._shape(child, owner)
+            shape = self._shape(child, owner, place)
             if shape is not None:
                 link.visuals.append(Visual(shape, colour, short_name(child.get("name", ""))))
 
@@ -245,8 +247,8 @@ class Reader:
             part = Link("", child.line, mass, p, mass * R @ shape.unit_inertia() @ R.T)
             add_link(link, part, still())
 
-    def _inertial(self, element: Element, link: Link, owner: str) -> None:
-        X = pose_of(element.find("pose"), owner)
+    def _inertial(self, element: Element, link: Link, owner: str, place: Place) -> None:
+        X = self._inner(element, owner, place)
         link.mass = child_number(element, owner, "mass", 1.0)
         if not 0.0 <= link.mass < math.inf:
             raise element.wrong(f"{owner}: mass is {link.mass:g} kg, expected one >= 0")
@@ -258,13 +260,23 @@ class Reader:
             raise element.wrong(f"{owner}: its inertia is not finite; correct it")
         link.p_LB, link.inertia = X.p, X.R @ tensor @ X.R.T
 
-    def _shape(self, element: Element, owner: str) -> Shape | None:
+    def _inner(self, element: Element, owner: str, place: Place) -> Pose:
+        """X of what a link has, in the link's frame; its pose may be relative to another."""
+        pose = element.find("pose")
+        name = "" if pose is None else (pose.get("relative_to") or pose.get("frame")).strip()
+        X, own = pose_of(pose, owner), place.element.get("name").strip()
+        if name in ("", own):
+            return X
+        X_ML, X_MR = (self.frames.local(place.scope, other, place) for other in (own, name))
+        return X_ML.inverse() @ X_MR @ X
+
+    def _shape(self, element: Element, owner: str, place: Place) -> Shape | None:
         geometry = element.find("geometry")
         form = None if geometry is None else geometry.first()
         if form is None:
             self.report.add("ignored", owner, f"<{element.tag}> without geometry", element.line)
             return None
-        X = pose_of(element.find("pose"), owner)
+        X = self._inner(element, owner, place)
         if form.tag == "mesh":
             uri, scale = form.find("uri"), form.find("scale")
             factor = np.ones(3) if scale is None else numbers(scale, owner, "scale", scale.text, 3)
@@ -341,6 +353,8 @@ class Reader:
         if not CATALOGUE[type].has_axis:
             if type == "fixed":
                 place.element.pass_over("axis")
+            for axis in place.element.all("axis"):  # of a ball
+                axis.pass_over("xyz")
             return np.eye(3)
         z = self._axis(place, "axis", X_MJ, owner)
         if type != "universal":
@@ -409,8 +423,9 @@ class Reader:
             if not 0.0 <= value < math.inf:
                 raise axis.wrong(f"{owner}: {what} is {value:g}, expected one >= 0")
         found |= {what: value or None for what, value in values.items()}
+        rest = child_number(dynamics, owner, "spring_reference", 0.0)
         if values["stiffness"]:
-            found["rest"] = child_number(dynamics, owner, "spring_reference", 0.0) or None
+            found["rest"] = rest or None
         return found
 
     def _gearboxes(self) -> None:
