@@ -34,6 +34,40 @@ def test_accelerations_of_mjcf_are_those_of_mujoco(seed: int) -> None:
     assert against_mujoco(DATA / "planar.xml", seed) < 1e-12
 
 
+OFF = """<mujoco><option actuatorgroupdisable="2"><flag limit="disable" spring="disable" frictionloss="disable"
+  equality="disable"/></option>
+<worldbody>
+  <body name="thigh"><joint name="hip" axis="0 1 0" range="-10 10" limited="true" stiffness="4" frictionloss="1"/>
+    <geom type="capsule" size=".05" fromto="0 0 0 0 0 -.4"/>
+    <body name="shin" pos="0 0 -.4"><joint name="knee" axis="1 0 0" damping="0.5"/>
+      <geom type="box" size=".02 .05 .2" pos=".02 0 -.2"/></body></body>
+</worldbody>
+<contact><exclude body1="thigh" body2="shin"/></contact>
+<equality><connect name="pin" body1="shin" anchor="0 0 -.4"/></equality>
+<actuator><motor joint="knee" gear="3" armature="0.05" damping="0.2"/>
+  <position name="servo" joint="hip" kp="3" group="2"/></actuator></mujoco>"""
+
+
+def test_flags_and_what_is_behind_a_gear_are_those_of_mujoco(tmp_path: Path) -> None:
+    """What is off in the file is off here; armature and damping of an actuator act by the square of its gear."""
+    path = tmp_path / "off.xml"
+    path.write_text(OFF)
+    assert against_mujoco(path, 1) < 1e-12
+    model = im.load(path)
+    hip, knee = (model.joints[name].features["angle"] for name in ("hip", "knee"))
+    assert (hip.stiffness, hip.friction, hip.limits, knee.viscous) == (0.0, 0.0, None, pytest.approx(0.5 + 9 * 0.2))
+    assert hip.motor is None  # of a group that is off
+    assert not [name for name, joint in model.joints.items() if joint.loop]
+    told = {f"{note.part}: {note.text}" for note in model.import_report if note.kind == "converted"}
+    assert told == {
+        "equality 'pin': holds nothing: equalities are off",
+        "actuator 'servo': does nothing: actuators are off, or those of its group",
+        *(f"<flag>: {what} is off: the model has none" for what in ("frictionloss", "limit", "spring")),
+    }
+    lost = [str(note) for note in model.import_report.losses]
+    assert "line 9: ignored: <exclude>: says which geoms touch; give the model materials, and `no_contact`" in lost
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_a_tendon_equality_is_a_coupling_of_its_joints(seed: int) -> None:
     """L₁ - L₁⁰ = 0.1 + 0.7 (L₂ - L₂⁰) of two tendons over two joints each: the dense KKT on MuJoCo's M, to rounding."""
@@ -208,7 +242,7 @@ WRONG = {
     "weightless": (robot(LINK.format("a"), "<link name='b'/>", hinge()), "link 'b': weighs nothing and has 0"),
     "root": (robot(TWO, hinge(), hinge(name="k", first="b", second="a")), "has no root"),
     "sdf version": ("<sdf><model name='m'/></sdf>", "version of <sdf> is ''"),
-    "sdf model": ("<sdf version='1.6'/>", "one <model> is read"),
+    "sdf model": ("<sdf version='1.6'/>", "has no <model> that can be read"),
     "sdf ring": (f"<sdf version='1.7'><model name='m'>{RING[0]}{RING[1]}</model></sdf>", "relative to itself"),
     "mjcf include": ("<mujoco>\n<include file='/etc/passwd'/></mujoco>", "line 2: <include> in an upload"),
     "mjcf bomb": (f"<mujoco><worldbody>{BOMB}</worldbody></mujoco>", r"asks for \d+ elements, more than"),
@@ -414,3 +448,14 @@ def test_a_name_too_long_for_a_file_is_the_name_of_none(tmp_path: Path) -> None:
     path.write_text(f"<mujoco>\n<include file='{'a' * 400}.xml'/></mujoco>")
     with pytest.raises(im.ModelError, match=r"line 2: includes 'a.*which there is not"):
         im.load(path)
+
+
+def test_a_weld_without_torque_is_a_ball(tmp_path: Path) -> None:
+    """MuJoCo's torquescale="0" holds the anchor and no angle."""
+    path = tmp_path / "ball.xml"
+    arms = "<body><freejoint/><geom size='.1'/></body><body name='b' pos='.5 0 0'><freejoint/><geom size='.1'/></body>"
+    weld = "<weld body1='b' anchor='.1 0 0' torquescale='0'/>"
+    path.write_text(f"<mujoco><worldbody>{arms}</worldbody><equality>{weld}</equality></mujoco>")
+    model = im.load(path)
+    assert model.joints["weld 0"].type == "spherical"
+    assert im.analysis.mobility(model).freedoms == 6 + 3

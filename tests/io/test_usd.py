@@ -189,6 +189,9 @@ def test_files_outside_of_the_folder_are_not_read(tmp_path: Path) -> None:
     model = im.load(path)
     assert list(model.bodies) == ["x"]
     assert "names the file './gone.usda', which there is not" in str(model.import_report)
+    (inner / "parts" / "a.usda").write_text(part.replace("(default", '(metersPerUnit = 0.01\nupAxis = "Z"\ndefault'))
+    told = "ignored: layer 'a.usda': is made with metersPerUnit 0.01; its numbers are taken in the units of the stage"
+    assert told in str(im.load(path).import_report)
     with pytest.raises(im.ModelError, match="has no rigid body"):  # an upload is one file
         read_model("stage.usda", path.read_bytes())
 

@@ -38,9 +38,8 @@ REASONS = (  # what a message holds, and what the table calls it
     ("xacro", "xacro not expanded"),
     ("column", "broken XML"),
     ("expected . numbers|expected a number", "numbers that are none"),
-    ("one <model> is read", "several models"),
     ("swap them", "limits the wrong way round"),
-    ("has no <link>|has no root", "no links, or no root"),
+    ("has no <link>|has no <model>|has no root", "no links, or no root"),
 )
 
 

@@ -33,6 +33,7 @@ WORDS = (
     "package://", "$(arg a)", "true", "fixed", "floating", "planar", "ball", "universal", "screw", "gearbox",
     "revolute", "prismatic", "a.angle", "part.stl", "../secret.stl", "package://../secret.stl", "link.stl", "inner.xml",
     "link.xml", "link.usda", "../secret.obj",
+    "inner.sdf", "model://link.sdf", "../secret.sdf", "a::b", "in::arm", "in::__model__", "::", "1.4",
     "../secret.xml", "file://../secret.stl", "inner.usda", "../secret.usda",
 )  # fmt: skip
 IN_FOLDER = 0.25  # part of all files
@@ -41,6 +42,7 @@ FOUND = {  # by suffix, what is in the folder and beside it
     "obj": "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n",
     "stl": f"solid a\n{4 * FACET}endsolid a\n",
     "xml": '<mujocoinclude><option timestep="0.01"/></mujocoinclude>',
+    "sdf": '<sdf version="1.9"><model name="in"><link name="arm"/></model></sdf>',
     "usda": '#usda 1.0\ndef Xform "more"\n{\n}\n',
 }
 WHOLE = {  # originals that name such files
@@ -56,6 +58,17 @@ WHOLE = {  # originals that name such files
 <visual><geometry><mesh filename="package://robot/part.stl" scale="1 1 1"/></geometry></visual>
 <collision><geometry><mesh filename="part.stl"/></geometry></collision></link>
 <joint name="j" type="continuous"><parent link="base"/><child link="arm"/><axis xyz="0 1 0"/></joint></robot>""",
+    "whole.sdf": b"""<sdf version="1.11"><world name="w"><frame name="f"><pose>0 0 1 0 0 0</pose></frame>
+<model name="a" placement_frame="g"><pose relative_to="f">1 0 0 0 0 0</pose><static>0</static>
+<frame name="g" attached_to="b"><pose>0 0 1 0 0 0</pose></frame><link name="b"/>
+<include><uri>model://inner.sdf</uri><name>in</name><pose relative_to="g">0 0 0 0 0 0</pose>
+<placement_frame>arm</placement_frame></include>
+<model name="c"><pose>0 1 0 0 0 0</pose><link name="d"><inertial auto="true"><density>9</density></inertial>
+<collision name="e"><geometry><box><size>1 1 1</size></box></geometry></collision></link></model>
+<joint name="j" type="revolute"><parent>g</parent><child>in::arm</child><axis><xyz>0 1 0</xyz></axis></joint>
+<joint name="k" type="prismatic"><parent>b</parent><child>c</child><axis><xyz expressed_in="c::d">0 1 0</xyz>
+<mimic joint="j"><multiplier>2</multiplier><reference>1</reference></mimic></axis></joint>
+</model><model name="s"><static>1</static><link name="l"/></model></world></sdf>""",
     "whole.usda": b"""#usda 1.0
 (
     subLayers = [
@@ -152,7 +165,7 @@ def feed(files: list[Path], count: int, seed: int = 0) -> tuple[dict[str, int], 
 def _feed(files: list[Path], count: int, seed: int, place: Folder) -> tuple[dict[str, int], list[str]]:
     rng = random.Random(seed)
     found, broken = {"loads": 0, "refused": 0}, []
-    originals = originals_of(files, (".xml", ".urdf"))
+    originals = originals_of(files, (".xml", ".urdf", ".sdf"))
     for k in range(count):
         name, data = originals[k % len(originals)]
         data = changed(data, rng)

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...author.errors import FileError
 from ...author.shapes import Shape
 from ...author.visuals import Visual
 
@@ -191,3 +192,13 @@ class Draft:
                 if source == joint:
                     return bond, group
         return None
+
+    def refuse_rings(self) -> None:
+        """See that no joint follows itself through others; raises FileError."""
+        leaders = {tie.b: tie for tie in self.ties}
+        for tie in self.ties:
+            above, count = tie.a, 0
+            while above in leaders and count <= len(leaders):
+                above, count = leaders[above].a, count + 1
+            if count > len(leaders):
+                raise FileError(f"{at(tie.line)}joint '{tie.b}': mimics itself through others; break the ring")

@@ -1,31 +1,32 @@
-"""What readers of XML share: names that are taken once, elements that nobody reads, colours."""
+"""What readers of XML share: names that are taken once, and what of a file nobody reads."""
 
 from ...author.imports import ImportReport
 from ...author.names import LONGEST_NAME
 from .scan import Element
 
+SILENT = ("name", "version")  # attributes whose loss is none
 
-class Unread:
-    """Elements that are not read, told once for each tag with the first line and how many there are."""
 
-    def __init__(self) -> None:
-        self._found: dict[str, tuple[int, int, str]] = {}
+def tell_unread(root: Element, report: ImportReport) -> None:
+    """List what no reader has asked for: each element and attribute once, with the first line and how many there are.
 
-    def add(self, element: Element, why: str = "is not read") -> None:
-        line, count, told = self._found.get(element.tag, (element.line, 0, why))
-        self._found[element.tag] = (line, count + 1, told)
-
-    def check(self, parent: Element, known: tuple[str, ...]) -> None:
-        """Count children whose tags are not known."""
-        for child in parent.children:
-            if child.tag not in known:
-                self.add(child)
-
-    def tell(self, report: ImportReport) -> None:
-        """Write what was found into a report."""
-        for tag, (line, count, told) in self._found.items():
-            times = f" ({count} times)" if count > 1 else ""
-            report.add("ignored", f"<{tag[:60]}>", f"{told}{times}", line)
+    Of an element that is not read, nothing below is told.
+    """
+    found: dict[str, list[int]] = {}
+    waiting = [root]
+    while waiting:
+        element = waiting.pop()
+        for name in element.attributes:
+            if name not in element.asked and name not in SILENT and not name.startswith("xmlns"):
+                found.setdefault(f"<{element.tag[:60]} {name[:60]}>", []).append(element.line)
+        for child in element.children:
+            if child.is_asked:
+                waiting.append(child)
+            else:
+                found.setdefault(f"<{child.tag[:60]}>", []).append(child.line)
+    for what, lines in sorted(found.items(), key=lambda item: min(item[1])):
+        times = f" ({len(lines)} times)" if len(lines) > 1 else ""
+        report.add("ignored", what, f"is not read{times}", min(lines))
 
 
 def below(root: Element, tag: str) -> list[Element]:

@@ -24,19 +24,26 @@ from .apart import read_apart
 from .build import Options, finish
 from .draft import GROUND, Bond, Draft, Key, Link, Pose, Tie, along, still, turn
 from .drawing import few_corners, hex_colour, picture_of, placed, primitive, short_name, triangles_each
+from .elements import below
 from .mjcf_scan import Scan
 from .scan import Element
 
 MISSING = "needs MuJoCo to read MJCF; install it by `pip install impulsar[mjcf]`"
+SOFT = {"limit", "frictionloss", "equality"}  # what MuJoCo calls constraints, besides contact
+UNREAD = {  # elements that hold something and become nothing
+    **dict.fromkeys(("pair", "exclude"), "says which geoms touch; give the model materials, and `no_contact`"),
+    **dict.fromkeys(("light", "texture", "skin"), "is not drawn"),
+    **dict.fromkeys(("numeric", "text", "tuple", "plugin"), "is not read"),
+}
 NO_COLOUR = (0.5, 0.5, 0.5, 1.0)  # MuJoCo's own, of a geom that has none
 
 
 def read_mjcf(root: Element, folder: Path | None, options: Options, data: bytes, name: str) -> Model:
     """The model of a <mujoco>."""
     allowed = None if folder is None else Path(options.assets) if options.assets else folder
-    Scan(root, folder, allowed)
+    scan = Scan(root, folder, allowed)
     path = "-" if folder is None or not name else str((folder / name).resolve())
-    return Reader(compile_apart(path, data), options).model()
+    return Reader(compile_apart(path, data), options, scan.roots).model()
 
 
 def compile_apart(path: str, data: bytes) -> dict[str, Any]:
@@ -59,11 +66,12 @@ def turned(wxyz: list[float]) -> np.ndarray:
 class Reader:
     """One compiled file on its way."""
 
-    def __init__(self, found: dict[str, Any], options: Options):
-        self.f, self.options = found, options
+    def __init__(self, found: dict[str, Any], options: Options, roots: list[tuple[str, Element]]):
+        self.f, self.options, self.roots = found, options, roots
+        self.off = set(found["off"]) | (SOFT if "constraint" in found["off"] else set())
         self.report = ImportReport(format="MJCF")
         self.draft = Draft((found["name"] or "mujoco").strip()[:100] or "mujoco")
-        self.draft.gravity = np.zeros(3) if found["gravity_off"] else np.array(found["gravity"])
+        self.draft.gravity = np.zeros(3) if "gravity" in self.off else np.array(found["gravity"])
         self.bodies = self._names("body")
         self.bodies[0] = GROUND
         self.joints = self._names("joint")
@@ -185,19 +193,20 @@ class Reader:
     def _features(self, j: int, dof: int, at: int, kind: str) -> dict[str, Any]:
         f = self.f
         found: dict[str, Any] = {
-            "viscous": f["dof_damping"][dof] or None,
-            "friction": f["dof_frictionloss"][dof] or None,
+            "viscous": None if "damper" in self.off else f["dof_damping"][dof] or None,
+            "friction": None if "frictionloss" in self.off else f["dof_frictionloss"][dof] or None,
             "armature": f["dof_armature"][dof] or None,
         }
         if kind in ("revolute", "prismatic"):
             low, high = f["jnt_range"][j]
-            if f["jnt_limited"][j] and low < high:
+            is_limited = f["jnt_limited"][j] and "limit" not in self.off
+            if is_limited and low < high:
                 found["limits"] = (low, high)
-            elif f["jnt_limited"][j]:
+            elif is_limited:
                 told = f"limits {low:g} to {high:g} leave no range: taken as none"
                 self.report.add("changed", f"joint '{self.joints[j]}'", told, self.line("joint", j))
             found["rest"] = (f["qpos_spring"][at] or None) if f["jnt_stiffness"][j] else None
-        if kind != "free":
+        if kind != "free" and "spring" not in self.off:
             found["stiffness"] = f["jnt_stiffness"][j] or None
         return found
 
@@ -207,7 +216,9 @@ class Reader:
             self.report.add(
                 "ignored", owner, "a limit of the whole angle of a ball; give limits of swing and twist", line
             )
-        if kind == "free" and f["jnt_stiffness"][j]:
+        if np.any(f.get("jnt_springyield", {}) and f["jnt_springyield"][j]):
+            self.report.add("ignored", owner, "its spring yields there, and does not here", line)
+        if kind == "free" and f["jnt_stiffness"][j] and "spring" not in self.off:
             self.report.add("ignored", owner, f"stiffness {f['jnt_stiffness'][j]:g} of a free joint", line)
         for what, array, k in (("stiffness", "jnt_stiffnesspoly", j), ("damping", "dof_dampingpoly", dof)):
             if any(f.get(array, [[0.0]] * (k + 1))[k]):
@@ -220,7 +231,9 @@ class Reader:
         kind = f["equalities"][str(f["eq_type"][k])].removeprefix("mjEQ_").lower()
         name = f["names"]["equality"][k] or f"{kind} {k}"
         owner = f"equality '{name}'"
-        if not f["eq_active0"][k]:
+        if "equality" in self.off:
+            self.report.add("converted", owner, "holds nothing: equalities are off", line)
+        elif not f["eq_active0"][k]:
             self.report.add("ignored", owner, "is not active at the start", line)
         elif kind in ("connect", "weld"):
             self._close(k, kind, name, line)
@@ -244,7 +257,8 @@ class Reader:
         else:
             F, M = Pose(data[3:6], turned(data[6:10].tolist())), Pose(data[0:3], np.eye(3))  # M: its anchor
         b = max(b, 0)
-        type = "spherical" if kind == "connect" else "fixed"
+        turns = kind == "connect" or data[10] == 0.0  # a weld without torques
+        type = "spherical" if turns else "fixed"
         while name in self.draft.bonds:
             name += "'"
         bond = Bond(name, line, type, self.bodies[a], self.bodies[b], F, M, loop=True, role="equality")
@@ -314,7 +328,11 @@ class Reader:
         name = f["names"]["actuator"][k] or f"actuator {k}"
         owner = f"actuator '{name}'"
         joint = f["actuator_trnid"][k][0]
-        bond = self.bonds.get(joint) if f["actuator_trntype"][k] == f["is_joint"] else None
+        bond = self.bonds.get(joint) if f["actuator_trntype"][k] in f["of_joints"] else None
+        self._behind_gear(k, bond, owner, line)
+        if "actuation" in self.off or f["actuator_group"][k] in f["groups_off"]:
+            self.report.add("converted", owner, "does nothing: actuators are off, or those of its group", line)
+            return
         law = self._law(k)
         group = next(iter(bond.sources)) if bond is not None and len(bond.sources) == 1 else "rotation"
         if bond is None or group == "rotation" or law is None or bond.features[group].get("motor") is not None:
@@ -326,7 +344,7 @@ class Reader:
         most = math.inf
         if f["actuator_ctrllimited"][k]:
             low, high = f["actuator_ctrlrange"][k]
-            signal = min(max(signal, low), high)
+            signal = signal if "clampctrl" in self.off else min(max(signal, low), high)
             if what == "torque":
                 most = abs(gain) * max(abs(low), abs(high))
             else:
@@ -344,6 +362,23 @@ class Reader:
         if what == "torque" and gain != 1.0:
             told = f"its torque is {gain:g} times the control signal; here a motor takes the torque itself"
             self.report.add("changed", owner, told, line)
+
+    def _behind_gear(self, k: int, bond: Bond | None, owner: str, line: int) -> None:
+        """Armature and damping of an actuator, which the joint feels by the square of the gear; its delay is told."""
+        f, gear = self.f, self.f["actuator_gear"][k][0]
+        for what, feature in (("armature", "armature"), ("damping", "viscous")):
+            value = f.get(f"actuator_{what}", {}) and f[f"actuator_{what}"][k]
+            if not value or (what == "damping" and "damper" in self.off):
+                continue
+            if bond is None or bond.type not in ("revolute", "prismatic"):
+                self.report.add("ignored", owner, f"{what} {value:g} of what drives no hinge or slide", line)
+                continue
+            own = bond.features[next(iter(bond.sources))]
+            own[feature] = (own[feature] or 0.0) + gear**2 * value
+        if np.any(f.get("actuator_dampingpoly", {}) and f["actuator_dampingpoly"][k]):
+            self.report.add("ignored", owner, "damping beyond the linear term", line)
+        if f.get("actuator_delay", {}) and f["actuator_delay"][k]:
+            self.report.add("ignored", owner, f"delay {f['actuator_delay'][k]:g} s; a controller can have it", line)
 
     def _why_not(self, k: int, bond: Bond | None, law: Any) -> str:
         """Why an actuator is no motor here."""
@@ -480,6 +515,18 @@ class Reader:
             count = len(f["names"][kind])
             if count:
                 self.report.add("ignored", f"<{kind}>", f"{count} of them", self.line(kind, 0))
+        used = {
+            "limit": any(f["jnt_limited"]), "frictionloss": any(f["dof_frictionloss"]), "damper": any(f["dof_damping"]),
+            "spring": any(f["jnt_stiffness"]), "gravity": any(f["gravity"]),
+        }  # fmt: skip
+        for what in sorted(self.off & {name for name, is_used in used.items() if is_used}):
+            self.report.add("converted", "<flag>", f"{what} is off: the model has none")
+        for tag, told in UNREAD.items():
+            lines = [element.line for name, root in self.roots if not name for element in below(root, tag)]
+            count = sum(len(below(root, tag)) for _, root in self.roots)
+            if count:
+                times = f" ({count} times)" if count > 1 else ""
+                self.report.add("ignored", f"<{tag}>", f"{told}{times}", min(lines, default=0))
         if any(f["fluid"]):
             told = f"density, viscosity and wind {f['fluid']}: give the model a fluid"
             self.report.add("ignored", "<option>", told)

@@ -14,7 +14,8 @@ ARRAYS = (
     "eq_type", "eq_obj1id", "eq_obj2id", "eq_objtype", "eq_active0", "eq_data",
     "actuator_trntype", "actuator_trnid", "actuator_gear", "actuator_dyntype", "actuator_gaintype", "actuator_biastype",
     "actuator_gainprm", "actuator_biasprm", "actuator_ctrllimited", "actuator_ctrlrange", "actuator_forcelimited",
-    "actuator_forcerange",
+    "actuator_forcerange", "actuator_group", "actuator_armature", "actuator_damping", "actuator_dampingpoly",
+    "actuator_delay",
     "tendon_adr", "tendon_num", "tendon_limited", "tendon_range", "tendon_stiffness", "tendon_damping",
     "tendon_frictionloss", "tendon_armature", "wrap_type", "wrap_objid", "wrap_prm",
     "site_bodyid", "site_pos", "site_quat",
@@ -43,7 +44,10 @@ def read(path: str, data: bytes) -> dict[str, Any]:
     found["gravity"] = model.opt.gravity.tolist()
     found["fluid"] = [model.opt.density, model.opt.viscosity, *model.opt.wind.tolist()]
     found["timestep"] = model.opt.timestep
-    found["gravity_off"] = bool(model.opt.disableflags & mujoco.mjtDisableBit.mjDSBL_GRAVITY)
+    flags = {name.removeprefix("mjDSBL_").lower(): bit for name, bit in vars(mujoco.mjtDisableBit).items()
+             if name.startswith("mjDSBL_")}  # fmt: skip
+    found["off"] = sorted(name for name, bit in flags.items() if model.opt.disableflags & int(bit))
+    found["groups_off"] = [group for group in range(31) if model.opt.disableactuator >> group & 1]
     found["joints"] = {
         str(int(value)): name for name, value in vars(mujoco.mjtJoint).items() if name.startswith("mjJNT")
     }
@@ -56,7 +60,7 @@ def read(path: str, data: bytes) -> dict[str, Any]:
     found["transmissions"] = _words(mujoco.mjtTrn, "mjTRN_")
     found["dynamics"] = _words(mujoco.mjtDyn, "mjDYN_")
     found["is_site"] = int(mujoco.mjtObj.mjOBJ_SITE)
-    found["is_joint"] = int(mujoco.mjtTrn.mjTRN_JOINT)
+    found["of_joints"] = [int(mujoco.mjtTrn.mjTRN_JOINT), int(mujoco.mjtTrn.mjTRN_JOINTINPARENT)]
     found["wraps_joint"] = int(mujoco.mjtWrap.mjWRAP_JOINT)
     found["meshes"] = _meshes(model)
     found["pictures"] = _pictures(model)

@@ -26,22 +26,42 @@ DECLARATION = "take away what is before '<?xml'"
 
 @dataclass
 class Element:
-    """An element of a file, and its line."""
+    """An element of a file, and its line; it knows what of it a reader has asked for."""
 
     tag: str
     attributes: dict[str, str]
     line: int
     children: list["Element"] = field(default_factory=list)
     text: str = ""
+    asked: set[str] = field(default_factory=set)  # attributes that were
+    is_asked: bool = False
 
-    def all(self, tag: str) -> list["Element"]:
-        return [child for child in self.children if child.tag == tag]
+    def all(self, *tags: str) -> list["Element"]:
+        found = [child for child in self.children if child.tag in tags]
+        for child in found:
+            child.is_asked = True
+        return found
 
-    def find(self, tag: str) -> "Element | None":
-        return next((child for child in self.children if child.tag == tag), None)
+    def find(self, *tags: str) -> "Element | None":
+        """The first of these tags."""
+        found = next((child for child in self.children if child.tag in tags), None)
+        if found is not None:
+            found.is_asked = True
+        return found
+
+    def first(self) -> "Element | None":
+        """The first of any tag."""
+        return self.find(self.children[0].tag) if self.children else None
 
     def get(self, name: str, default: str = "") -> str:
+        self.asked.add(name)
         return self.attributes.get(name, default)
+
+    def pass_over(self, *tags: str) -> None:
+        """Ask for all that is in elements which have no say here."""
+        for child in self.all(*tags):
+            child.asked.update(child.attributes)
+            child.pass_over(*(below.tag for below in child.children))
 
     def wrong(self, text: str) -> FileError:
         """An error at this element's line."""
@@ -52,6 +72,8 @@ def read_xml(data: bytes) -> Element:
     """The root of a file; raises FileError."""
     if len(data) > LARGEST_XML:
         raise FileError(f"has more than {LARGEST_XML} bytes, too many for a model; divide it")
+    if not data.strip():
+        raise FileError("is empty; export it again")
     parser = expat.ParserCreate()
     parser.buffer_text = True
     stack: list[Element] = []
@@ -85,8 +107,11 @@ def read_xml(data: bytes) -> Element:
     except expat.ExpatError as error:
         told = expat.errors.messages.get(error.code, "broken XML")
         cure = DECLARATION if "declaration not at start" in told else "correct it there"
-        if error.code == INVALID and data[parser.ErrorByteIndex : parser.ErrorByteIndex + 1] == b"\0":
+        wrong = data[parser.ErrorByteIndex : parser.ErrorByteIndex + 1]
+        if error.code == INVALID and wrong == b"\0":
             cure = "there is a NUL byte; take it away"
+        elif error.code == INVALID and wrong > b"\x7f":
+            cure = "a byte that is no UTF-8: save the file as UTF-8, or name its encoding in '<?xml'"
         raise FileError(f"line {error.lineno}, column {error.offset}: {told}; {cure}") from error
     except (ValueError, LookupError) as error:
         if isinstance(error, FileError):
@@ -101,7 +126,7 @@ def numbers(element: Element, owner: str, what: str, text: str, count: int, infi
     if len(words) != count or not all(NUMBER.fullmatch(word) for word in words):
         hint = "; it is xacro that was not expanded: run `xacro` first" if "$" in text else ""
         if "," in text:
-            hint = " with blanks between them, and no commas"
+            hint = " with blanks between them, and no commas" if count > 1 else " with a point, and no comma"
         expected = f"{count} numbers" if count > 1 else "a number"
         raise element.wrong(f"{owner}: {what} is {text[:80]!r}, expected {expected}{hint}")
     found = np.array([float(word) for word in words])

@@ -19,7 +19,7 @@ from ...author.visuals import Visual
 from .build import Options, finish, limits_of
 from .draft import GROUND, Bond, Draft, Link, Pose, Tie, along, rpy, still
 from .drawing import NO_SHAPE, NO_SIZE, SIZED, Meshes, hex_colour, placed, primitive, short_name, touching
-from .elements import Unread, below, name_of
+from .elements import below, name_of, tell_unread
 from .scan import Element, number, numbers
 from .start import place_links
 
@@ -28,9 +28,6 @@ TYPES = {
     "planar": "planar", "spherical": "spherical", "ball": "spherical", "universal": "universal",
     "cylindrical": "cylindrical",
 }  # fmt: skip
-OF_ROBOT = ("link", "joint", "material", "loop_joint", "constraint")
-OF_LINK = ("inertial", "visual", "collision")
-OF_JOINT = ("parent", "child", "origin", "axis", "limit", "dynamics", "mimic")
 
 
 def read_urdf(root: Element, folder: Path | None, options: Options) -> Model:
@@ -45,7 +42,6 @@ class Reader:
         self.root, self.options = root, options
         self.report = ImportReport(format="URDF")
         self.draft = Draft(root.get("name").strip()[:100] or "robot")
-        self.unread = Unread()
         self.meshes = Meshes(folder, self.report, options.meshes, root)
         self.meshes.fetch([mesh.get("filename") for mesh in below(root, "mesh")])
         self.colours: dict[str, str] = {}
@@ -57,7 +53,6 @@ class Reader:
             if child.tag.startswith("xacro:"):
                 cure = "expand it by `xacro FILE > robot.urdf`, or run it as FILE.xacro on the command line"
                 raise child.wrong(f"<{child.tag}> is xacro; {cure}")
-        self.unread.check(root, OF_ROBOT)
         for material in root.all("material"):
             self._colour(material)
         for element in root.all("link"):
@@ -76,7 +71,7 @@ class Reader:
         if self.collisions:
             told = f"{touching(len(self.collisions))}: give bodies a material for contact"
             self.report.add("ignored", "<collision>", told, self.collisions[0])
-        self.unread.tell(self.report)
+        tell_unread(root, self.report)
         moving = any(bond.type != "fixed" for bond in draft.bonds.values())
         weighs = any(link.mass > 0.0 for link in draft.links.values())
         grounded = any(bond.first == GROUND for bond in draft.bonds.values())
@@ -88,7 +83,6 @@ class Reader:
         name = name_of(element, "link", self.draft.links)
         owner = f"link '{name}'"
         link = self.draft.links[name] = Link(name, element.line)
-        self.unread.check(element, OF_LINK)
         inertial = element.find("inertial")
         if inertial is not None:
             self._inertial(inertial, link, owner)
@@ -118,7 +112,7 @@ class Reader:
 
     def _shape(self, element: Element, owner: str) -> Shape | None:
         geometry = element.find("geometry")
-        form = geometry.children[0] if geometry is not None and geometry.children else None
+        form = None if geometry is None else geometry.first()
         if form is None:
             self.report.add("ignored", owner, f"<{element.tag}> without geometry", element.line)
             return None
@@ -161,8 +155,11 @@ class Reader:
         owner = f"joint '{name}'"
         kind = self._type(element, owner)
         parent, child = self._ends(element, owner)
-        self.unread.check(element, OF_JOINT)
         F = origin(element.find("origin"), owner)
+        if not CATALOGUE[kind].has_axis:
+            element.pass_over("axis")
+        if kind == "fixed":
+            element.pass_over("limit", "dynamics")
         R = np.eye(3) if not CATALOGUE[kind].has_axis else along(self._axis(element, owner))
         bond = Bond(name, element.line, kind, parent, child, Pose(F.p, F.R @ R), Pose(np.zeros(3), R))
         bond.sources = {group.name: name for group in CATALOGUE[kind].groups}
@@ -171,6 +168,8 @@ class Reader:
         held.add(child)
         for group in bond.sources:
             bond.features[group] = self._features(element, owner, kind, group)
+        if kind != "fixed":
+            self._tell_bounds(element, owner)
         self.draft.bonds[name] = bond
 
     def _type(self, element: Element, owner: str) -> str:
@@ -222,11 +221,6 @@ class Reader:
                 )
             else:
                 found["limits"] = limits_of(lower, upper)
-        if limit is not None:
-            told = [f"{what} {limit.get(what)}" for what in ("effort", "velocity") if limit.get(what)]
-            if told:
-                text = f"{' and '.join(told)} bound a drive, and the file has none: give the joint a motor"
-                self.report.add("ignored", owner, text, limit.line)
         if dynamics is not None:
             damping, friction = (number(dynamics, owner, what, 0.0) for what in ("damping", "friction"))
             for what, value in (("damping", damping), ("friction", friction)):
@@ -234,6 +228,15 @@ class Reader:
                     raise dynamics.wrong(f"{owner}: {what} is {value:g}, expected one >= 0")
             found |= {"viscous": damping or None, "friction": friction or None}
         return found
+
+    def _tell_bounds(self, element: Element, owner: str) -> None:
+        """Bounds of what would drive a joint."""
+        limit = element.find("limit")
+        told = [] if limit is None else [f"{what} {limit.get(what)}" for what in ("effort", "velocity")]
+        told = [text for text in told if not text.endswith(" ")]
+        if limit is not None and told:
+            text = f"{' and '.join(told)} bound a drive, and the file has none: give the joint a motor"
+            self.report.add("ignored", owner, text, limit.line)
 
     def _roots(self, held: set[str]) -> None:
         """See that there is a root; one called "world" is the ground."""
@@ -271,16 +274,7 @@ class Reader:
                     raise mimic.wrong(f"{owner}: mimic of '{which}', which is {other.type}; only hinges and slides can")
             ratio, offset = number(mimic, owner, "multiplier", 1.0), number(mimic, owner, "offset", 0.0)
             draft.ties.append(Tie(f"{name} mimic", mimic.line, leader, name, ratio, offset))
-        self._refuse_rings()
-
-    def _refuse_rings(self) -> None:
-        leaders = {tie.b: tie for tie in self.draft.ties}
-        for tie in self.draft.ties:
-            at, count = tie.a, 0
-            while at in leaders and count <= len(leaders):
-                at, count = leaders[at].a, count + 1
-            if count > len(leaders):
-                raise self.root.wrong(f"joint '{tie.b}': mimics itself through others; break the ring")
+        self.draft.refuse_rings()
 
     # loops -----------------------------------------------------------------------------------------
 
@@ -308,6 +302,7 @@ class Reader:
         bond = Bond(name, element.line, kind, ends[0], ends[1], F, M, loop=True, role=element.tag)
         bond.sources = {group.name: name for group in CATALOGUE[kind].groups}
         bond.features = {group: self._features(element, owner, kind, group) for group in bond.sources}
+        self._tell_bounds(element, owner)
         self.draft.bonds[name] = bond
 
     def _loop_frames(

@@ -69,7 +69,7 @@ class Reader(Stage):
 
     def model(self) -> Model:
         for kind, path, text, line in self.f["notes"]:
-            self.report.add(kind, f"prim '{path}'" if path else "file", text, line)
+            self.report.add(kind, f"prim '{path}'" if path.startswith("/") else path or "file", text, line)
         self._gravity()
         if not self.f["bodies"]:
             raise FileError("has no rigid body (PhysicsRigidBodyAPI); give it one")

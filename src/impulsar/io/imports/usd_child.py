@@ -44,9 +44,21 @@ def read(path: str, data: bytes) -> dict[str, Any]:
     found["up"] = str(UsdGeom.GetStageUpAxis(stage))
     found["metres"] = UsdGeom.GetStageMetersPerUnit(stage)
     found["kilograms"] = UsdPhysics.GetStageKilogramsPerUnit(stage)
+    own = {"metersPerUnit": found["metres"], "kilogramsPerUnit": found["kilograms"], "upAxis": found["up"]}
+    notes += [note for layer in stage.GetUsedLayers() if layer != root for note in _other_units(layer, own)]
     errors = [" ".join(str(error).split()) for error in stage.GetCompositionErrors()]
     notes += [["ignored", "", text.replace(str(folder), "the folder")[:300], 0] for text in errors]
     return found
+
+
+def _other_units(layer: Any, own: dict[str, Any]) -> list[list[Any]]:
+    """Units of a file that is composed which are not those of the stage: USD takes its numbers as they stand."""
+    head = layer.pseudoRoot
+    given = {what: head.GetInfo(what) for what in own if head.HasInfo(what)}
+    others = [f"{what} {value:g}" if what != "upAxis" else f"{what} {value}"
+              for what, value in given.items() if value != own[what]]  # fmt: skip
+    told = f"is made with {', '.join(others)}; its numbers are taken in the units of the stage, as USD has it"
+    return [["ignored", f"layer '{layer.GetDisplayName()}'", told, 0]] if others else []
 
 
 def _open_instances(stage: Any) -> None:
