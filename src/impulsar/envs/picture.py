@@ -3,6 +3,7 @@
 from itertools import product
 
 import numpy as np
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from ..render import Pose, View, body_outlines, draw_poses, pose_authored, pose_now
 from ..results import COLOURS, new_figure
@@ -17,9 +18,9 @@ class Picture:
 
     def __init__(self, world: World):
         self.world = world
-        self._figure = new_figure(640 / DOTS, 480 / DOTS)
-        self._figure.set_dpi(DOTS)
-        self._axes = self._figure.subplots()
+        figure = new_figure(640 / DOTS, 480 / DOTS)
+        figure.set_dpi(DOTS)
+        self._canvas, self._axes = FigureCanvasAgg(figure), figure.subplots()
         self._room = _corners(_points(world, pose_authored(world.model)), ROOM)
 
     def of(self, k: int, marks: np.ndarray) -> np.ndarray:
@@ -32,8 +33,8 @@ class Picture:
         pose = pose_now(self.world, k)
         self._room = _corners(np.vstack([self._room, _points(self.world, pose), marks]), 1.0)
         draw_poses(self._axes, self.world.model, [pose], draw_marks, also=self._room, plain=True)
-        self._figure.canvas.draw()
-        return np.asarray(self._figure.canvas.buffer_rgba())[:, :, :3].copy()
+        self._canvas.draw()
+        return np.asarray(self._canvas.buffer_rgba())[:, :, :3].copy()
 
 
 def _points(world: World, pose: Pose) -> np.ndarray:
