@@ -271,7 +271,7 @@ def _settings(pairs: list[str]) -> dict[str, Any]:
 
 
 def _scene(name: str, settings: dict[str, Any]) -> Model:
-    from .scenes import scene
+    from .scenes import SCENES, scene
 
     if Path(name).suffix:
         from .io.xacro import is_xacro
@@ -283,8 +283,12 @@ def _scene(name: str, settings: dict[str, Any]) -> Model:
         return model
     try:
         return scene(name, **settings)
-    except ModelError:
-        raise
+    except ModelError as error:
+        from .scale.large.command import scenes as large_scenes
+
+        if name in SCENES or name not in large_scenes():
+            raise
+        raise ModelError(f"{error}; '{name}' is a large one: run or studio {name} --large") from error
     except (TypeError, ValueError) as error:
         given = ", ".join(f"{key}={value!r}" for key, value in settings.items())
         raise ModelError(f"scene '{name}' with {given}: {error}") from error

@@ -189,10 +189,10 @@ def motion(
     draw_poses(ax, model, shown, lambda view: _draw_traces(ax, part, view))
 
 
-def pose_now(world: Running) -> Pose:
-    """Where every body of the first world is now."""
+def pose_now(world: Running, number: int = 0) -> Pose:
+    """Where every body of a world is now, of a batch by its number."""
     now, rows = world.moment(), KINDS["body"].rows(world.runner.bench)
-    p, q = (QUANTITIES[f"body.{what}"].read(now)[:, 0] for what in ("position", "orientation"))
+    p, q = (QUANTITIES[f"body.{what}"].read(now)[:, number] for what in ("position", "orientation"))
     p_WB = {name: p[row].copy() for name, row in rows.items()} | {"ground": np.zeros(3)}
     R_WB = {name: rotation_matrix(q[row]) for name, row in rows.items()} | {"ground": np.eye(3)}
     return Pose(world.time, p_WB, R_WB)

@@ -24,7 +24,7 @@ class Short(envs.FiveBarReach):
 @pytest.mark.parametrize("name", ALL)
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_gymnasium_finds_nothing_wrong(name):
-    check_env(gym.make(f"impulsar/{name}-v0").unwrapped, skip_render_check=True)
+    check_env(gym.make(f"impulsar/{name}-v0").unwrapped)
 
 
 def is_same(one, two) -> bool:
@@ -48,7 +48,7 @@ def test_a_batch_is_single_environments(name):
 @pytest.mark.parametrize("mode", [AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP])
 def test_autoreset(mode):
     """Episodes that are over begin anew as Gymnasium's own vector of single environments has them, `final_obs` too."""
-    many = envs.MechanismVectorEnv(Short(), 3, mode)
+    many = envs.MechanismVectorEnv(Short(), 3, mode.name.lower())
     single = SyncVectorEnv([lambda: envs.MechanismEnv(Short()) for _ in range(3)], autoreset_mode=mode)
     many.reset(seed=1)
     single.reset(seed=1)
@@ -77,6 +77,50 @@ def test_reset_of_some():
     assert np.array_equal(after[[0, 2]], expected[[0, 2]])
 
 
+def test_reset_forgets_that_episodes_were_over():
+    """A reset by hand at the end of episodes is the beginning: the step that follows is a step, not a reset."""
+    many, single = envs.MechanismVectorEnv(Short(), 2), SyncVectorEnv([lambda: envs.MechanismEnv(Short())] * 2)
+    for one in (many, single):
+        one.reset(seed=1)
+        for _ in range(Short.length):
+            over = one.step(np.zeros((2, 2)))[3]
+        assert over.all()
+        one.reset(seed=2)
+    assert is_same(many.step(np.ones((2, 2))), single.step(np.ones((2, 2))))
+
+
+def test_a_specification_is_data():
+    """It survives JSON, gives the same environment, and says how long an episode is."""
+    one = gym.make("impulsar/FiveBarReach-v0", method="direct")
+    spec = gym.envs.registration.EnvSpec.from_json(one.spec.to_json())
+    assert spec.max_episode_steps == envs.FiveBarReach.length
+    assert np.array_equal(gym.make(spec).reset(seed=4)[0], one.reset(seed=4)[0])
+    assert gym.make_vec("impulsar/FiveBarReach-v0", num_envs=2, max_episode_steps=3).length == 3
+
+
+def test_environments_that_share_a_task_know_nothing_of_each_other():
+    """A load that came in one did not come in the other."""
+    task = envs.LiftHold()
+    pair, alone = [envs.MechanismEnv(task) for _ in range(2)], envs.MechanismEnv(envs.LiftHold())
+    for one in (*pair, alone):
+        one.reset(seed=3)
+    for _ in range(90):
+        found = [one.step(np.zeros(2))[0] for one in (*pair, alone)]
+        assert np.array_equal(found[0], found[2]) and np.array_equal(found[1], found[2])
+    assert abs(found[2][0]) > 1.0  # [cm] the load is there
+
+
+def test_pictures():
+    """One of each world, which moves with it; where nobody asked there is none."""
+    many = gym.make_vec("impulsar/FiveBarReach-v0", num_envs=2, render_mode="rgb_array")
+    many.reset(seed=0)
+    first = many.render()
+    assert [picture.shape for picture in first] == [(480, 640, 3)] * 2 and not np.array_equal(*first)
+    many.step(np.ones((2, 2)))
+    assert not np.array_equal(many.render()[0], first[0])
+    assert envs.MechanismEnv("FiveBarReach").render() is None
+
+
 def test_feedback_is_worth_more_than_nothing():
     """A spring and a damper at the motors bring the tip nearer to the goal than hanging arms do."""
     many = envs.MechanismVectorEnv(envs.FiveBarReach(), 4)
@@ -91,14 +135,29 @@ def test_feedback_is_worth_more_than_nothing():
     assert worth[1] > worth[0]
 
 
+def changed(**what) -> envs.Task:
+    """A task that says something else."""
+    return type("Changed", (Short,), what)()
+
+
 @pytest.mark.parametrize(
     ("wrong", "words"),
     [
         (lambda many: many.step(np.zeros((2, 2))), "shape"),
         (lambda many: many.step(np.full((3, 2), np.nan)), "finite"),
         (lambda many: many.reset(options={"reset_mask": [1, 0, 0]}), "reset_mask"),
+        (lambda many: many.step([["a", 0]] * 3), "expected numbers"),
         (lambda many: many.reset(seed=[1, 2]), "seeds"),
+        (lambda many: many.reset(seed=-1), "seed is -1"),
+        (lambda many: many.reset(seed=1.5), "seed is 1.5"),
+        (lambda many: many.reset(seed=[1, None, "a"]), "seed is 'a'"),
         (lambda many: envs.MechanismVectorEnv(Short(), 0), "num_envs"),
+        (lambda many: envs.MechanismVectorEnv(Short(), 1, "sometimes"), "next_step, same_step, disabled"),
+        (lambda many: envs.MechanismVectorEnv(Short(), 1, render_mode="human"), "rgb_array"),
+        (lambda many: envs.MechanismVectorEnv(Short, 1), "expected a Task"),
+        (lambda many: envs.MechanismVectorEnv("FiveBarReech", 1), "did you mean 'FiveBarReach'"),
+        (lambda many: envs.MechanismVectorEnv(changed(most=(1.0,)), 1), "2 numbers, one for each drive"),
+        (lambda many: envs.MechanismVectorEnv(changed(observations=9), 2).reset(), r"observe gave shape \(2, 10\)"),
     ],
 )
 def test_refusals(wrong, words):

@@ -14,16 +14,17 @@ except ImportError as error:
 from .five_bar import FiveBarReach
 from .lift import LiftHold
 from .task import Task
+from .tasks import TASKS
 from .vector import MechanismEnv, MechanismVectorEnv
 from .walk import Walk
 
 __all__ = ["TASKS", "FiveBarReach", "LiftHold", "MechanismEnv", "MechanismVectorEnv", "Task", "Walk"]
 
-TASKS: dict[str, type[Task]] = {"FiveBarReach": FiveBarReach, "LiftHold": LiftHold, "Walk": Walk}
-
 for _name, _task in TASKS.items():
     gymnasium.register(
         id=f"impulsar/{_name}-v0",
-        entry_point=lambda task=_task, **options: MechanismEnv(task(), **options),
-        vector_entry_point=lambda num_envs=1, task=_task, **options: MechanismVectorEnv(task(), num_envs, **options),
+        entry_point="impulsar.envs:MechanismEnv",
+        vector_entry_point="impulsar.envs:MechanismVectorEnv",
+        max_episode_steps=_task.length,
+        kwargs={"task": _name},
     )

@@ -21,7 +21,7 @@ class LiftHold(Task):
 
     drives = ("base-slotA.slide", "base-slotB.slide")
     most = (60.0, 60.0)
-    observations, memories = 5, 5  # load, steps at which it comes and goes, steps up to now, sum of what was off
+    observations, memories = 5, 6  # load, when it comes and goes, steps up to now, sum of what was off, plate's mass
     dt, skip, length = 0.0025, 4, 200
 
     def model(self) -> Model:
@@ -31,14 +31,13 @@ class LiftHold(Task):
             spring = model.springs[f"spring{side}"]
             spring.stiffness, spring.damping = SOFT, DAMPING
             model.joints[f"base-slot{side}"].features["slide"].motor = Motor(torque=0.0)
-        self._masses = np.full(1, EMPTY)
         self.height = float(model.bodies["plate"].position[2])
         return model
 
     def start(self, random: np.random.Generator, memory: np.ndarray) -> tuple[dict[str, float], dict[str, float]]:
         """At the authored pose, at rest; when which load comes and goes."""
         comes = random.integers(10, 80)
-        memory[:] = random.uniform(0.2, 1.0) * HEAVIEST, comes, comes + random.integers(40, 100), 0.0, 0.0
+        memory[:5] = random.uniform(0.2, 1.0) * HEAVIEST, comes, comes + random.integers(40, 100), 0.0, 0.0
         return {"base-slotA.slide": 0.0}, {"base-slotA.slide": 0.0}
 
     def before_step(self, world: World, memory: np.ndarray) -> None:
@@ -47,9 +46,9 @@ class LiftHold(Task):
         is_there = (memory[:, 1] <= memory[:, 3]) & (memory[:, 3] < memory[:, 2])
         mass = EMPTY + np.where(is_there, memory[:, 0], 0.0)
         memory[:, 3] += 1.0
-        if not np.array_equal(mass, self._masses):
+        if not np.array_equal(mass, memory[:, 5]):
             world.set("plate.mass", mass if len(memory) > 1 else float(mass[0]))
-            self._masses = mass
+            memory[:, 5] = mass
 
     def _off(self, world: World, many: int) -> np.ndarray:
         """How far the plate is above where it began [cm]."""

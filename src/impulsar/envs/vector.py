@@ -4,6 +4,7 @@ World k of a batch that is reset with a seed s is the single environment that is
 a random generator of its own, and worlds of a batch do not know each other.
 """
 
+from functools import cached_property
 from typing import Any
 
 import gymnasium as gym
@@ -11,34 +12,45 @@ import numpy as np
 from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 
+from ..author.checks import show, whole
 from ..author.errors import ModelError
 from ..edits import Drive
 from ..world import World
-from .task import Task
+from .picture import Picture
+from .task import Task, check_shape, read_task
+
+RENDER_MODES = ["rgb_array"]
 
 
 class MechanismVectorEnv(gym.vector.VectorEnv):
-    """A task in many worlds, which are stepped together.
+    """A task, or the name of one of `TASKS`, in many worlds, which are stepped together.
 
-    autoreset: when an episode that is over begins anew: "next_step" (Gymnasium's own choice), "same_step", with
-    `final_obs` in the infos, or "disabled", by `reset(options={"reset_mask": mask})`.
+    autoreset_mode: when an episode that is over begins anew: "next_step" (Gymnasium's own choice), "same_step", with
+    `final_obs` in the infos, or "disabled", by `reset(options={"reset_mask": mask})`. render_mode: "rgb_array" or None.
+    max_episode_steps: where an episode shall be shorter than the task's.
     """
 
     def __init__(
         self,
-        task: Task,
+        task: Task | str,
         num_envs: int = 64,
         autoreset_mode: str | AutoresetMode = AutoresetMode.NEXT_STEP,
         device: str = "cpu",
         compile: str | None = "off",
         method: Any = "simgc",
+        render_mode: str | None = None,
+        max_episode_steps: int | None = None,
     ):
-        if not (isinstance(num_envs, int) and num_envs >= 1):
-            raise ModelError(f"environment: num_envs is {num_envs!r}, expected an integer >= 1")
-        self.task, self.num_envs = task, num_envs
+        num_envs = whole("environment", "num_envs", num_envs, 1, 1_000_000)
+        self.autoreset = _autoreset_mode(autoreset_mode)
+        if render_mode not in (None, *RENDER_MODES):
+            raise ModelError(f"environment: render_mode is {show(render_mode)}, expected 'rgb_array' or None")
+        self.task, self.num_envs, self.render_mode = read_task(task), num_envs, render_mode
+        task = self.task
         self.world = World(task.model(), method=method, dt=task.dt, worlds=num_envs, device=device, compile=compile)
-        self.autoreset = AutoresetMode(autoreset_mode)
-        self.metadata = {"autoreset_mode": self.autoreset, "render_modes": []}
+        most = task.length if max_episode_steps is None else max_episode_steps
+        self.length = min(task.length, whole("environment", "max_episode_steps", most, 1, 2**31 - 1))
+        self.metadata = {"autoreset_mode": self.autoreset} | _looks(task)
         self.single_action_space = gym.spaces.Box(-1.0, 1.0, (len(task.drives),), np.float64)
         self.single_observation_space = gym.spaces.Box(-np.inf, np.inf, (task.observations,), np.float64)
         self.action_space = batch_space(self.single_action_space, num_envs)
@@ -56,25 +68,15 @@ class MechanismVectorEnv(gym.vector.VectorEnv):
             mask = np.asarray(options["reset_mask"])
             if mask.dtype != bool or mask.shape != (self.num_envs,) or not mask.any():
                 raise ModelError(f"environment: reset_mask has to be {self.num_envs} truth values, one of them True")
-        seeds = [seed + k for k in range(self.num_envs)] if isinstance(seed, int) else seed
-        if seeds is not None:
-            if len(seeds) != self.num_envs:
-                raise ModelError(f"environment: {len(seeds)} seeds for {self.num_envs} environments")
-            for k, one in enumerate(seeds):
-                if one is not None and mask[k]:
-                    self._randoms[k] = np.random.default_rng(one)
+        for k, one in enumerate(_seeds(seed, self.num_envs)):
+            if one is not None and mask[k]:
+                self._randoms[k] = np.random.default_rng(one)
         self._begin(mask)
         return self._seen(), {}
 
     def step(self, actions: Any) -> tuple:
         """A step of all worlds; in the mode "next_step" those that are over begin anew instead."""
-        actions = np.asarray(actions, float)
-        if actions.shape != (self.num_envs, len(self.task.drives)):
-            expected = (self.num_envs, len(self.task.drives))
-            raise ModelError(f"environment: actions have shape {actions.shape}, expected {expected}")
-        if not np.isfinite(actions).all():
-            raise ModelError("environment: an action is not a finite number")
-        actions = np.clip(actions, -1.0, 1.0)
+        actions = np.clip(_actions(actions, (self.num_envs, len(self.task.drives))), -1.0, 1.0)
         anew = self._over.copy()
         self._drive(actions)
         self.task.before_step(self.world, self.memory)
@@ -83,9 +85,10 @@ class MechanismVectorEnv(gym.vector.VectorEnv):
         if anew.any():
             self._begin(anew)
         seen = self._seen()
-        reward = np.where(anew, 0.0, self.task.reward(seen, actions, self.memory))
-        terminated = self.task.failed(seen, self.memory) & ~anew
-        truncated = (self.counts >= self.task.length) & ~terminated & ~anew
+        reward = np.where(anew, 0.0, check_shape("reward", self.task.reward(seen, actions, self.memory), anew.shape))
+        failed = check_shape("failed", self.task.failed(seen, self.memory), anew.shape)
+        terminated = failed.astype(bool) & ~anew
+        truncated = (self.counts >= self.length) & ~terminated & ~anew
         return self._end(seen, reward, terminated, truncated)
 
     def _end(self, seen: np.ndarray, reward: np.ndarray, terminated: np.ndarray, truncated: np.ndarray) -> tuple:
@@ -100,9 +103,11 @@ class MechanismVectorEnv(gym.vector.VectorEnv):
     def _begin(self, mask: np.ndarray) -> None:
         """Put worlds where the task has them begin."""
         starts = [self.task.start(self._randoms[k], self.memory[k]) for k in np.flatnonzero(mask)]
+        if any([set(part) for part in one] != [set(part) for part in starts[0]] for one in starts):
+            raise ModelError("task: start names other coordinates for one world than for another")
         q, v = ({name: np.array([one[at][name] for one in starts]) for name in starts[0][at]} for at in range(2))
         self.world.reset(mask, q=q, v=v)
-        self.counts[mask] = 0
+        self.counts[mask], self._over[mask] = 0, False
 
     def _drive(self, actions: np.ndarray) -> None:
         for k, joint in enumerate(self.task.drives):
@@ -111,20 +116,33 @@ class MechanismVectorEnv(gym.vector.VectorEnv):
             self.world.apply(Drive(name, value if self.num_envs > 1 else float(value[0]), group or None))
 
     def _seen(self) -> np.ndarray:
-        return self.task.observe(self.world, self.memory)
+        many = (self.num_envs, self.task.observations)
+        return check_shape("observe", self.task.observe(self.world, self.memory), many)
+
+    @cached_property
+    def _picture(self) -> Picture:
+        return Picture(self.world)
+
+    def render(self) -> tuple[np.ndarray, ...] | None:
+        """A picture of each world [480, 640, 3]."""
+        if self.render_mode is None:
+            return None
+        marks = self.task.marks(self.memory)
+        return tuple(self._picture.of(k, marks[k]) for k in range(self.num_envs))
 
     def close_extras(self, **kwargs: Any) -> None:
         """There is nothing to close."""
 
 
 class MechanismEnv(gym.Env):
-    """A task in one world."""
+    """A task, or the name of one of `TASKS`, in one world."""
 
-    metadata = {"render_modes": []}  # noqa: RUF012  # as Gymnasium has it
+    metadata = {"render_modes": RENDER_MODES}  # noqa: RUF012  # as Gymnasium has it
 
-    def __init__(self, task: Task, **options: Any):
+    def __init__(self, task: Task | str, **options: Any):
         self._many = MechanismVectorEnv(task, 1, AutoresetMode.DISABLED, **options)
-        self.task, self.world = task, self._many.world
+        self.task, self.world, self.render_mode = self._many.task, self._many.world, self._many.render_mode
+        self.metadata = _looks(self.task)
         self.action_space = self._many.single_action_space
         self.observation_space = self._many.single_observation_space
 
@@ -136,5 +154,51 @@ class MechanismEnv(gym.Env):
 
     def step(self, action: Any) -> tuple:
         """One step."""
-        seen, reward, terminated, truncated, _ = self._many.step(np.asarray(action)[None])
+        seen, reward, terminated, truncated, _ = self._many.step(_actions(action, (len(self.task.drives),))[None])
         return seen[0], float(reward[0]), bool(terminated[0]), bool(truncated[0]), {}
+
+    def render(self) -> np.ndarray | None:
+        """A picture [480, 640, 3]."""
+        pictures = self._many.render()
+        return None if pictures is None else pictures[0]
+
+
+def _looks(task: Task) -> dict[str, Any]:
+    """What an environment says of its pictures."""
+    return {"render_modes": RENDER_MODES, "render_fps": round(1.0 / (task.dt * task.skip))}
+
+
+def _autoreset_mode(value: Any) -> AutoresetMode:
+    """A mode of Gymnasium's, by its name in small letters too."""
+    for mode in AutoresetMode:
+        if value in (mode, mode.value, mode.name.lower()):
+            return mode
+    known = ", ".join(mode.name.lower() for mode in AutoresetMode)
+    raise ModelError(f"environment: autoreset_mode is {show(value)}, expected one of: {known}")
+
+
+def _seeds(seed: Any, many: int) -> list[int | None]:
+    """A seed for each world, from one, from as many, or None."""
+    if seed is None or (isinstance(seed, int | np.integer) and not isinstance(seed, bool)):
+        seeds = [None if seed is None else int(seed) + k for k in range(many)]
+    else:
+        seeds = list(seed) if isinstance(seed, list | tuple | np.ndarray) else [seed]
+        if len(seeds) != many and seeds != [seed]:
+            raise ModelError(f"environment: {len(seeds)} seeds for {many} environments")
+    for one in seeds:
+        if one is not None and (not isinstance(one, int | np.integer) or isinstance(one, bool) or one < 0):
+            raise ModelError(f"environment: seed is {show(one)}, expected an integer >= 0, one for each world, or None")
+    return seeds
+
+
+def _actions(given: Any, shape: tuple[int, ...]) -> np.ndarray:
+    """Actions as finite numbers of a shape."""
+    try:
+        actions = np.asarray(given, float)
+    except (TypeError, ValueError):
+        raise ModelError(f"environment: action is {show(given)}, expected numbers of shape {shape}") from None
+    if actions.shape != shape:
+        raise ModelError(f"environment: action has shape {actions.shape}, expected {shape}")
+    if not np.isfinite(actions).all():
+        raise ModelError("environment: an action is not a finite number")
+    return actions

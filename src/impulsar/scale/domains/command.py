@@ -29,6 +29,7 @@ from .world import DomainWorld
 
 GOOD, FELL_SHORT, BAD_INPUT = 0, 1, 2
 NOT_FOR_DOMAINS = ("coordinates", "every", "plot")
+A_CORE, LEAST_MOST = 4, 16  # ranks that may be started here: so many a core, and so many in any case
 TELLS = 10  # lines of progress, and checkpoints
 
 
@@ -62,8 +63,12 @@ def run(args: argparse.Namespace, scene: Callable[[dict[str, Any]], Model], sett
 
 def start(args: argparse.Namespace) -> int:
     """Ranks on this machine by mpiexec, in whose place this process waits."""
-    if args.domains < 1:
-        raise ModelError(f"--domains {args.domains}: expected how many ranks, 1 or more")
+    most = max(LEAST_MOST, A_CORE * (os.cpu_count() or 1))
+    if not 1 <= args.domains <= most:
+        raise ModelError(
+            f"--domains {args.domains}: expected how many ranks, 1 to {most} on this machine; "
+            f"over several, mpiexec -n {max(args.domains, 4)} impulsar run {args.scene} --domains"
+        )
     job()
     here = [str(Path(sys.executable).parent), *os.environ.get("PATH", os.defpath).split(os.pathsep)]
     mpiexec = shutil.which("mpiexec", path=os.pathsep.join(here))

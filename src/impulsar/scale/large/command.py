@@ -1,6 +1,7 @@
 """`impulsar run SCENE --large`: one large world, and what large worlds are run from by name."""
 
 import argparse
+import inspect
 import json
 import sys
 import time as wall
@@ -37,8 +38,13 @@ def scenes() -> dict[str, Callable[..., Bulk]]:
 
 def bulk_by_name(name: str, settings: dict[str, Any]) -> Bulk:
     """A large scene with its parameters."""
+    make = scenes()[name]
+    known = list(inspect.signature(make).parameters)
+    for key in settings:
+        if key not in known:
+            raise ModelError(f"large scene '{name}': no parameter '{key}'; {closest(key, known)}")
     try:
-        return scenes()[name](**settings)
+        return make(**settings)
     except TypeError as error:
         raise ModelError(f"large scene '{name}': {error}") from error
 
