@@ -29,6 +29,7 @@ class LargeArrays:
     answer: wp.array2d(dtype=mat33)  # [ww, wv, vv; body] of (M + I_a)⁻¹, world axes; empty without added mass
     joint_kind: whole  # [joint]
     column: whole  # [joint] where the factor has it
+    looped: whole  # [joint] 1: loops are about, so that other joints may imply its rows
     lock: wp.array2d(dtype=wp.int32)  # [joint kind, row] lock code, -1: none
     body_first: whole  # [body + 1] joints at each body, in order
     body_joint: whole  # [place] joint, ~joint where the body is its first

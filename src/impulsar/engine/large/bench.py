@@ -32,7 +32,7 @@ from .extras import at_bodies, check_channels, with_room, with_springs
 from .factor import Factor
 from .laws import LawArrays, Laws, add_up, kick_loads
 from .net import Net
-from .plan import make_plan, neighbours
+from .plan import looped, make_plan, neighbours
 from .wet import Wetting
 
 ENDS = ("first", "second")
@@ -77,6 +77,7 @@ class LargeBench:
         self.locks = with_room(bulk)
         self.rows = self.locks.shape[1]
         self._fill_system()
+        self.a.looped = self._whole(looped(bulk.first, bulk.second, self.bodies, kept))
         self._fill_state()
         self._fill_inputs()
         self.jointed = self.joints > 0 or kept is not None
@@ -198,7 +199,8 @@ class LargeBench:
             self.launcher(made[name], self.joints, [*all_, self.b])
             for name in ("measure_errors", "measure_accelerations")
         )
-        self._diagonal = self.launcher(made["fill_diagonal"], self.joints, [*all_, self.factor.diagonal])
+        filled = [*all_, self.factor.diagonal, self.factor.scale]
+        self._diagonal = self.launcher(made["fill_diagonal"], self.joints, filled)
         beside = [*all_, *(getattr(self.factor, name) for name in ("joint", "owner", "other", "given", "beside"))]
         self._beside = self.launcher(made["fill_beside"], self.factor.given.size, beside)
         self.push = self.launcher(made["apply"], self.bodies, [*all_, self.b, x.twist])

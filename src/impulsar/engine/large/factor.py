@@ -7,12 +7,15 @@
     x_e = L⁻ᵀ Δ⁻¹ (L⁻¹ b_e - Σ W_en x_n)     backward, levels in reverse
 
 Every sum is gathered by the thread of its target, in the order of the plan: no atomics, the same bits every run. A row
-that others of its joint imply has a pivot that is rounding alone; its 1/Δ is 0 and it gets no multiplier.
+that others of its joint imply has a pivot that is rounding alone; its 1/Δ is 0 and it gets no multiplier. So has a row
+that others of a loop imply: eliminating them leaves of it some ε of what it had on the diagonal of A, more where their
+pivots were small. Where no loop is no row is implied, and a small pivot is that of a long beam.
 
 Columns are joints in the order of their elimination, so that what the threads of a level read lies side by side. The
 last levels have few joints each: on a GPU one block of threads takes them all, and waits for itself between two.
 
     diagonal   [n (n + 1) / 2, column]  lower triangle by rows: A, then L with 1/Δ on the diagonal
+    scale      [n, column]              the diagonal of A; 0 where no loop is
     beside     [n n, block]             by rows: A, then W
     b          [n, column]
 """
@@ -29,6 +32,7 @@ from ..spatial import ONE, ZERO, f64
 from .plan import Gather, Plan
 
 REDUNDANT = wp.constant(wp.float64(1e-11))  # of the diagonal before: a pivot that is rounding alone
+ROUNDING = wp.constant(wp.float64(2e-12))  # of the diagonal of A, in loops; less than R of what is rigid (laws.py)
 TAIL = 1024  # joints of the last levels, which one block of threads takes
 TAIL_THREADS = 256  # of a block; a CPU has one
 
@@ -41,6 +45,7 @@ class FactorArrays:
     """Blocks of A, and how they are eliminated: all levels in one list."""
 
     diagonal: table
+    scale: table
     beside: table
     b: table
     owner: whole  # [block] columns
@@ -82,7 +87,7 @@ def make_eliminate(n: int, module: str) -> wp.Function:
             for j in range(i + 1):
                 a[i, j] = f.diagonal[i * (i + 1) // 2 + j, e]
         for j in range(n):
-            least = REDUNDANT * a[j, j]
+            least = wp.max(REDUNDANT * a[j, j], ROUNDING * f.scale[j, e])
             for k in range(j):
                 a[j, j] = a[j, j] - a[j, k] * a[j, k] * a[k, k]
             pivot = a[j, j]
@@ -316,6 +321,7 @@ class Factor:
     def __init__(self, plan: Plan, rows: int, device: str):
         self.plan, self.rows, self.device = plan, rows, device
         self.diagonal = wp.zeros((rows * (rows + 1) // 2, plan.nodes), f64, device=device)
+        self.scale = wp.zeros((rows, plan.nodes), f64, device=device)
         self.beside = wp.zeros((rows * rows, len(plan.owner)), f64, device=device)
         self.b = wp.zeros((rows, plan.nodes), f64, device=device)
         self.column, self.joint = self._whole(plan.column), self._whole(plan.joint)
@@ -331,7 +337,7 @@ class Factor:
 
     def _fill(self) -> Any:
         plan, f = self.plan, FactorArrays()
-        f.diagonal, f.beside, f.b = self.diagonal, self.beside, self.b
+        f.diagonal, f.scale, f.beside, f.b = self.diagonal, self.scale, self.beside, self.b
         f.owner, f.other, f.first = (self._whole(a) for a in (plan.owner, plan.other, plan.first))
         on, off = (_joined([getattr(one, name) for one in plan.levels]) for name in ("diagonal", "beside"))
         f.on_target, f.on_first, f.on_left = (self._whole(a) for a in (on.target, on.first, on.left))
@@ -369,7 +375,7 @@ class Factor:
             self._stages[stage].append(self._launches.record(kernel, int(threads), [self.arrays, *given]))
 
     def factor(self) -> None:
-        """From the blocks of A, in their place."""
+        """From the blocks of A, in their place, and `scale`."""
         for launch in self._stages["factor"]:
             launch()
         if self.core:

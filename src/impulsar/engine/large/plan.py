@@ -89,6 +89,21 @@ def neighbours(first: np.ndarray, second: np.ndarray, bodies: int) -> np.ndarray
     return _unique(np.sort(pairs, 1), len(first))
 
 
+def looped(first: np.ndarray, second: np.ndarray, bodies: int, kept: np.ndarray | None = None) -> np.ndarray:
+    """Whether loops are among the joints that each hangs together with; kept: joints that may close one elsewhere."""
+    ends = np.stack([first, second], 1)
+    inner = ends[(ends >= 0).all(1)]
+    part = connected_components(_graph(inner, bodies), directed=False)[1]
+    own = part[ends.max(1)]
+    many, held = (np.bincount(own[one], minlength=len(part)) for one in (slice(None), (ends < 0).any(1)))
+    size = np.bincount(part, minlength=len(part))
+    loops = many - held > size - 1  # as many as bodies less one make a tree
+    loops |= held > 1  # the ground closes one
+    out = loops[own]
+    out[[] if kept is None else kept] = True
+    return out
+
+
 def _unique(pairs: np.ndarray, nodes: int) -> np.ndarray:
     keys = np.unique(pairs[:, 0] * nodes + pairs[:, 1])
     return np.stack(np.divmod(keys, nodes), 1) if nodes else pairs

@@ -213,7 +213,7 @@ def make_fill_diagonal(known: Known) -> Callable:
     n, freedom_at, is_row = known.n, known.freedom_at, known.is_row
     matrix = wp.types.matrix((n, n), f64)
 
-    def fill_diagonal(m: SystemArrays, x: WorkArrays, a: LargeArrays, diagonal: table):
+    def fill_diagonal(m: SystemArrays, x: WorkArrays, a: LargeArrays, diagonal: table, scale: table):
         """J M⁻¹ Jᵀ of each joint; 1 on the diagonal where it has no row."""
         j = wp.tid()
         block = matrix()
@@ -239,6 +239,8 @@ def make_fill_diagonal(known: Known) -> Callable:
                         if i == k:
                             total = ONE
                     diagonal[i * (i + 1) // 2 + k, a.column[j]] = total
+                    if i == k:
+                        scale[i, a.column[j]] = total * f64(a.looped[j])
 
     return fill_diagonal
 

@@ -53,10 +53,11 @@ class Interface:
         self._columns = [whole.column[one] for one in self._nodes]
         self._places = [_places(whole.column[one], whole.owner, whole.other, len(every)) for one in blocks]
         self._diagonal, self._beside = Columns(factor.diagonal, mine), Columns(factor.beside, inside)
+        self._scale = Columns(factor.scale, mine)
         self._b, self._net_b = Columns(factor.b, mine), Columns(factor.b, net)
         self._own_columns = whole.column[self._own]
         sizes = zip(self._nodes, blocks, strict=True)
-        self._sizes = np.array([len(a) * n * (n + 1) // 2 + len(b) * n * n for a, b in sizes])
+        self._sizes = np.array([len(a) * n * (n + 3) // 2 + len(b) * n * n for a, b in sizes])
 
     def _with_net(self, pairs: np.ndarray, beside: np.ndarray) -> np.ndarray:
         """Pairs of cut joints with those that this rank's nets fill in: of all that are beside them."""
@@ -74,22 +75,25 @@ class Interface:
         """Sum the shares of S, and factor it."""
         mine = self._share()
         n, into = self.factor_.rows, self.factor_
-        diagonal = np.zeros((into.plan.nodes, n * (n + 1) // 2))
+        diagonal, scale = np.zeros((into.plan.nodes, n * (n + 1) // 2)), np.zeros((into.plan.nodes, n))
         beside = np.zeros((len(into.plan.owner), n, n))
         shares = self.ranks.every(mine, self._sizes, "constraints")
         for share, nodes, (blocks, turned) in zip(shares, self._columns, self._places, strict=True):
-            split = len(nodes) * n * (n + 1) // 2
+            split, end = len(nodes) * n * (n + 1) // 2, len(share) - len(nodes) * n
             diagonal[nodes] += share[:split].reshape(-1, n * (n + 1) // 2)
-            given = share[split:].reshape(-1, n, n)
+            scale[nodes] += share[end:].reshape(-1, n)
+            given = share[split:end].reshape(-1, n, n)
             beside[blocks] += np.where(turned[:, None, None], given.transpose(0, 2, 1), given)
         into.diagonal.assign(np.ascontiguousarray(diagonal.T))
+        into.scale.assign(np.ascontiguousarray(scale.T))
         into.beside.assign(np.ascontiguousarray(beside.reshape(len(beside), n * n).T))
         into.factor()
 
     def _share(self) -> np.ndarray:
-        """This rank's share of S: blocks on the diagonal, then those of its pairs."""
+        """This rank's share of S: blocks on the diagonal, those of its pairs, then of the diagonal of A."""
+        scale = self._scale.take().ravel()
         if not self._inside:
-            return np.concatenate([self._diagonal.take().ravel(), self._beside.take().ravel()])
+            return np.concatenate([self._diagonal.take().ravel(), self._beside.take().ravel(), scale])
         trouble = ""
         try:
             self._inside.factor()
@@ -101,7 +105,7 @@ class Interface:
         low = np.tril_indices(n)
         one, two = np.searchsorted(self._own, self._pairs.T)
         on, off = share[np.arange(k), :, np.arange(k)][:, *low], share[one, :, two]
-        return np.concatenate([on.ravel(), off.ravel()])
+        return np.concatenate([on.ravel(), off.ravel(), scale])
 
     # solve ----------------------------------------------------------------------------------------
 
