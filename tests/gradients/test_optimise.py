@@ -139,9 +139,48 @@ def test_friction_and_inertia_of_a_pendulum_are_found_from_noisy_angles(tmp_path
     assert found.values["hinge.friction"] == pytest.approx(0.05, rel=0.01)
     assert found.values["arm.inertia.yy"] == pytest.approx(0.01, rel=0.01)
     assert found.rms == pytest.approx(0.01, rel=0.1) and found.before > 5 * found.rms
-    path.write_text("time,angle\n0.0,x\n")
-    with pytest.raises(ModelError, match="expected a line of names"):
-        read_samples(path)
+
+
+def test_measurements_may_be_uneven_and_have_gaps(tmp_path) -> None:
+    """Times anywhere between steps, a lost marker, and the marks of another country: within 1 % all the same."""
+    true = im.World(pendulum(0.05, 0.01), rtol=1e-9, atol=1e-9, dt=0.001)
+    rng, lines = np.random.default_rng(8), ["t [s];frame;angle", "# degrees would be another model"]
+    for k in range(250):
+        true.step(int(rng.integers(3, 17)))
+        angle = f"{float(true.joint('hinge').position) + 0.01 * rng.normal():.6f}" if k % 7 else ""
+        lines.append(f"{true.time:.6f};{k};{angle}".replace(".", ","))
+    path = tmp_path / "angles.csv"
+    path.write_text("\n".join(lines) + "\n\n", encoding="utf-8-sig")
+    world = im.World(pendulum(0.03, 0.018), method=im.Direct(substeps=1), dt=0.0025)
+    times, angles = read_samples(path, ["angle"])
+    assert angles.shape == (250, 1) and np.isnan(angles).sum() == 36
+    paths = ("hinge.friction", "arm.inertia.yy")
+    found = identify(world, "hinge.position", paths, times, angles)
+    assert [found.values[path] for path in paths] == pytest.approx([0.05, 0.01], rel=0.01)
+    with pytest.raises(ModelError, match=r"bounds are of 'hinge\.frictoin'; did you mean"):
+        identify(world, "hinge.position", paths, times, angles, bounds={"hinge.frictoin": (0, 1)})
+    with pytest.raises(ModelError, match="times have to grow; number 2"):
+        identify(world, "hinge.position", paths, [0.1, 0.1], [0.0, 0.0])
+
+
+@pytest.mark.parametrize(
+    "text, told",
+    [
+        ("", "expected a line of names"),
+        ("0.0,1.0\n0.1,2.0\n", "expected a line of names"),
+        ("time,angle\n0.0,x\n", "line 2: 'angle' is 'x'"),
+        ("time,angle\n0.0,1\n0.1\n", "line 3 has 1 cells"),
+        ("time,angle\nnan,1\n", "line 2 has no time"),
+        ("time,angle\n0.0,1\n", "no column 'angel'; did you mean 'angle'"),
+    ],
+)
+def test_a_table_that_is_none_is_told(tmp_path, text: str, told: str) -> None:
+    path = tmp_path / "angles.csv"
+    path.write_text(text)
+    with pytest.raises(ModelError, match=told):
+        read_samples(path, ["angel"] if "angel" in told else None)
+    with pytest.raises(ModelError, match="cannot be read"):
+        read_samples(tmp_path / "none.csv")
 
 
 @pytest.mark.study

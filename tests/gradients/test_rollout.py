@@ -60,6 +60,18 @@ def test_gradients_flow_in_torch() -> None:
     expected = rollout.pull(rollout.values(), 2 * y.detach().numpy())
     assert values.grad.numpy() == pytest.approx(expected, rel=1e-12)
 
+    def total(values):
+        return (roll(rollout, values) ** 2).sum()
+
+    assert torch.func.grad(total)(values.detach()).numpy() == pytest.approx(expected, rel=1e-12)
+    both = torch.func.vmap(torch.func.grad(total))(torch.stack([values.detach(), 1.1 * values.detach()]))
+    assert both[0].numpy() == pytest.approx(expected, rel=1e-12) and not torch.allclose(both[0], both[1])
+    (slope,) = torch.autograd.grad(total(values), values, create_graph=True)
+    with pytest.raises(ModelError, match="first derivatives only"):  # not 0 in silence
+        torch.autograd.grad((slope * values).sum(), values)
+    with pytest.raises(ModelError, match="expected a tensor of floating-point numbers"):
+        roll(rollout, values.detach().numpy())
+
 
 @pytest.mark.study
 def test_gradients_flow_in_jax() -> None:
@@ -73,4 +85,9 @@ def test_gradients_flow_in_jax() -> None:
     f = function_of(rollout)
     start = rollout.values()
     found = jax.jit(jax.grad(lambda values: (f(values) ** 2).sum()))(start)
-    assert np.asarray(found) == pytest.approx(rollout.pull(start, 2 * rollout(start)), rel=1e-12)
+    expected = rollout.pull(start, 2 * rollout(start))
+    assert np.asarray(found) == pytest.approx(expected, rel=1e-12)
+    mapped = jax.grad(lambda values: (jax.vmap(f)(values[None]) ** 2).sum())(start)
+    assert np.asarray(mapped) == pytest.approx(expected, rel=1e-12)
+    with pytest.raises(ModelError, match=r"are \(2, 3\) numbers, expected \(3, 3\)"):
+        jax.jit(f)(start[:2])

@@ -32,6 +32,12 @@ UNLIMITED = wp.constant(wp.float64(1e290))  # a bound above it is none, a step's
 
 
 @wp.func
+def matters(part: f64) -> bool:
+    """Whether a number adds anything: 0 does not. Derivatives go on through it there, too (compile/jumps.py)."""
+    return part != ZERO
+
+
+@wp.func
 def zero3() -> vec3:
     return vec3(ZERO, ZERO, ZERO)
 

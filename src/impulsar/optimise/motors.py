@@ -13,7 +13,6 @@ torque to accelerate both.
 linear, so that its derivatives are exact and the least rms over the cycle is found at once.
 """
 
-import csv
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -28,6 +27,7 @@ from ..author.checks import number, show
 from ..author.errors import ModelError
 from ..author.model import Model
 from ..author.variables import find_field, write_field
+from .tables import rows_of
 
 COLUMNS = ("name", "rated_torque", "peak_torque", "speed", "rotor_inertia")
 RATIOS = (0.1, 1000.0)  # that are looked at
@@ -58,16 +58,18 @@ class MotorType:
 
 def read_motors(path: str | Path) -> list[MotorType]:
     """Motors of a CSV file with the columns name, rated_torque, peak_torque, speed, rotor_inertia [SI units]."""
-    with Path(path).open(newline="", encoding="utf-8") as file:
-        lines = list(csv.DictReader(file))
+    (_, names), *lines = [*rows_of(path)] or [(0, [])]
+    if missing := [column for column in COLUMNS if column not in names]:
+        raise ModelError(f"{path}: there is no column {', '.join(missing)}; expected columns {', '.join(COLUMNS)}")
     found = []
-    for k, line in enumerate(lines):
+    for k, cells in lines:
+        line = dict(zip(names, cells, strict=False))
         if missing := [column for column in COLUMNS if line.get(column) in (None, "")]:
-            raise ModelError(f"{path}: line {k + 2} has no {', '.join(missing)}; expected columns {', '.join(COLUMNS)}")
+            raise ModelError(f"{path}: line {k} has no {', '.join(missing)}; expected columns {', '.join(COLUMNS)}")
         try:
             numbers = [float(line[column]) for column in COLUMNS[1:]]
         except ValueError as error:
-            raise ModelError(f"{path}: line {k + 2}: {error}; expected numbers in SI units") from error
+            raise ModelError(f"{path}: line {k}: {error}; expected numbers in SI units") from error
         found.append(MotorType(line["name"], *numbers))
     if not found:
         raise ModelError(f"{path}: no motors; expected a line of names, then one for each")

@@ -56,6 +56,11 @@ class Changes:
 _following: list[Changes] = []
 
 
+def differentiated() -> Graph | None:
+    """The graph of what is traced, if that is to be differentiated."""
+    return _following[-1].graph if _following else None
+
+
 @contextmanager
 def following_changes(graph: Graph) -> Iterator[Changes]:
     """What is traced meanwhile is to be differentiated."""

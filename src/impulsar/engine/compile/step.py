@@ -31,6 +31,7 @@ from ..solve.project import remove_errors
 from ..solve.sweep import sweep, warm_start
 from ..state import State, WorkArrays
 from ..system import System
+from . import quiet  # noqa: F401  stand-ins
 from .graph import CARRIED, INPUT, LEFT, Graph, Guard, Scalar, Untraceable, refer
 from .jumps import Changes, following_changes
 from .loops import keeping

@@ -22,7 +22,22 @@ from ..coordinates.added_mass import added_momentum, added_products, immersed, p
 from ..coordinates.immersion import Part
 from ..coordinates.inertia import added_weight
 from ..ledger import BUOYANCY, CURRENT, DRAG, fluid_entry
-from ..spatial import HALF, ONE, TWO, ZERO, angular, f64, linear, mat33, rotation_matrix, spatial, vec3, vec6, zero3
+from ..spatial import (
+    HALF,
+    ONE,
+    TWO,
+    ZERO,
+    angular,
+    f64,
+    linear,
+    mat33,
+    matters,
+    rotation_matrix,
+    spatial,
+    vec3,
+    vec6,
+    zero3,
+)
 from ..state import WorkArrays
 from ..system import SystemArrays
 from ..system.fluids import BALL, Wet, WetInt
@@ -128,7 +143,7 @@ def moving_inertia(
     f = m.wet_int[piece, WetInt.fluid]
     R_WB = rotation_matrix(x.q_WB[i, w])
     flow = flow_at(m, f, x.p_WB[i, w] + R_WB * three(m, piece, Wet.offset), t, span, w)
-    if wp.dot(flow.u, flow.u) + wp.dot(flow.a, flow.a) == ZERO:
+    if not matters(wp.dot(flow.u, flow.u) + wp.dot(flow.a, flow.a)):
         return vec6()
     V = x.twist[i, w]
     out = added_momentum(x, i, spatial(zero3(), flow.a), w)

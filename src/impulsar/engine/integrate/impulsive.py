@@ -54,7 +54,7 @@ from ..solve.direct import factor_bilateral, solve_bilateral
 from ..solve.project import project_positions
 from ..solve.sticking import clip_sticking, collect_sticking
 from ..solve.sweep import start_pseudo, sweep_once, warm_start
-from ..spatial import HALF, INFINITY, ONE, UNLIMITED, ZERO, f64, linear, spatial, vec6, zero3
+from ..spatial import HALF, INFINITY, ONE, UNLIMITED, ZERO, f64, linear, matters, spatial, vec6, zero3
 from ..state import StateArrays, WorkArrays
 from ..system import SystemArrays
 from .books import book_forces, book_rows
@@ -89,7 +89,7 @@ def solve_equations(
     solve_bilateral(m, x, w)
     for i in range(m.bilateral.shape[0]):
         p = x.multiplier[i, w]
-        if p != ZERO:
+        if matters(p):
             r = m.bilateral[i]
             total[r, w] = total[r, w] + p
             apply_impulse(m, x, s.v, r, p, w)

@@ -16,7 +16,7 @@ import warp as wp
 from ..constrain import friction, kinds
 from ..coordinates.tree import apply_impulse, row_response, row_velocity
 from ..solve.ldl import factor_dense, solve_dense, solve_envelope
-from ..spatial import ONE, ZERO, f64
+from ..spatial import ONE, ZERO, f64, matters
 from ..state import StateArrays, WorkArrays
 from ..system import SystemArrays
 from .settle import open_row
@@ -134,7 +134,7 @@ def hold_locked(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], w: int):
 def apply_locked(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], v: wp.array2d(dtype=f64), w: int):
     """v ← v + M⁻¹ Jᵀ p of the locked rows alone."""
     for k in range(x.lock_count[0, w]):
-        if x.lock_force[k, w] != ZERO:
+        if matters(x.lock_force[k, w]):
             apply_impulse(m, x, v, x.locked[k, w], x.lock_force[k, w], w)
 
 
@@ -147,5 +147,5 @@ def push_locked(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], v: wp.array2d(dt
         p = ZERO
         for k in range(x.lock_count[0, w]):
             p -= x.lock_share[k * rows + i, w] * x.lock_force[k, w]
-        if p != ZERO:
+        if matters(p):
             apply_impulse(m, x, v, m.bilateral[i], p, w)

@@ -21,7 +21,7 @@ from ..coordinates.retract import move_coordinates
 from ..coordinates.tree import apply_impulse, row_velocity
 from ..freedoms import coordinates_of, is_slide
 from ..solve.direct import solve_rows
-from ..spatial import ONE, ZERO, f64
+from ..spatial import ONE, ZERO, f64, matters
 from ..state import StateArrays, WorkArrays
 from ..system import SystemArrays
 from .inner import inner_error, set_inner_stage
@@ -96,7 +96,7 @@ def finish_stage(
     solve_rows(m, x, m.solvable.shape[0], w)
     for i in range(m.solvable.shape[0]):
         mu = x.multiplier[i, w]
-        if mu != ZERO:
+        if matters(mu):
             apply_impulse(m, x, x.qdd, m.solvable[i], mu, w)
     for k in range(n_v):
         x.k_v[stage * n_v + k, w] = x.qdd[k, w]

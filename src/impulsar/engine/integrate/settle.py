@@ -19,7 +19,7 @@ from ..constrain.limit import CONTACT_GAP
 from ..constrain.rows import own_jacobian, respond
 from ..coordinates.tree import apply_impulse, row_response, row_velocity
 from ..solve.direct import factor_bilateral, solve_bilateral
-from ..spatial import INFINITY, ONE, ZERO, carry_twist, f64, spatial, vec3, zero3
+from ..spatial import INFINITY, ONE, ZERO, carry_twist, f64, matters, spatial, vec3, zero3
 from ..state import StateArrays, WorkArrays
 from ..system import SystemArrays
 from .impulsive import solve_equations
@@ -183,7 +183,7 @@ def mass_left(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], r: int, w: int) ->
             x.multiplier[i, w] = row_response(m, x, m.bilateral[i], r, w)
     solve_bilateral(m, x, w)
     for i in range(m.bilateral.shape[0]):
-        if x.multiplier[i, w] != ZERO:
+        if matters(x.multiplier[i, w]):
             left -= x.multiplier[i, w] * row_response(m, x, m.bilateral[i], r, w)
     if left > HOLDS * own:
         return left

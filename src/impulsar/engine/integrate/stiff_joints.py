@@ -86,13 +86,19 @@ def note_soft(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArr
             s.impulse[r, w] = -x.lag_v[at, w] * (s.v[at, w] + x.row_bias[r, w])
 
 
-@wp.func(inline=False)
-def is_lost(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], w: int) -> bool:
-    """Whether a damped freedom of the tree moves nothing that M could say; D is that of M alone."""
-    heaviest = INFINITY  # 1 / D of the freedom with the most
+@wp.func
+def is_light(x: wp.ref[WorkArrays], inverse: f64, w: int) -> bool:
+    """Whether 1 / D of a freedom is that of so small a part of the heaviest one's inertia."""
+    heaviest = INFINITY
     for i in range(x.D_inv.shape[0]):
         if x.D_inv[i, w] > ZERO:
             heaviest = wp.min(heaviest, x.D_inv[i, w])
+    return inverse > LIGHT * heaviest
+
+
+@wp.func(inline=False)
+def is_lost(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], w: int) -> bool:
+    """Whether a damped freedom of the tree moves nothing that M could say; D is that of M alone."""
     for r in range(wp.min(x.row_count[0, w], m.slot_dof.shape[0])):
         at = m.slot_dof[r]
         if at >= 0 and compliant.is_row(x, r, w):
@@ -100,8 +106,9 @@ def is_lost(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], w: int) -> bool:
             inverse = x.D_inv[at, w]
             if c > ZERO and (inverse < ZERO or c * inverse > LOST):
                 return True
-            if c * inverse > FAST and inverse > LIGHT * heaviest:
-                return True
+            if c * inverse > FAST:  # free bodies have no D
+                if is_light(x, inverse, w):
+                    return True
     return False
 
 

@@ -22,7 +22,7 @@ import warp as wp
 
 from ..constrain import kinds
 from ..coordinates.tree import apply_impulse, row_product, row_response
-from ..spatial import ONE, ZERO, f64
+from ..spatial import ONE, ZERO, f64, matters
 from ..state import WorkArrays
 from ..system import SystemArrays
 from ..system.rank import NEAR
@@ -208,5 +208,5 @@ def apply_multipliers(m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], v: wp.arra
     """v ← v + M⁻¹ Jᵀ λ of all bilateral rows."""
     for i in range(m.bilateral.shape[0]):
         lam = x.multiplier[i, w]
-        if lam != ZERO:
+        if matters(lam):
             apply_impulse(m, x, v, m.bilateral[i], lam, w)

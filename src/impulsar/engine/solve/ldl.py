@@ -9,7 +9,7 @@ solves give it nothing.
 
 import warp as wp
 
-from ..spatial import ONE, ZERO, f64
+from ..spatial import ONE, ZERO, f64, matters
 
 DEPENDENT = wp.constant(wp.float64(1e-12))  # pivot, of its diagonal, of a row that others imply
 
@@ -111,6 +111,6 @@ def solve_envelope(
         i = n - 1 - back
         at = ends[i] - starts[i]
         value = b[i, w]
-        if value != ZERO:
+        if matters(value):
             for j in range(starts[i], i):
                 b[j, w] = b[j, w] - A[at + j, w] * value

@@ -9,7 +9,7 @@ cones.py.
 import warp as wp
 
 from ..coordinates.tree import apply_impulse, row_velocity
-from ..spatial import INFINITY, UNLIMITED, ZERO, f64
+from ..spatial import INFINITY, UNLIMITED, ZERO, f64, matters
 from ..state import StateArrays, WorkArrays
 from ..system import SystemArrays
 from .blocks import block_size, push_block, push_block_pseudo
@@ -29,7 +29,7 @@ def warm_start(
         low, high = bounds(s, x, r, w)
         p = wp.clamp(scale * s.impulse[r, w], low, high)
         s.impulse[r, w] = p
-        if p != ZERO:
+        if matters(p):
             apply_impulse(m, x, s.v, r, p, w)
     s.last_h[0, w] = h
 
