@@ -261,6 +261,9 @@ def set_method(edit: edits.SetMethod, desk: Editor) -> edits.Answer:
     if new is not None:
         answer = desk.swap(new)
     else:
+        runner.settle()
+        if runner.recipe is not None:
+            runner.recipe.clear()  # its ways are another method's
         runner.equip()
         runner.write_options(runner.work_limit)
         runner.set_dt(runner.dt)

@@ -38,6 +38,7 @@ from ..observe.readout import Readout, constraint_error_kernel
 from . import snapshot
 from .budget import keep_budget
 from .clamps import Clamps
+from .compiled import compilation_of
 from .control import Controller
 from .digest import Digest
 from .editing import Editor
@@ -243,15 +244,7 @@ class World:
     @property
     def compilation(self) -> "Compilation | None":
         """How the steps were compiled for this mechanism; None where they are not to be."""
-        told = getattr(self.runner.launch, "told", None)
-        if self.runner.recipe is not None and told is not None:
-            return told()
-        refused = self._background.refused if self._background is not None else self._refused
-        if self._background is None and not refused:
-            return None
-        from ..engine.compile.launch import Compilation
-
-        return Compilation(0, 0, 0, 0, refused)
+        return compilation_of(self.runner, self._background, self._refused)
 
     def make_ready(self, apply: "Callable[[edits.Edit], object]") -> None:
         """Make the edit that switches to what was compiled meanwhile, where it is ready; by the door that is given."""

@@ -6,10 +6,11 @@ import math
 import numpy as np
 import pytest
 
+from impulsar.engine.compile import backend
 from impulsar.engine.compile.backend import compile_text
 from impulsar.engine.compile.calls import Call, address, run_of
 from impulsar.engine.compile.emit_c import WIDTHS, WILD, emit
-from impulsar.engine.compile.graph import Graph, apply
+from impulsar.engine.compile.graph import Graph, Untraceable, apply
 from impulsar.engine.compile.reports import Tally
 from impulsar.engine.compile.sines import arctangent
 from impulsar.engine.compile.step import STATE, TracedStep
@@ -133,3 +134,16 @@ def test_a_number_beyond_the_series_leaves_those_beside_it_their_bits(width) -> 
     for k in range(64):
         expected = graph.evaluate({(STATE, row): given[row, k] for row in range(3)}, [one.at for one in made])
         np.testing.assert_array_equal(state[3:, k], expected)
+
+
+def test_a_cache_that_cannot_be_written_is_done_without(tmp_path, monkeypatch) -> None:
+    """Code then goes to a folder of the process; where there is none either, that is told as what is not compiled."""
+    (tmp_path / backend.FOLDER).write_text("no folder")
+    monkeypatch.setattr(backend.wp.config, "kernel_cache_dir", str(tmp_path))
+    text = 'extern "C" double twice(double a) { return 2 * a; }'
+    monkeypatch.setattr(backend, "_folder_of_process", lambda: tmp_path)
+    twice = ctypes.CFUNCTYPE(ctypes.c_double, ctypes.c_double)(backend.compile_text(text, "twice", 0))
+    assert twice(1.5) == 3.0 and list(tmp_path.glob("*.o"))
+    monkeypatch.setattr(backend, "_folder_of_process", lambda: tmp_path / backend.FOLDER)
+    with pytest.raises(Untraceable, match="what is compiled cannot be kept: "):
+        backend.compile_text(text + " ", "twice", 0)

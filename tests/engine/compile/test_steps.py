@@ -224,6 +224,35 @@ def test_what_is_not_compiled_is_refused() -> None:
     assert im.World(im.scene("chain", n=2)).compilation is None
 
 
+def test_another_method_is_compiled_anew() -> None:
+    """Its state has other rows; one that is not compiled says so, and the first is again what it was."""
+    generic, compiled = pair("chain", "simgc", 1e-3, n=3)
+    told = []
+    for method in ("direct", "baumgarte", "simgc"):
+        for world in (generic, compiled):
+            world.step(5)
+            world.apply(im.edits.SetMethod(method))
+            world.step(5)
+        told.append(compiled.compilation)
+    assert [one.variants for one in told] == [1, 0, 1]
+    assert "method baumgarte is not compiled" in told[1].refused and not told[0].refused + told[2].refused
+    assert apart(generic, compiled) <= MANY
+
+
+@pytest.mark.parametrize("how", ["now", "auto"])
+def test_what_hinders_compiling_is_told(how) -> None:
+    """Before a step as after one, and where a run has left its launches to be recorded anew."""
+    model = im.scene("chain", n=2)
+    model.load("push", next(iter(model.bodies)), force=lambda t: (0.0, 0.0, t))
+    world = im.World(model, method="simgc", dt=1e-3, compile=how)
+    assert "Python callables" in world.compilation.refused
+    world.step(3)
+    assert "Python callables" in world.compilation.refused
+    world.set("push.force", (0.0, 0.0, 1.0))
+    world.run(0.01, at=(0.0042, 0.0107), progress=False)
+    assert world.compilation is not None and not world.compilation.refused
+
+
 def test_variants_are_made_after_fixed_numbers_of_steps() -> None:
     assert [next_due(k) for k in (0, 3, 4, 40, 64, 1300)] == [4, 4, 8, 64, 128, 1344]
     assert list(DUE) == sorted(DUE)

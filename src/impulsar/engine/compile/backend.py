@@ -4,9 +4,13 @@ An object's name is made of the text, the compiler's version and the processor, 
 spoiled on the disk is compiled again.
 """
 
+import atexit
+import errno
 import hashlib
 import itertools
 import os
+import shutil
+import tempfile
 import threading
 import zlib
 from collections.abc import Callable
@@ -18,6 +22,7 @@ import warp as wp
 from warp._src import build, context
 
 from ..machine import machine_key
+from .graph import Untraceable
 
 FLAGS = "-march=native -w -fno-slp-vectorize"  # of straight lines it would make vectors: no faster, 2.5 times as long
 LEVEL = 2  # of optimisation
@@ -53,10 +58,23 @@ def keep(text: str, how: str, ends: tuple[str, str], build_file: Callable[[Path,
     ends: of the names of its source and of what is built.
     """
     key = hashlib.blake2b("\n".join((text, how)).encode(), digest_size=16).hexdigest()
-    folder = Path(wp.config.kernel_cache_dir) / FOLDER
-    folder.mkdir(parents=True, exist_ok=True)
-    path = _kept(folder, key, ends[1])
-    return path or _compiled(folder, key, text, ends, build_file), key
+    try:
+        folder = Path(wp.config.kernel_cache_dir) / FOLDER
+        folder.mkdir(parents=True, exist_ok=True)
+        return _kept(folder, key, ends[1]) or _compiled(folder, key, text, ends, build_file), key
+    except OSError as error:  # it cannot be written, or is full
+        try:
+            return _compiled(_folder_of_process(), key, text, ends, build_file), key
+        except OSError:
+            raise Untraceable(f"what is compiled cannot be kept: {error}") from error
+
+
+@cache
+def _folder_of_process() -> Path:
+    """Where nothing stays."""
+    folder = Path(tempfile.mkdtemp(prefix="impulsar-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
 
 
 def _kept(folder: Path, key: str, end: str) -> Path | None:
@@ -77,14 +95,20 @@ def _compiled(
     folder: Path, key: str, text: str, ends: tuple[str, str], build_file: Callable[[Path, Path], None]
 ) -> Path:
     source, beside = (folder / f"{key}.{os.getpid()}.{end}" for end in (ends[0], f"tmp.{ends[1]}"))
-    source.write_text(text, encoding="utf-8")
     try:
-        build_file(source, beside)
+        source.write_text(text, encoding="utf-8")
+        try:
+            build_file(source, beside)
+        except Exception as error:  # a compiler has no words for a disk that is full
+            if shutil.disk_usage(folder).free < len(text):
+                raise OSError(errno.ENOSPC, "No space left on device", str(folder)) from error
+            raise
         path = folder / f"{key}-{_sum(beside)}.{ends[1]}"
         beside.replace(path)
     finally:
         for file in (source, beside):
-            file.unlink(missing_ok=True)
+            with suppress(OSError):
+                file.unlink()
     _prune(folder, ends[1])
     return path
 

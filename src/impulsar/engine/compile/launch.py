@@ -335,10 +335,10 @@ class CompiledLaunch:
                 self.recipe.samples.append(self._ahead())
             for k in range(len(self.recipe.samples)):
                 self._add(self.recipe.samples[: k + 1])
+            self._parts = self._functions() if self.ways else []
         except Untraceable as error:
             self.refused = str(error)
             self.ways = []
-        self._parts = self._functions() if self.ways else []
 
     def _ahead(self) -> Sample:
         """Where the first world is some steps from here; it stays here."""
@@ -371,13 +371,15 @@ class CompiledLaunch:
         sample, recipe.broke = recipe.broke[1], None
         if len(recipe.samples) >= MOST_VARIANTS:
             return
+        before = self.ways, self._places
         try:
             self._add([*recipe.samples, sample])
+            self._parts = self._functions()
         except Untraceable:
+            self.ways, self._places = before
             recipe.refuse()
             return
         recipe.samples.append(sample)
-        self._parts = self._functions()
         for one in self._spare:
             if one is not last:
                 self._let_go(one)
