@@ -114,7 +114,7 @@ def test_ranges_are_kept_and_targets_are_checked() -> None:
             fit(model, "O", PEN, targets, **wrong)
     with pytest.raises(ModelError, match=r"targets are 'curve', expected numbers"):
         fit(model, "O", PEN, "curve", angles)
-    assert fit(model, "O", PEN, targets[:1], angles[:1]).error < 1e-6  # one place alone
+    assert fit(model, "O", PEN, targets[:1], angles[:1]).closed  # one place alone
     with pytest.raises(ModelError, match="closes a loop"):
         Linkage(model, next(name for name, *_ in HINGES if _closes(model, name)), PEN)
 
