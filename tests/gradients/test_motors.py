@@ -74,6 +74,11 @@ def test_a_motor_is_chosen_by_warmth_peak_and_speed(tmp_path: Path) -> None:
     torque_speed_picture(str(tmp_path / "plane.png"), load, best)
     assert (tmp_path / "plane.png").stat().st_size > 10_000
     file.write_text("name,rated_torque\nx,fast\n")
+    with pytest.raises(ModelError, match="there is no column peak_torque, speed, rotor_inertia"):
+        read_motors(file)
+    file.write_text("rotor_inertia;name;rated_torque;peak_torque;speed;price\n1e-5;small;0,05;0,2;400;12\n")
+    assert read_motors(file) == [small]
+    file.write_text("name,rated_torque,peak_torque,speed,rotor_inertia\nx,0.05,,400,1e-5\n")
     with pytest.raises(ModelError, match="line 2 has no peak_torque"):
         read_motors(file)
     with pytest.raises(ModelError, match=r"peak_torque 0\.01 is below"):

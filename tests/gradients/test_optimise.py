@@ -109,6 +109,12 @@ def test_ranges_are_kept_and_targets_are_checked() -> None:
     assert found.values == {"Px": pytest.approx(0.201, abs=1e-6)} and 0 < found.rms < found.before
     with pytest.raises(ModelError, match="expected numbers"):
         fit(model, "O", PEN, targets[:, :1], angles)
+    for wrong in ({"at": angles * np.nan}, {"at": angles, "rounds": 0}, {"at": angles, "starts": "many"}):
+        with pytest.raises(ModelError, match=r"fit: .* expected"):
+            fit(model, "O", PEN, targets, **wrong)
+    with pytest.raises(ModelError, match=r"targets are 'curve', expected numbers"):
+        fit(model, "O", PEN, "curve", angles)
+    assert fit(model, "O", PEN, targets[:1], angles[:1]).closed  # one place alone
     with pytest.raises(ModelError, match="closes a loop"):
         Linkage(model, next(name for name, *_ in HINGES if _closes(model, name)), PEN)
 

@@ -44,6 +44,10 @@ def test_a_rollout_is_what_worlds_do_and_its_pull_the_transposed_jacobian() -> N
 def test_a_rollout_says_what_it_is_given() -> None:
     with pytest.raises(ModelError, match=r"expected finite numbers \[3, 3\]"):
         batch()(np.zeros((2, 3)))
+    with pytest.raises(ModelError, match=r"values are 'text', expected"):
+        batch()("text")
+    with pytest.raises(ModelError, match=r"weights are \(3, 2\) numbers, expected \(3, 4, 2\)"):
+        batch().pull(batch().values(), np.zeros((3, 2)))
 
 
 @pytest.mark.study

@@ -190,6 +190,11 @@ def test_what_is_no_smooth_function_is_refused() -> None:
         world.sensitivity(of="hinge3.angle", to="link2.mass", duration=0.01)
     with pytest.raises(ModelError, match=r"'link2\.maas' is no number that a step reads"):
         world.sensitivity(of="hinge3.position", to="link2.maas", duration=0.01)
+    for wrong in (5, None, ()):
+        with pytest.raises(ModelError, match=r"sensitivity: to is .*expected texts"):
+            world.sensitivity(of="hinge3.position", to=wrong, duration=0.01)
+    with pytest.raises(KeyError, match="expected one of `of` and one of `to`"):
+        world.sensitivity(of="hinge3.position", to="link2.mass", duration=0.01)["hinge3.position"]
     with pytest.raises(ModelError, match="has components xx"):
         world.sensitivity(of="hinge3.position", to="link2.inertia", duration=0.01)
     loops = im.World(im.scene("four-bar"), dt=0.001)

@@ -99,7 +99,7 @@ def fit_curve(
 
 def fit_function(model: Model, drive: str, joint: str, at: Any, values: Any, **options: Any) -> Fit:
     """Parameters for which a joint has coordinates where the drive is at others [rad, m]; options as of `fit`."""
-    return fit(model, drive, (f"{joint}.position",), np.reshape(np.asarray(values, float), (-1, 1)), at, **options)
+    return fit(model, drive, (f"{joint}.position",), np.reshape(_numbers(values), (-1, 1)), at, **options)
 
 
 def fit_poses(
@@ -107,7 +107,7 @@ def fit_poses(
 ) -> Fit:
     """Parameters for which probes of a body are at places [pose, probe, axis] [m] one pose after the other."""
     of = tuple(f"{probe}.position.{axis}" for probe in probes for axis in axes)
-    given = np.asarray(places, float)
+    given = _numbers(places)
     return fit(model, drive, of, given.reshape(len(given), -1), at, **options)
 
 
@@ -135,12 +135,14 @@ def fit(
     watch: is called with each `Design` that is better than those before; where it returns true, the fit ends.
     """
     linkage = model if isinstance(model, Linkage) else Linkage(model, drive, of, to)
-    wanted = np.asarray(targets, float)
-    if wanted.ndim != 2 or wanted.shape[1] != len(linkage.labels) or not np.isfinite(wanted).all():
+    wanted = _numbers(targets)
+    if wanted.ndim != 2 or wanted.shape[1] != len(linkage.labels) or not len(wanted) or not np.isfinite(wanted).all():
         raise ModelError(f"fit: targets are {show(targets)}, expected numbers [position, {len(linkage.labels)}]")
-    drives = None if at is None else np.asarray(at, float)
-    if drives is not None and drives.shape != wanted.shape[:1]:
+    drives = None if at is None else _numbers(at)
+    if drives is not None and not (drives.shape == wanted.shape[:1] and np.isfinite(drives).all()):
         raise ModelError(f"fit: at is {show(at)}, expected a number for each of {len(wanted)} targets")
+    if not isinstance(rounds, int) or rounds < 1:
+        raise ModelError(f"fit: rounds is {show(rounds)}, expected a whole number >= 1")
     task = _Task(linkage, wanted, drives, grashof, watch)
     before = task.look(linkage.values)
     try:
@@ -163,6 +165,14 @@ def fit(
         task.curve(found),
         task.curve(linkage.values),
     )
+
+
+def _numbers(given: Any) -> np.ndarray:
+    """As an array; NaN where they are no numbers."""
+    try:
+        return np.asarray(given, float)
+    except (TypeError, ValueError):
+        return np.full((1, 1), np.nan)
 
 
 class _Task:
@@ -191,7 +201,7 @@ class _Task:
     def first(self, starts: Any, rng: np.random.Generator) -> list[np.ndarray]:
         """The best of the model's own values and others: given, or so many."""
         own, (low, high) = self.linkage.values, self.bounds()
-        given = np.asarray(starts, float)
+        given = _numbers(starts)
         if given.ndim == 0 and given < 1:
             return [own]
         if given.ndim == 0:
@@ -278,7 +288,7 @@ class _Task:
         if self._drawn is not None and drives[0] == self.linkage.start[self.linkage.driven]:
             q, gap = self.linkage.close(self._drawn, drives, e)
             begins = np.abs(q[:, 0] - self.linkage.start).max() < 1e-6
-            if begins and (gap <= 1e-8).all() and np.abs(np.diff(q, axis=1)).max() < LEAP:
+            if begins and (gap <= 1e-8).all() and np.abs(np.diff(q, axis=1)).max(initial=0.0) < LEAP:
                 self._drawn = q
                 return q
         q = self.linkage.follow(drives, e[:, None])[:, :, 0]

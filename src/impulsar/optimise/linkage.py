@@ -99,6 +99,10 @@ class Linkage:
             self._free.parameters[name] = replace(own, minimum=None, maximum=None)
         known = [name for name, variable in model.parameters.items() if variable.expression is None]
         self.names = known if to is None else list(to)
+        if not known:
+            raise ModelError(
+                "linkage: the model has no parameters, such as model.parameter('Ax', 0.1); see also `pivots`"
+            )
         if not self.names or set(self.names) - set(known):
             raise ModelError(f"linkage: to is {self.names}, expected parameters that are numbers: {', '.join(known)}")
         if drive not in self.world.readout.coordinates:

@@ -17,7 +17,7 @@ from ..edits import Drive
 from ..engine.compile.step import PARAMETER
 from .causes import find_cause
 from .outcomes import find_outcomes
-from .sensitivity import linear_of, samples_of
+from .sensitivity import linear_of, paths_of, samples_of
 
 if TYPE_CHECKING:
     from .linear import Linear
@@ -46,7 +46,7 @@ class Rollout:
         every: float | None = None,
     ):
         self.world = world
-        self.to = (to,) if isinstance(to, str) else tuple(to)
+        self.to = paths_of(to)
         for path in self.to:
             if path in world.model.parameters:
                 raise ModelError(f"rollout: '{path}' is a parameter of the model; give numbers of parts")
@@ -96,10 +96,12 @@ class Rollout:
 
         Adjoints are compiled once the calls so far would have been worth it.
         """
-        linear = self._at(values)
+        linear, weights = self._at(values), np.asarray(given, float)
+        if weights.shape != self.shape:
+            raise ModelError(f"rollout: weights are {weights.shape} numbers, expected {self.shape}")
         self._pulls += 1
         linear.compile_adjoints(self._pulls)
-        return linear.pull(np.asarray(given, float).transpose(1, 2, 0)).T
+        return linear.pull(weights.transpose(1, 2, 0)).T
 
     def jacobian(self, values: Any) -> tuple[np.ndarray, np.ndarray]:
         """Outcomes [world, sample, of] and their derivatives [world, sample, of, to] at numbers [world, to]."""
@@ -107,7 +109,10 @@ class Rollout:
         return found.transpose(2, 0, 1), slopes.transpose(3, 0, 1, 2)
 
     def _at(self, values: Any) -> "Linear | DeviceLinear":
-        numbers = np.asarray(values, float)
+        try:
+            numbers = np.asarray(values, float)
+        except (TypeError, ValueError):
+            numbers = np.empty(0)
         if numbers.shape != (self.world.worlds, len(self.to)) or not np.isfinite(numbers).all():
             raise ModelError(
                 f"rollout: values are {show(values)}, expected finite numbers [{self.world.worlds}, {len(self.to)}]"

@@ -1,6 +1,6 @@
 """Sensitivities: how outcomes of a trajectory change with parameters, motors and the start."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -51,6 +51,8 @@ class Sensitivity:
 
     def __getitem__(self, key: tuple[str, str]) -> "float | np.ndarray":
         """The derivative of one with respect to the other: of one sample a number, else [sample]."""
+        if not (isinstance(key, tuple) and len(key) == 2):
+            raise KeyError(f"{key!r}; expected one of `of` and one of `to`: {self.of[0]!r}, {self.to[0]!r}")
         of, to = key
         for name, known in ((of, self.of), (to, self.to)):
             if name not in known:
@@ -105,10 +107,7 @@ def linearise(
 ) -> "tuple[Linear | DeviceLinear, list[int]]":
     """A trajectory with what derivatives of it need, and the steps after which it is sampled."""
     steps, samples = samples_of(world, duration, every)
-    given = (to,) if isinstance(to, str) else tuple(to)
-    if not given:
-        raise ModelError("sensitivity: to is empty, expected texts such as 'arm.mass'")
-    causes: list[Cause] = [find_cause(world, path) for path in given]
+    causes: list[Cause] = [find_cause(world, path) for path in paths_of(to)]
     return linear_of(world, steps, samples, find_outcomes(world, of), causes), samples
 
 
@@ -123,6 +122,14 @@ def linear_of(
     """A trajectory where its worlds are."""
     kind: Any = Linear if world.device == "cpu" else DeviceLinear
     return kind(world, steps, samples, outcomes, causes, before)
+
+
+def paths_of(to: object) -> tuple[str, ...]:
+    """What is given as `to`, as several."""
+    given = (to,) if isinstance(to, str) else to
+    if not isinstance(given, Iterable) or not (found := tuple(given)):
+        raise ModelError(f"sensitivity: to is {show(to)}, expected texts such as 'arm.mass'")
+    return found
 
 
 def samples_of(world: "World", duration: float, every: float | None) -> tuple[int, list[int]]:
