@@ -459,3 +459,13 @@ def test_a_weld_without_torque_is_a_ball(tmp_path: Path) -> None:
     model = im.load(path)
     assert model.joints["weld 0"].type == "spherical"
     assert im.analysis.mobility(model).freedoms == 6 + 3
+
+
+def test_options_that_do_nothing_are_told(tmp_path: Path) -> None:
+    """A key frame of a file that has none, a pose of a joint that others place, one outside of limits."""
+    with pytest.raises(im.ModelError, match="key is 'home', but such a file has no key frames"):
+        im.load(DATA / "arm.urdf", key="home")
+    with pytest.raises(im.ModelError, match="'loop pin' closes a loop, and is where the others put it"):
+        im.load(DATA / "fourbar_loop_joint.urdf", pose={"loop pin": 0.1})
+    report = im.load(DATA / "arm.urdf", pose={"shoulder": 7.0}).import_report
+    assert "changed: joint 'shoulder': starts at 7, as `pose` asks, outside of its limits" in str(report)
