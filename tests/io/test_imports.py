@@ -469,3 +469,13 @@ def test_options_that_do_nothing_are_told(tmp_path: Path) -> None:
         im.load(DATA / "fourbar_loop_joint.urdf", pose={"loop pin": 0.1})
     report = im.load(DATA / "arm.urdf", pose={"shoulder": 7.0}).import_report
     assert "changed: joint 'shoulder': starts at 7, as `pose` asks, outside of its limits" in str(report)
+
+
+def test_mjcf_of_another_suffix_is_read(tmp_path: Path) -> None:
+    """MuJoCo has no decoder for `.mjcf`; what such a file includes is found beside it."""
+    (tmp_path / "inner.xml").write_text("<mujocoinclude><option gravity='0 0 -1'/></mujocoinclude>")
+    for name in ("robot.mjcf", "robot.XML"):
+        body = "<worldbody><body name='a'><freejoint/><geom size='.1'/></body></worldbody>"
+        (tmp_path / name).write_text(f"<mujoco><include file='inner.xml'/>{body}</mujoco>")
+        model = im.load(tmp_path / name)
+        assert (list(model.bodies), model.gravity[2]) == (["a"], -1.0)
