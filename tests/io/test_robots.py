@@ -139,6 +139,30 @@ def test_couplings_of_both_shafts_and_probes_in_sdf(tmp_path):
         to_sdf(model)
 
 
+def test_motors_read_again_from_mjcf(tmp_path):
+    """Servos with gains, gear and bound, a torque behind a gear: at no signal the same accelerations; rigid ones are
+    listed."""
+    motors = {
+        "j0": im.Motor(position=0.0, kp=30.0, kv=2.0, gear=3.0, max_torque=9.0),
+        "j1": im.Motor(speed=0.0, kv=5.0, gear=-2.0),
+        "j2": im.Motor(torque=0.0, gear=4.0, max_torque=2.0),
+    }
+    model = tree("revolute", "prismatic", "revolute")
+    for name, motor in motors.items():
+        (features,) = model.joints[name].features.values()
+        features.motor = motor
+    (tmp_path / "a.xml").write_text(to_mjcf(model, 0.001)[0])
+    back = im.load(tmp_path / "a.xml", strict=True)
+    for name, motor in motors.items():
+        (features,) = back.joints[name].features.values()
+        assert vars(features.motor) == vars(motor)
+    compare(model, back)
+    model.joints["j0"].features["angle"].motor = im.Motor(position=0.0)
+    text, report = to_mjcf(model, 0.001)
+    assert "j0 motor" not in text
+    assert "joint 'j0' angle: its motor (position) is not written" in str(report)
+
+
 def test_mujoco_agrees(tmp_path):
     """MuJoCo's accelerations of the centres of mass on a tree with a spring, within 1e-9."""
     mujoco = pytest.importorskip("mujoco")
