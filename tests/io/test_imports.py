@@ -479,3 +479,18 @@ def test_mjcf_of_another_suffix_is_read(tmp_path: Path) -> None:
         (tmp_path / name).write_text(f"<mujoco><include file='inner.xml'/>{body}</mujoco>")
         model = im.load(tmp_path / name)
         assert (list(model.bodies), model.gravity[2]) == (["a"], -1.0)
+
+
+def test_velocities_of_a_key_frame_are_told(tmp_path: Path) -> None:
+    """A start at a key frame is at rest, and says so; going to it has its velocities."""
+    path = tmp_path / "key.xml"
+    body = "<body name='a'><joint name='j'/><geom size='.1'/></body>"
+    keys = "<keyframe><key name='h' qpos='0.3' qvel='2'/><key name='k' qpos='0.4'/></keyframe>"
+    path.write_text(f"<mujoco><worldbody>{body}</worldbody>{keys}</mujoco>")
+    model = im.load(path, key="h")
+    assert "ignored: key 'h': its velocities: the model starts at rest" in str(model.import_report)
+    world = im.World(model)
+    assert (world.joint("j").position, world.joint("j").velocity) == (pytest.approx(0.3), 0.0)
+    world.go_to("h")
+    assert world.joint("j").velocity == pytest.approx(2.0)
+    assert "key" not in str(im.load(path, key="k").import_report).split("\n", 1)[1]
