@@ -169,6 +169,29 @@ def test_bits_inputs_state_and_parameters(tmp_path):
 
 
 @needs_gcc
+def test_armature_is_frozen(tmp_path):
+    """Bits, and armature that is tuned acts as in the engine: q̈ = τ / (I + armature)."""
+    model = im.Model("rotor")
+    disc = model.body("disc", mass=1.0, inertia=(1.0, 1.0, 2.0))
+    model.joint("axle", "revolute", "ground", disc, at=(0, 0, 0), axis=(0, 0, 1), armature=0.5,
+                motor=im.Motor(torque=3.0))  # fmt: skip
+    world = im.World(model, dt=0.01)
+    built = Built(world, tmp_path)
+    beside(world, built, 20)
+    assert built.read()["axle rate"] == pytest.approx(3.0 / 2.5 * 0.2, rel=1e-13)
+    (port,) = (port for port in built.frozen.parameters if port.told == "axle.armature")
+    assert port.unit == "kg m²"
+    values = np.zeros(len(built.frozen.parameters))
+    built.call("defaults", values)
+    values[built.frozen.parameters.index(port)] = 1.0
+    assert built.call("tune", built.model, values) == 0
+    before = built.read()["axle rate"]
+    for _ in range(20):
+        built.step()
+    assert built.read()["axle rate"] - before == pytest.approx(3.0 / 3.0 * 0.2, rel=1e-13)
+
+
+@needs_gcc
 def test_other_steps(tmp_path):
     """A step of another length is made of equal parts: h = 2.5 dt is three of 5/6 dt; 4 dt are four of dt."""
     world = im.World(driven(), dt=0.002)

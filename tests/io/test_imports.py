@@ -459,3 +459,38 @@ def test_a_weld_without_torque_is_a_ball(tmp_path: Path) -> None:
     model = im.load(path)
     assert model.joints["weld 0"].type == "spherical"
     assert im.analysis.mobility(model).freedoms == 6 + 3
+
+
+def test_options_that_do_nothing_are_told(tmp_path: Path) -> None:
+    """A key frame of a file that has none, a pose of a joint that others place, one outside of limits."""
+    with pytest.raises(im.ModelError, match="key is 'home', but such a file has no key frames"):
+        im.load(DATA / "arm.urdf", key="home")
+    with pytest.raises(im.ModelError, match="'loop pin' closes a loop, and is where the others put it"):
+        im.load(DATA / "fourbar_loop_joint.urdf", pose={"loop pin": 0.1})
+    report = im.load(DATA / "arm.urdf", pose={"shoulder": 7.0}).import_report
+    assert "changed: joint 'shoulder': starts at 7, as `pose` asks, outside of its limits" in str(report)
+
+
+def test_mjcf_of_another_suffix_is_read(tmp_path: Path) -> None:
+    """MuJoCo has no decoder for `.mjcf`; what such a file includes is found beside it."""
+    (tmp_path / "inner.xml").write_text("<mujocoinclude><option gravity='0 0 -1'/></mujocoinclude>")
+    for name in ("robot.mjcf", "robot.XML"):
+        body = "<worldbody><body name='a'><freejoint/><geom size='.1'/></body></worldbody>"
+        (tmp_path / name).write_text(f"<mujoco><include file='inner.xml'/>{body}</mujoco>")
+        model = im.load(tmp_path / name)
+        assert (list(model.bodies), model.gravity[2]) == (["a"], -1.0)
+
+
+def test_velocities_of_a_key_frame_are_told(tmp_path: Path) -> None:
+    """A start at a key frame is at rest, and says so; going to it has its velocities."""
+    path = tmp_path / "key.xml"
+    body = "<body name='a'><joint name='j'/><geom size='.1'/></body>"
+    keys = "<keyframe><key name='h' qpos='0.3' qvel='2'/><key name='k' qpos='0.4'/></keyframe>"
+    path.write_text(f"<mujoco><worldbody>{body}</worldbody>{keys}</mujoco>")
+    model = im.load(path, key="h")
+    assert "ignored: key 'h': its velocities: the model starts at rest" in str(model.import_report)
+    world = im.World(model)
+    assert (world.joint("j").position, world.joint("j").velocity) == (pytest.approx(0.3), 0.0)
+    world.go_to("h")
+    assert world.joint("j").velocity == pytest.approx(2.0)
+    assert "key" not in str(im.load(path, key="k").import_report).split("\n", 1)[1]

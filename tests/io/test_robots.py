@@ -116,9 +116,51 @@ def test_loops_read_again(scene, tmp_path):
 def test_couplings_read_again(tmp_path):
     model = tree("revolute", "revolute", "prismatic")
     model.coupling("gear", "j0", "j1", ratio=-2.0)
-    for name, text in (("a.xml", to_mjcf(model, 0.001)[0]), ("a.urdf", to_urdf(model)[0])):
+    for name, text in (("a.xml", to_mjcf(model, 0.001)[0]), ("a.urdf", to_urdf(model)[0]), ("a.sdf", to_sdf(model)[0])):
         (tmp_path / name).write_text(text)
-        compare(model, im.load(tmp_path / name))
+        back = im.load(tmp_path / name)
+        assert len(back.couplings) == 1
+        compare(model, back)
+
+
+def test_couplings_of_both_shafts_and_probes_in_sdf(tmp_path):
+    """A universal joint whose second shaft leads a slide, joined from its own side; a probe comes back where it was."""
+    model = tree("prismatic", "universal")
+    model.coupling("cam", "j1", "j0", ratio=0.3, group_a="second")
+    model.probe("tip", "b1", at=(0.3, 0.2, 0.1))
+    text, report = to_sdf(model)
+    assert not report.losses
+    (tmp_path / "a.sdf").write_text(text)
+    back = im.load(tmp_path / "a.sdf", strict=True)
+    compare(model, back)
+    assert np.abs(back.probes["tip"].p_BQ - model.probes["tip"].p_BQ).max() < 1e-14
+    model.coupling("sum", {"j0": 1.0, "j1.first": 2.0, "j1.second": 1.0})
+    with pytest.raises(ModelError, match="coupling 'sum': SDF has no counterpart of a coupling but of two axes"):
+        to_sdf(model)
+
+
+def test_motors_read_again_from_mjcf(tmp_path):
+    """Servos with gains, gear and bound, a torque behind a gear: at no signal the same accelerations; rigid ones are
+    listed."""
+    motors = {
+        "j0": im.Motor(position=0.0, kp=30.0, kv=2.0, gear=3.0, max_torque=9.0),
+        "j1": im.Motor(speed=0.0, kv=5.0, gear=-2.0),
+        "j2": im.Motor(torque=0.0, gear=4.0, max_torque=2.0),
+    }
+    model = tree("revolute", "prismatic", "revolute")
+    for name, motor in motors.items():
+        (features,) = model.joints[name].features.values()
+        features.motor = motor
+    (tmp_path / "a.xml").write_text(to_mjcf(model, 0.001)[0])
+    back = im.load(tmp_path / "a.xml", strict=True)
+    for name, motor in motors.items():
+        (features,) = back.joints[name].features.values()
+        assert vars(features.motor) == vars(motor)
+    compare(model, back)
+    model.joints["j0"].features["angle"].motor = im.Motor(position=0.0)
+    text, report = to_mjcf(model, 0.001)
+    assert "j0 motor" not in text
+    assert "joint 'j0' angle: its motor (position) is not written" in str(report)
 
 
 def test_mujoco_agrees(tmp_path):

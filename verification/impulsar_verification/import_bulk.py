@@ -38,6 +38,7 @@ REASONS = (  # what a message holds, and what the table calls it
     ("xacro", "xacro not expanded"),
     ("column", "broken XML"),
     ("expected . numbers|expected a number", "numbers that are none"),
+    ("model .* a second one of this name", "two models of one name"),
     ("swap them", "limits the wrong way round"),
     ("has no <link>|has no <model>|has no root", "no links, or no root"),
 )

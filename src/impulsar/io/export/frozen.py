@@ -212,7 +212,7 @@ def _parameter(system: System, image: Image, path: str, target: Target) -> Port 
     unit = own.unit
     if target.groups:
         group = system.model.joints[target.name].kind.group(target.groups[0])
-        unit = unit.format(unit=group.unit, force="N m" if group.unit == "rad" else "N")
+        unit = unit.format(**group.units)
     values = getattr(system.arrays, own.array)
     words = tuple(image.place(values) + row for row in target.rows)
     return Port("", path, unit, words, float(values.numpy()[target.rows[0], 0]), rule=RULES[own.rule])

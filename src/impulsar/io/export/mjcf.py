@@ -1,12 +1,13 @@
 """MJCF: bodies in a tree with elementary joints, loops by equalities between sites, springs as tendons."""
 
+import math
 from xml.etree.ElementTree import Element, SubElement
 
 import numpy as np
 
 from ...author.couplings import Coupling
 from ...author.model import Model
-from ...author.parts import Body, Joint
+from ...author.parts import Body, Joint, Motor
 from ...author.rotations import quaternion, rotation_matrix
 from ...author.shapes import Box, Capsule, Cone, ConvexHull, Cylinder, HeightField, Mesh, Plane, Shape, Sphere
 from ...author.surfaces import Obstacle
@@ -151,8 +152,21 @@ class _Writer:
             own.set("stiffness", repr(float(features.stiffness)))
             if step.kind != BALL:
                 own.set("springref", repr(float(features.rest)))
-        if features.motor is not None and features.motor.what == "torque" and step.kind != BALL:
-            SubElement(self.ends["actuator"], "motor", name=f"{step.name} motor", joint=step.name)
+        if features.motor is not None and step.kind != BALL:
+            self._motor(step.name, features.motor)
+
+    def _motor(self, joint: str, motor: Motor) -> None:
+        """An actuator with the gains of a servo, or of a torque, at no signal; a rigid drive has no counterpart."""
+        if motor.what != "torque" and not motor.is_servo:
+            return
+        tag = "motor" if motor.what == "torque" else "position" if motor.kp else "velocity"
+        own = SubElement(self.ends["actuator"], tag, name=f"{joint} motor", joint=joint, gear=repr(float(motor.gear)))
+        if motor.kp:
+            own.set("kp", repr(float(motor.kp)))
+        if motor.is_servo:
+            own.set("kv", repr(float(motor.kv or 0.0)))
+        if math.isfinite(motor.max_torque):
+            own.set("forcerange", numbers([-motor.max_torque, motor.max_torque]))
 
     def _site(self, body: str, name: str, p: np.ndarray, R: np.ndarray | None = None) -> str:
         """A point or frame of a body; its name."""

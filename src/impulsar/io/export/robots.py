@@ -150,7 +150,7 @@ def _limb(model: Model, body: str, parent: str, joint: Joint | FreeJoint, offset
 
 def note_rest(model: Model, report: ExportReport) -> None:
     """What the mechanics loses in any of the formats."""
-    for plural in (one for one in NOT_WRITTEN if one != "probes" or report.format != "MJCF"):  # which has sites
+    for plural in (one for one in NOT_WRITTEN if one != "probes" or report.format in ("URDF", "USD")):
         for name in getattr(model, plural, ()):
             report.add("ignored", f"{plural.rstrip('s')} '{name}'", "has no counterpart")
     for body in model.bodies.values():

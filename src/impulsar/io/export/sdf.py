@@ -6,8 +6,9 @@ from xml.etree.ElementTree import Element, SubElement
 
 import numpy as np
 
+from ...author.couplings import Coupling
 from ...author.model import Model
-from ...author.parts import Body, Features, Joint
+from ...author.parts import Body, Features, Joint, Probe
 from ...author.rotations import conjugate, multiply, rotation_matrix
 from ...author.shapes import Box, Capsule, Cylinder, Shape, Sphere
 from .robots import (
@@ -38,12 +39,10 @@ def to_sdf(model: Model, files: dict[str, bytes] | None = None, folder: str = "m
     paths beside it, in a folder."""
     report, meshes = ExportReport(format="SDF"), MeshFiles(files, folder)
     note_rest(model, report)
-    root = Element("sdf", version="1.9")
+    root = Element("sdf", version="1.11" if model.couplings else "1.9")  # from there on it has <mimic>
     world = SubElement(root, "world", name="scene")  # "world" is a name that SDF keeps for itself
     SubElement(world, "gravity").text = numbers(model.gravity)
     holder = SubElement(world, "model", name=model.name)
-    for name in model.couplings:
-        raise refused("SDF", f"coupling '{name}'", "couplings of any joints")
     for name in model.springs:
         report.add("ignored", f"spring '{name}'", "has no counterpart")
     if model.ground.shapes or model.obstacles:
@@ -53,13 +52,42 @@ def to_sdf(model: Model, files: dict[str, bytes] | None = None, folder: str = "m
             raise refused("SDF", f"'{name}'", "a part of this name, which it keeps for itself")
     for k, body in enumerate(model.bodies.values()):
         _link(holder, body, body.colour or COLOURS[k % len(COLOURS)], report, meshes)
+    axes: dict[tuple[str, str], Element] = {}
     for joint in model.joints.values():
         if joint.type == "free":
             continue  # what SDF does not join is free
         if joint.type not in TYPES:
             raise refused("SDF", f"joint '{joint.name}'", f"a {joint.type} joint")
-        _joint(holder, model, joint)
+        axes |= _joint(holder, model, joint)
+    for coupling in model.couplings.values():
+        _mimic(model, coupling, axes)
+    for probe in model.probes.values():
+        _frame(holder, model, probe, report)
     return text_of(root), report
+
+
+def _mimic(model: Model, coupling: Coupling, axes: dict[tuple[str, str], Element]) -> None:
+    """q_b = multiplier · (q_a - reference) + offset, on the axis of b."""
+    leader, follower = (coupling.joint_a, coupling.group_a), (coupling.joint_b, coupling.group_b)
+    owner = f"coupling '{coupling.name}'"
+    if coupling.more or not axes.keys() >= {leader, follower}:
+        raise refused("SDF", owner, "a coupling but of two axes of hinges, slides and universal joints")
+    if any(starts_off(model, model.joints[name]) for name, _ in (leader, follower)):
+        raise refused("SDF", owner, "couplings of joints that do not start at zero")
+    if axes[follower].find("mimic") is not None:
+        raise refused("SDF", owner, "a second leader of one axis")
+    mimic = SubElement(axes[follower], "mimic", joint=leader[0], axis=axes[leader].tag)
+    for tag, value in (("multiplier", coupling.ratio), ("offset", coupling.offset), ("reference", 0.0)):
+        SubElement(mimic, tag).text = repr(float(value))
+
+
+def _frame(holder: Element, model: Model, probe: Probe, report: ExportReport) -> None:
+    """A probe is a frame of its link."""
+    if probe.body not in model.bodies or probe.name in (*model.bodies, *model.joints):
+        report.add("ignored", f"probe '{probe.name}'", "is on the ground, or has the name of a link or joint")
+        return
+    frame = SubElement(holder, "frame", name=probe.name, attached_to=probe.body)
+    _pose(frame, *in_link(model.bodies[probe.body], probe.p_BQ, (0.0, 0.0, 0.0, 1.0)))
 
 
 def in_link(body: Body, p: Any, q: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -96,7 +124,8 @@ def _link(holder: Element, body: Body, usual: str, report: ExportReport, meshes:
                 SubElement(SubElement(found, "material"), "diffuse").text = colour_of(colour)
 
 
-def _joint(holder: Element, model: Model, joint: Joint) -> None:
+def _joint(holder: Element, model: Model, joint: Joint) -> dict[tuple[str, str], Element]:
+    """Writes a joint; returns its axes by joint and group."""
     kind, axes = TYPES[joint.type]
     element = SubElement(holder, "joint", name=joint.name, type=kind)
     is_turned = joint.second == "ground"  # a child is a link: the same joint seen from the other side
@@ -106,6 +135,7 @@ def _joint(holder: Element, model: Model, joint: Joint) -> None:
     _pose(
         element, *in_link(model.bodies[child], *((joint.p_PF, joint.q_PF) if is_turned else (joint.p_CM, joint.q_CM)))
     )
+    found = {}
     for k, (xyz, group) in enumerate(axes[::-1] if is_turned else axes):
         features = joint.features[group]
         if (features.limits is not None or features.stiffness) and starts_off(model, joint):
@@ -113,8 +143,10 @@ def _joint(holder: Element, model: Model, joint: Joint) -> None:
         axis = SubElement(element, "axis" if k == 0 else "axis2")
         SubElement(axis, "xyz").text = " ".join(f"-{c}" if c != "0" else c for c in xyz.split()) if is_turned else xyz
         _features(axis, features)
+        found[joint.name, group] = axis
     if joint.pitch is not None:
         SubElement(element, "screw_thread_pitch").text = repr(2 * pi * joint.pitch)
+    return {} if joint.type == "screw" else found
 
 
 def _features(axis: Element, features: Features) -> None:

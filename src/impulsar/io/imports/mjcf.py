@@ -120,6 +120,9 @@ class Reader:
             known = ", ".join(repr(name or number) for number, name in enumerate(names)) or "none"
             raise FileError(f"key is {key!r:.60}, expected one of: {known}")
         self.controls = self.f["key_ctrl"][k]
+        if any(self.f["key_qvel"][k]):
+            told = f"its velocities: the model starts at rest; `world.go_to('{self.draft.keys[k].name}')` has them"
+            self.report.add("ignored", f"key '{self.draft.keys[k].name}'", told, self.line("key", k))
         return self.f["key_qpos"][k]
 
     def _key(self, k: int) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -406,7 +409,7 @@ class Reader:
         if not (b0 or b1 or b2):
             return "torque", {}, gain
         if b0 == 0.0 and b1 == -gain and gain > 0.0 and b2 <= 0.0:
-            return "position", {"kp": gain, "kv": -b2}, gain
+            return "position", {"kp": gain, "kv": -b2 + 0.0}, gain
         if b0 == 0.0 and b1 == 0.0 and b2 == -gain and gain > 0.0:
             return "speed", {"kv": gain}, gain
         return None

@@ -1,5 +1,6 @@
 """Compile MJCF by MuJoCo; `child` runs it. The parent process has scanned the file and all that it includes before."""
 
+import os
 from typing import Any
 
 PACKAGE = "mujoco"
@@ -29,7 +30,12 @@ def read(path: str, data: bytes) -> dict[str, Any]:
     """What MuJoCo makes of a file: its arrays, names and lines by kind, and its options."""
     import mujoco
 
-    spec = mujoco.MjSpec.from_string(data.decode("utf-8")) if path == "-" else mujoco.MjSpec.from_file(path)
+    if path.endswith(".xml"):
+        spec = mujoco.MjSpec.from_file(path)
+    else:  # of another suffix it knows no decoder
+        if path != "-":
+            os.chdir(os.path.dirname(path))
+        spec = mujoco.MjSpec.from_string(data.decode("utf-8"))
     model = spec.compile()
     found: dict[str, Any] = {name: getattr(model, name).tolist() for name in ARRAYS if hasattr(model, name)}
     found["names"], found["lines"] = {}, {}

@@ -17,10 +17,18 @@ def options_of(folder: Path | None, options: dict[str, Any]) -> Options:
     return given
 
 
+def refuse_key(given: Options) -> None:
+    """See that no key frame is asked for."""
+    if given.key is not None:
+        raise FileError(f"key is {given.key!r:.60}, but such a file has no key frames, as MJCF has; leave it out")
+
+
 def read_robot(data: bytes, folder: Path | None, name: str, options: dict[str, Any]) -> Model:
     """The model of a file's bytes; `folder` is None for an upload. Raises FileError."""
     given = options_of(folder, options)
     root = read_xml(data)
+    if root.tag != "mujoco":
+        refuse_key(given)
     folder_of_assets = Path(given.assets) if folder is not None and given.assets is not None else folder
     if root.tag == "robot":
         from .urdf import read_urdf

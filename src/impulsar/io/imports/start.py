@@ -23,7 +23,11 @@ def set_start(draft: Draft, report: ImportReport, pose: Mapping[str, Any] | None
     for name, value in given.items():
         if name not in where:
             raise FileError(f"pose: no joint named {show(name)}; {closest(name, where)}")
+        bond = where[name][0]
+        if bond.loop is True and all(_is_held(draft, end) for end in (bond.first, bond.second)):
+            raise FileError(f"pose: joint '{name}' closes a loop, and is where the others put it; give theirs")
         _set(name, value, *where[name])
+        _tell_outside(report, name, *where[name])
     rings = in_loops(draft)
     for name, (bond, group) in where.items():
         if name not in given and group not in BALL:
@@ -41,6 +45,21 @@ def set_start(draft: Draft, report: ImportReport, pose: Mapping[str, Any] | None
             b.q[group_b] = value
         if is_still:
             return
+
+
+def _is_held(draft: Draft, link: str) -> bool:
+    """Whether something else than joints that close loops places a link."""
+    if link == GROUND or link in draft.roots:
+        return True
+    return any(bond.loop is not True and link in (bond.first, bond.second) for bond in draft.bonds.values())
+
+
+def _tell_outside(report: ImportReport, name: str, bond: Bond, group: str) -> None:
+    """Note a pose outside of limits."""
+    limits = bond.features.get(group, {}).get("limits")
+    if limits is not None and not limits[0] <= bond.q[group] <= limits[1]:
+        told = f"starts at {bond.q[group]:.9g}, as `pose` asks, outside of its limits {limits[0]:g} to {limits[1]:g}"
+        report.add("changed", f"joint '{name}'", told, bond.line)
 
 
 def _set(name: str, value: Any, bond: Bond, group: str) -> None:

@@ -27,6 +27,7 @@ from .build import Options, finish
 from .draft import GROUND, Bond, Link, Pose, at, still, turn
 from .drawing import few_corners, hex_colour, placed, primitive
 from .merging import about
+from .read import refuse_key
 from .usd_joints import AXES, Stage, rotation
 
 MISSING = "needs usd-core to read USD; install it by `pip install impulsar[usd]`"
@@ -35,6 +36,7 @@ DENSITY = 1000.0  # [kg/m³] of what has none, as the schema says
 
 def read_usd(data: bytes, folder: Path | None, name: str, options: Options) -> Model:
     """The model of a stage."""
+    refuse_key(options)
     if folder is not None:
         allowed = Path(options.assets) if options.assets else folder
         found = _parse(str((folder / name).resolve()), allowed)
