@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import warp as wp
 
-from ...author.checks import vector, whole
+from ...author.checks import positive, vector, whole
 from ...author.errors import ModelError, StepError
 from ...author.model import Model
 from ...engine.device import check_device
@@ -34,6 +34,7 @@ LOOKS = 8  # steps between two looks at the longest step
 MOST_PARTS = 10_000
 TORN = 0.01  # of a length of the parts: joints of a net that are so far apart do not hold
 FIRST_ROUNDS = 6  # of removing position errors at the start
+KEPT = 10  # parts of a snapshot
 GROWTH, SHRINK, MARGIN = 5.0, 0.2, 0.9  # of sub-steps under error control
 
 
@@ -75,8 +76,7 @@ class LargeWorld:
         if method not in METHODS:
             raise ModelError(f"LargeWorld: method is {method!r}, expected one of: {', '.join(METHODS)}")
         for name, value in (("dt", dt), ("rtol", rtol), ("atol", atol)):
-            if not (isinstance(value, int | float) and math.isfinite(value) and value > 0.0):
-                raise ModelError(f"LargeWorld: {name} is {value!r}, expected a number > 0")
+            positive("LargeWorld", name, value, "s" if name == "dt" else "1")
         self.method, self.dt, self.device = method, float(dt), check_device(device)
         self.rounds = whole("LargeWorld", "rounds", rounds, 1, 100)
         bulk = bulk_of(what) if isinstance(what, Model) else what
@@ -309,8 +309,11 @@ class LargeWorld:
 
     def restore(self, kept: tuple) -> None:
         """Go back to a snapshot; a hand lets go."""
-        self.let_go()
         x = self.bench.x
+        own = isinstance(kept, tuple) and len(kept) == KEPT and isinstance(kept[0], wp.array)
+        if not own or kept[0].shape != x.p_WB.shape or bool(kept[3][0]) != bool(self.contacts):
+            raise ModelError("restore: expected what `snapshot` of this world has returned")
+        self.let_go()
         for now, before in zip((x.p_WB, x.q_WB, x.twist), kept[:3], strict=True):
             wp.copy(now, before)
         self.bench.placed = False
