@@ -124,7 +124,8 @@ def test_energy_is_kept_by_the_pair():
 def test_free_chain_keeps_its_momentum():
     """Joints push both bodies alike: Σ m v stays, but for gravity's Σ m g t."""
     bulk = chain(200)
-    bulk.first[0], bulk.second[0] = 0, 1  # off the ground; the second joint is there twice
+    for name in ("first", "second", "p_PF", "q_PF", "p_CM", "q_CM"):  # off the ground; the second joint is there twice
+        getattr(bulk, name)[0] = getattr(bulk, name)[1]
     bulk.twist[:, 3:] = np.random.default_rng(0).normal(size=(200, 3))
     world = LargeWorld(bulk, dt=1e-4)
     before = world.momentum()
@@ -190,6 +191,18 @@ def test_broken_motion_is_told_and_taken_back():
     with pytest.raises(StepError, match="dt"):
         world.step()
     assert world.count == 0
+
+
+def test_joints_are_closed_at_the_start_or_told():
+    """Newton's method closes frames that are 10 mm off on links of 50 mm; an end held beyond their reach is told."""
+    shifted = chain(3)
+    shifted.p_PF[1] += 0.01 / np.sqrt(3.0)
+    assert LargeWorld(shifted).errors()[0] < 1e-12
+    short = chain(3)
+    short.join("spherical", 2, -1, short.position[2])
+    short.q_CM[3], short.p_CM[3] = [0, 0, 0, 1], [5.0, 0.0, 0.0]
+    with pytest.raises(ModelError, match="apart at the start"):
+        LargeWorld(short)
 
 
 def test_memory_of_a_chain():

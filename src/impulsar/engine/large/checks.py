@@ -165,9 +165,7 @@ def _check_surfaces(bulk: "Bulk") -> None:
     for what in ("friction", "holding", "restitution") if n and any(bulk.shapes) else ():
         given = np.asarray(bulk.surfaces.get(what, np.nan), float)
         if given.shape != (n, n) or not (given >= 0.0).all():
-            raise ModelError(
-                f"{bulk.name}: surfaces[{what!r}] has to be {n} x {n} numbers >= 0, of every two materials"
-            )
+            raise ModelError(f"{bulk.name}: surfaces[{what!r}] has to be {n} x {n} numbers >= 0 of two materials each")
     pairs = np.asarray(bulk.no_contact)
     if pairs.size and not (pairs.min() >= -1 - len(bulk.planes) - len(bulk.obstacles) and pairs.max() < bulk.bodies):
         raise ModelError(f"{bulk.name}: no_contact names a body or obstacle that is not there")
