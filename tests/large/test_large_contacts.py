@@ -59,6 +59,14 @@ def test_balls_meet_and_stay_together():
     assert world.positions[1, 0] - world.positions[0, 0] == pytest.approx(0.02, abs=1e-12)
 
 
+def test_balls_in_one_place_part():
+    """Two centres in one point have no normal; they are moved apart all the same, to the slop."""
+    world = LargeWorld(balls([(0, 0, 0.1), (0, 0, 0.1)], planes=FLOOR[:0], gravity=(0, 0, 0)), dt=1e-3)
+    world.step(50)
+    assert np.linalg.norm(world.positions[1] - world.positions[0]) == pytest.approx(0.02, rel=1e-3)
+    assert np.abs(world.momentum()).max() < 1e-15
+
+
 def test_free_cluster_keeps_its_momentum():
     """Σ m v of balls that collide without gravity stays, to rounding of Σ m |v|."""
     rng = np.random.default_rng(2)

@@ -9,7 +9,7 @@ from impulsar.engine.large.cudss import find_cudss
 from impulsar.engine.large.factor import Factor
 from impulsar.engine.large.net import Net
 from impulsar.engine.large.plan import looped, make_plan, neighbours
-from impulsar.scale.large import Bulk, LargeWorld, chain, net, tree
+from impulsar.scale.large import Bulk, Features, LargeWorld, Line, chain, net, tree
 
 
 def positions(model: im.Model, world: im.World) -> np.ndarray:
@@ -124,7 +124,8 @@ def test_energy_is_kept_by_the_pair():
 def test_free_chain_keeps_its_momentum():
     """Joints push both bodies alike: Σ m v stays, but for gravity's Σ m g t."""
     bulk = chain(200)
-    bulk.first[0], bulk.second[0] = 0, 1  # off the ground; the second joint is there twice
+    for name in ("first", "second", "p_PF", "q_PF", "p_CM", "q_CM"):  # off the ground; the second joint is there twice
+        getattr(bulk, name)[0] = getattr(bulk, name)[1]
     bulk.twist[:, 3:] = np.random.default_rng(0).normal(size=(200, 3))
     world = LargeWorld(bulk, dt=1e-4)
     before = world.momentum()
@@ -192,6 +193,18 @@ def test_broken_motion_is_told_and_taken_back():
     assert world.count == 0
 
 
+def test_joints_are_closed_at_the_start_or_told():
+    """Newton's method closes frames that are 10 mm off on links of 50 mm; an end held beyond their reach is told."""
+    shifted = chain(3)
+    shifted.p_PF[1] += 0.01 / np.sqrt(3.0)
+    assert LargeWorld(shifted).errors()[0] < 1e-12
+    short = chain(3)
+    short.join("spherical", 2, -1, short.position[2])
+    short.q_CM[3], short.p_CM[3] = [0, 0, 0, 1], [5.0, 0.0, 0.0]
+    with pytest.raises(ModelError, match="apart at the start"):
+        LargeWorld(short)
+
+
 def test_memory_of_a_chain():
     """At most 1.5 kB a body."""
     assert LargeWorld(chain(5000)).bytes_per_body() < 1500
@@ -214,6 +227,56 @@ def test_refusals(make, words):
         return
     with pytest.raises(ModelError, match=words):
         LargeWorld(make())
+
+
+def altered(**fields) -> Bulk:
+    """A chain of three, some of its arrays replaced."""
+    bulk = chain(3)
+    for name, value in fields.items():
+        setattr(bulk, name, value)
+    return bulk
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({"kind": np.array([0, 1, 0])}, "kind of body 1 is 1, expected 0 to 0"),
+        ({"kind": np.zeros(2, int)}, r"kind has the shape \(2,\), expected \(3,\)"),
+        ({"kind": [0, 0.5, 0]}, "expected an array of integers"),
+        ({"joint_kind": np.array([0, 5, 0])}, "joint_kind of joint 1 is 5"),
+        ({"second": np.array([0, 1, 9])}, "second of joint 2 is 9, expected -1 to 2"),
+        ({"types": ("hinge",)}, "'hinge'"),
+        ({"orientation": np.zeros((3, 4))}, "orientation 0 is a quaternion of length 0"),
+        ({"p_PF": np.full((3, 3), np.nan)}, "p_PF of joint 0"),
+        ({"inertia": np.eye(3)}, "inertia has the shape"),
+        ({"inertia": np.eye(3)[None] + np.eye(3, k=1)[None]}, "not symmetric"),
+        ({"gravity": (0, 0, np.nan)}, "gravity"),
+        ({"springs": [Line(0, 7, (0, 0, 0), (0, 0, 0))]}, "spring 0 joins"),
+        ({"shapes": ((im.Box((1, 1, 1), material="tin"),),)}, "material 'tin'"),
+        ({"shapes": ((im.Box((1, 1, 1)),),), "no_contact": np.array([[0, 8]])}, "no_contact"),
+    ],
+)
+def test_wrong_arrays_are_told(fields, words):
+    """A kernel reads no array past its end."""
+    with pytest.raises(ModelError, match=words):
+        LargeWorld(altered(**fields))
+
+
+def test_wrong_calls_are_told():
+    bulk = chain(3)
+    bulk.join("spherical", -1, 2, bulk.position[2].tolist())  # one joint, as numbers
+    bulk.give(0, Features(friction=1.0))
+    assert LargeWorld(bulk).step().position_error < 1e-12
+    with pytest.raises(ModelError, match="has features of angle already"):
+        bulk.give([0], Features(motor=im.Motor(speed=1.0)))
+    with pytest.raises(ModelError, match="bodies are"):
+        bulk.join("fixed", [0], [3], np.zeros((1, 3)))
+    with pytest.raises(ModelError, match="rows as joints"):
+        bulk.join("fixed", [0, 1], [1, 2], np.zeros((3, 3)))
+    with pytest.raises(ModelError, match="snapshot"):
+        LargeWorld(bulk).restore(LargeWorld(chain(5)).snapshot())
+    with pytest.raises(ModelError, match="dt is True"):
+        LargeWorld(bulk, dt=True)
 
 
 def test_net_holds_to_rounding():

@@ -367,12 +367,16 @@ class LargeBench:
         self.size = size
         self.h.fill_(size)
 
-    def start(self, rounds: int) -> None:
-        """Make the first positions and velocities what the joints allow; nothing acts in freedoms yet."""
+    def close(self, rounds: int) -> None:
+        """Make the first positions what the joints allow."""
         if self.laws:
             self.laws.hold()
         self.factor_rows()
         self.project_positions(rounds)
+
+    def start(self, rounds: int) -> None:
+        """Make the first positions and velocities what the joints allow; nothing acts in freedoms yet."""
+        self.close(rounds)
         if self.laws:
             self.laws.let_go()
         self.factor_rows()

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ...author.checks import show
 from ...author.errors import ModelError
 from ...author.joints import CATALOGUE, THREAD
 from ...author.model import Model
@@ -13,6 +14,7 @@ from ...author.parts import Features
 from ...author.profiles import Scalar
 from ...author.shapes import Shape, Sphere
 from ..system.slots import SPRING, Slot
+from .checks import as_arrays, check_bulk
 from .extras import Line, Push, give
 
 UNIT = np.array([0.0, 0.0, 0.0, 1.0])
@@ -55,6 +57,7 @@ class Bulk:
     name: str = "bulk"
 
     def __post_init__(self) -> None:
+        as_arrays(self)
         if not len(self.twist):
             self.twist = np.zeros((len(self.position), 6))
         if not len(self.radius):
@@ -97,7 +100,11 @@ class Bulk:
             raise ModelError(f"joint type {kind!r} is not for large worlds; known are: {known}")
         if (to is not None) != (kind == "distance"):
             raise ModelError(f"joint type {kind!r}: `to` is for distance joints, which need it")
-        q_WF = frames_along(np.broadcast_to(np.asarray(axis, float), (len(first), 3)))
+        first, second = (_bodies(self, one) for one in (first, second))
+        at, to = (None if one is None else _places(self, one, len(first)) for one in (at, to))
+        if len(first) != len(second):
+            raise ModelError(f"{self.name}: join: {len(first)} first bodies and {len(second)} second ones")
+        q_WF = frames_along(np.broadcast_to(_places(self, axis, len(first)), (len(first), 3)))
         ends = at, at if to is None else to
         places = []
         for body, end in zip((first, second), ends, strict=True):
@@ -137,45 +144,25 @@ class Bulk:
         held = (body < 0)[:, None]
         return np.where(held, 0.0, self.position[body]), np.where(held, UNIT, self.orientation[body])
 
-    def _check_contact(self) -> None:
-        if self.shapes and len(self.shapes) != len(self.mass):
-            raise ModelError(f"{self.name}: shapes of {len(self.shapes)} kinds, there are {len(self.mass)} kinds")
-        if any(self.shapes) and (self.radius > 0.0).any():
-            raise ModelError(f"{self.name}: has radii and shapes; give its balls as shapes, too")
-        if self.obstacles and not any(self.shapes):
-            raise ModelError(f"{self.name}: obstacles are for bodies with shapes; give balls as shapes, too")
-        for k in np.flatnonzero(self.radius != 0.0):
-            if not (self.radius[k] > 0.0 and np.isfinite(self.radius[k])):
-                raise ModelError(
-                    f"{self.name}: radius {self.radius[k]!r} m, expected numbers > 0, or 0: does not touch"
-                )
-            off = np.abs(self.inertia[k] - np.eye(3) * self.inertia[k][0, 0]).max()
-            if off > 1e-9 * self.inertia[k][0, 0]:
-                raise ModelError(f"{self.name}: kind {k} is a sphere, whose inertia is the same about all axes")
-        if not np.allclose(np.linalg.norm(self.planes[:, :3], axis=1), 1.0, atol=1e-12):
-            raise ModelError(f"{self.name}: normals of planes have to be of length 1")
-        if not (self.friction >= 0.0 and np.isfinite(self.friction)):
-            raise ModelError(f"{self.name}: friction is {self.friction!r}, expected a number >= 0")
-
     def check(self) -> None:
         """Raise ModelError at what cannot be."""
-        self._check_contact()
-        n = self.bodies
-        if not n:
-            raise ModelError(f"{self.name}: has no bodies")
-        if not (self.mass > 0.0).all() or not np.isfinite(self.mass).all():
-            raise ModelError(f"{self.name}: mass {self.mass.min()!r} kg, expected numbers > 0")
-        if not (np.linalg.eigvalsh(self.inertia) > 0.0).all():
-            raise ModelError(f"{self.name}: an inertia has a principal value that is not > 0 [kg m²]")
-        for what in ("position", "orientation", "twist"):
-            if not np.isfinite(getattr(self, what)).all():
-                raise ModelError(f"{self.name}: a {what} is not finite")
-        for end in (self.first, self.second):
-            if len(end) and not (end.min() >= -1 and end.max() < n):
-                raise ModelError(f"{self.name}: a joint names body {end.max()}, there are {n}")
-        if len(self.first) and (self.first == self.second).any():
-            j = int(np.argmax(self.first == self.second))
-            raise ModelError(f"{self.name}: joint {j} joins body {self.first[j]} with itself")
+        check_bulk(self)
+
+
+def _bodies(bulk: Bulk, value: object) -> np.ndarray:
+    """Numbers of bodies, -1: ground."""
+    found = np.atleast_1d(np.asarray(value))
+    if found.ndim != 1 or found.dtype.kind not in "iu" or ((found < -1) | (found >= bulk.bodies)).any():
+        raise ModelError(f"{bulk.name}: join: bodies are {show(value)}, expected integers from -1 to {bulk.bodies - 1}")
+    return found
+
+
+def _places(bulk: Bulk, value: object, many: int) -> np.ndarray:
+    """Vectors [n, 3], or one for all."""
+    try:
+        return np.broadcast_to(np.asarray(value, float), (many, 3))
+    except (TypeError, ValueError) as error:
+        raise ModelError(f"{bulk.name}: join: {show(value)}, expected 3 numbers, or as many rows as joints") from error
 
 
 def conjugate(q: np.ndarray) -> np.ndarray:
@@ -198,8 +185,8 @@ def rotate(q: np.ndarray, v: np.ndarray) -> np.ndarray:
 def frames_along(axis: np.ndarray) -> np.ndarray:
     """Quaternions [n, 4] that take z to these directions [n, 3], by the shortest turn."""
     size = np.linalg.norm(axis, axis=1, keepdims=True)
-    if not (size > 0.0).all():
-        raise ModelError("an axis of length 0 has no direction")
+    if not ((size > 0.0) & (size < np.inf)).all():
+        raise ModelError("an axis that is not finite, or of length 0, has no direction")
     n = axis / size
     q = np.stack([-n[:, 1], n[:, 0], np.zeros(len(n)), 1.0 + n[:, 2]], 1)
     over = n[:, 2] < -1.0 + 1e-12

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ...author.checks import show, whole
 from ...author.errors import ModelError
 from ...author.joints import CATALOGUE
 from ...author.parts import Features
@@ -73,20 +74,30 @@ def check_channels(name: str, channels: Sequence) -> None:
 
 def give(bulk: "Bulk", joints: Sequence[int] | np.ndarray, features: Features, group: str | None = None) -> None:
     """Features in the freedoms of joints of a bulk; group: of which, by name, where the type has several."""
-    for j in np.asarray(joints, int):
-        if not 0 <= j < bulk.joints:
-            raise ModelError(f"{bulk.name}: give: joint {j}, there are {bulk.joints}")
+    if not isinstance(features, Features):
+        raise ModelError(f"{bulk.name}: give: {show(features)}, expected Features(...)")
+    slots, channels = list(bulk.slots), list(bulk.channels)
+    taken = {(slot.part, slot.code) for slot in slots if slot.kind != SPRING}
+    for j in np.atleast_1d(np.asarray(joints)):
+        j = whole(f"{bulk.name}: give", "a joint", j, 0, bulk.joints - 1)
         kind = CATALOGUE[bulk.types[bulk.joint_kind[j]]]
         names = [one.name for one in kind.groups]
+        if not names:
+            raise ModelError(f"{bulk.name}: give: joint {j} is {kind.name} and has no freedom in which something acts")
         if (group or names[0]) not in names:
             raise ModelError(
                 f"{bulk.name}: give: a {kind.name} joint has no group {group!r}; it has: {', '.join(names)}"
             )
         own = group or names[0]
         features.check(f"joint {j} of {bulk.name}", kind.group(own))
-        joint = SimpleNamespace(name=int(j), type=kind.name, features={own: features})
-        slots, channels = feature_slots(joint, int(j), len(bulk.channels))
-        bulk.slots, bulk.channels = [*bulk.slots, *slots], [*bulk.channels, *channels]
+        joint = SimpleNamespace(name=j, type=kind.name, features={own: features})
+        new, more = feature_slots(joint, j, len(channels))
+        if any((slot.part, slot.code) in taken for slot in new):
+            raise ModelError(f"{bulk.name}: give: joint {j} has features of {own} already; give them at once")
+        taken |= {(slot.part, slot.code) for slot in new}
+        slots += new
+        channels += more
+    bulk.slots, bulk.channels = slots, channels
 
 
 def with_springs(bulk: "Bulk") -> "Bulk":

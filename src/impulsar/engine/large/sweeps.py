@@ -10,7 +10,7 @@ Positions are moved apart as positions and never by velocities: a pile comes to 
 
 import warp as wp
 
-from ..spatial import ZERO, angular, f64, linear, spatial, vec3
+from ..spatial import ONE, ZERO, angular, f64, linear, spatial, vec3
 from ..state import WorkArrays
 from .arrays import LargeArrays, sphere_give, whole
 from .touch import ContactList, gap_between, gap_to_plane
@@ -32,6 +32,15 @@ def strike(x: wp.ref[WorkArrays], a: wp.ref[LargeArrays], i: int, n: vec3, p: ve
     x.twist[i, 0] = spatial(w, linear(V) + sphere_give(a, i) * p)
 
 
+@wp.func
+def between(x: wp.ref[WorkArrays], i: int, j: int) -> vec3:
+    """From the first centre to the second; upwards where both are in one place."""
+    n = wp.normalize(x.p_WB[j, 0] - x.p_WB[i, 0])
+    if wp.length_sq(n) == ZERO:
+        n = vec3(ZERO, ZERO, ONE)
+    return n
+
+
 @wp.kernel(enable_backward=False)
 def sweep(x: WorkArrays, a: LargeArrays, c: ContactList, order: whole, begin: int, again: int, h: wp.array(dtype=f64)):
     """Contacts of one colour."""
@@ -45,7 +54,7 @@ def sweep(x: WorkArrays, a: LargeArrays, c: ContactList, order: whole, begin: in
     give_t = sphere_slip(a, i)
     V = x.twist[i, 0]
     if j >= 0:
-        n = wp.normalize(x.p_WB[j, 0] - x.p_WB[i, 0])
+        n = between(x, i, j)
         gap = gap_between(x, a, i, j)
         give_n += sphere_give(a, j)
         give_t += sphere_slip(a, j)
@@ -84,7 +93,7 @@ def separate(x: WorkArrays, a: LargeArrays, c: ContactList, order: whole, begin:
     if j >= 0:
         off = gap_between(x, a, i, j) + slop
         if off < ZERO:
-            n = wp.normalize(x.p_WB[j, 0] - x.p_WB[i, 0])
+            n = between(x, i, j)
             m_i = a.mass[a.kind[i]]
             m_j = a.mass[a.kind[j]]
             x.p_WB[i, 0] = x.p_WB[i, 0] + (share * off * m_j / (m_i + m_j)) * n

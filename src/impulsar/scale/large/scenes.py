@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 
+from ...author.checks import number, positive, whole
 from ...author.errors import ModelError
 from ...author.shapes import Box
 from ...engine.large.bulk import Bulk, multiply, rotate
@@ -13,9 +14,14 @@ INERTIA = np.diag([21e-6, 21e-6, 0.5e-6])[None]  # its z along the link
 
 
 def _count(scene: str, n: object) -> int:
-    if not (isinstance(n, int) and n >= 1):
+    if not isinstance(n, int | np.integer) or isinstance(n, bool) or n < 1:
         raise ModelError(f"large scene '{scene}': n is {n!r}, expected an integer >= 1")
-    return n
+    return int(n)
+
+
+def _positive(scene: str, unit: str, **values: object) -> None:
+    for what, value in values.items():
+        positive(f"large scene '{scene}'", what, value, unit)
 
 
 def chain(n: int = 1_000_000, bend: float = 0.1, seed: int = 0, planar: bool = False) -> Bulk:
@@ -24,6 +30,7 @@ def chain(n: int = 1_000_000, bend: float = 0.1, seed: int = 0, planar: bool = F
     Hinges are along x and y in turns; planar: all along x.
     """
     n = _count("chain", n)
+    number("large scene 'chain'", "bend", bend, "a finite number [rad]", math.isfinite)
     rng = np.random.default_rng(seed)
     angles = bend * rng.uniform(-1.0, 1.0, n)
     axes = np.where(((np.arange(n) % 2 == 0) | planar)[:, None], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0])
@@ -51,8 +58,8 @@ def tree(n: int = 1_000_000, children: int = 2, spread: float = 0.5) -> Bulk:
     spread: by how much a child leans off its parent [rad].
     """
     n = _count("tree", n)
-    if not (isinstance(children, int) and 1 <= children <= 4):
-        raise ModelError(f"large scene 'tree': children is {children!r}, expected 1 to 4")
+    children = whole("large scene 'tree'", "children", children, 1, 4)
+    number("large scene 'tree'", "spread", spread, "a finite number [rad]", math.isfinite)
     parent = (np.arange(n) - 1) // children
     which = (np.arange(n) - 1) % children
     orientation = np.tile([0.0, 0.0, 0.0, 1.0], (n, 1))
@@ -81,6 +88,8 @@ def spheres(
     high: how much higher than wide they stand at the start; gap: between centres, in diameters.
     """
     n = _count("spheres", n)
+    _positive("spheres", "m", radius=radius)
+    _positive("spheres", "1", high=high, gap=gap)
     wide = max(1, math.ceil((n / high) ** (1.0 / 3.0)))
     k = np.arange(n)
     places = np.stack([k % wide, k // wide % wide, k // wide**2], 1)
@@ -110,9 +119,9 @@ def settling(
     Drag by Schiller and Naumann, buoyancy and added mass; they do not feel each other through the water.
     """
     n = _count("settling", n)
-    for what, value in (("radius", radius), ("density", density), ("spacing", spacing)):
-        if not (isinstance(value, int | float) and math.isfinite(value) and value > 0.0):
-            raise ModelError(f"large scene 'settling': {what} is {value!r}, expected a number > 0")
+    _positive("settling", "m", radius=radius)
+    _positive("settling", "kg/m³", density=density)
+    _positive("settling", "1", spacing=spacing)
     bulk = spheres(n, radius, high=2.0, seed=seed, gap=spacing)
     mass = density * 4.0 / 3.0 * math.pi * radius**3
     bulk.mass = np.array([mass])
@@ -128,6 +137,8 @@ def boxes(n: int = 100_000, edge: float = 0.02, friction: float = 0.5, high: flo
     high: how much higher than wide they stand at the start.
     """
     n = _count("boxes", n)
+    _positive("boxes", "m", edge=edge)
+    _positive("boxes", "1", high=high)
     wide = max(1, math.ceil((n / high) ** (1.0 / 3.0)))
     k = np.arange(n)
     gap = 1.8 * edge
@@ -150,6 +161,7 @@ def boxes(n: int = 100_000, edge: float = 0.02, friction: float = 0.5, high: flo
 def stack(n: int = 10, edge: float = 0.1, friction: float = 0.5) -> Bulk:
     """n cubes of 1 kg on top of each other on a floor."""
     n = _count("stack", n)
+    _positive("stack", "m", edge=edge)
     position = np.zeros((n, 3))
     position[:, 2] = edge * (np.arange(n) + 0.5)
     return Bulk(

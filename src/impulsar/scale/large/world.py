@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import warp as wp
 
-from ...author.checks import vector, whole
+from ...author.checks import positive, vector, whole
 from ...author.errors import ModelError, StepError
 from ...author.model import Model
 from ...engine.device import check_device
@@ -32,8 +32,11 @@ METHODS = ("fixed", "pair")
 SAFE = 0.8  # of the longest step that does not grow
 LOOKS = 8  # steps between two looks at the longest step
 MOST_PARTS = 10_000
-TORN = 0.01  # of a length of the parts: joints of a net that are so far apart do not hold
+LOOK_TWICE = 100  # parts beyond which joints are looked at before they are taken
+TORN = 0.01  # of a length of the parts: joints that are so far apart do not hold
 FIRST_ROUNDS = 6  # of removing position errors at the start
+CLOSINGS, CLOSED = 20, 1e-9  # before them where joints are farther apart than such a part of that length
+KEPT = 10  # parts of a snapshot
 GROWTH, SHRINK, MARGIN = 5.0, 0.2, 0.9  # of sub-steps under error control
 
 
@@ -75,8 +78,7 @@ class LargeWorld:
         if method not in METHODS:
             raise ModelError(f"LargeWorld: method is {method!r}, expected one of: {', '.join(METHODS)}")
         for name, value in (("dt", dt), ("rtol", rtol), ("atol", atol)):
-            if not (isinstance(value, int | float) and math.isfinite(value) and value > 0.0):
-                raise ModelError(f"LargeWorld: {name} is {value!r}, expected a number > 0")
+            positive("LargeWorld", name, value, "s" if name == "dt" else "1")
         self.method, self.dt, self.device = method, float(dt), check_device(device)
         self.rounds = whole("LargeWorld", "rounds", rounds, 1, 100)
         bulk = bulk_of(what) if isinstance(what, Model) else what
@@ -108,7 +110,17 @@ class LargeWorld:
 
     def _start(self) -> None:
         """Make the first state what the joints allow."""
+        for _ in range(CLOSINGS):
+            if self.errors()[0] <= CLOSED * self._length:
+                break
+            self.bench.close(1)
         self.bench.start(FIRST_ROUNDS)
+        apart = self.errors()[0]
+        if not apart <= TORN * self._length:
+            raise ModelError(
+                f"{self.bench.bulk.name}: joints stay {apart:.3g} m or rad apart at the start: no poses near those"
+                " given close them all; correct the places of their frames"
+            )
 
     # stepping -------------------------------------------------------------------------------------
 
@@ -129,20 +141,26 @@ class LargeWorld:
                     evaluations += 9 * taken + 7 * refused
                 self.count += 1
                 self.time += self.dt
-            residual = self._largest(self.bench.residual)
-            position, velocity = self.errors()
-            if not math.isfinite(position + velocity):
-                raise self._broken()
-            if residual and position > TORN * self._length:
-                raise StepError(
-                    f"at {self.time:.6g} s joints of the net are {position:.3g} apart: its rows contradict each other,"
-                    " as those of plates that share edges do; leave them more freedom (distance joints), or shorten dt"
-                )
+            residual, position, velocity = self._checked()
         count, overlap = self._touching()
         unsettled = self._unsettled()
         return LargeReport(
             self.time, n, parts, evaluations, rejected, count, overlap, position, velocity, unsettled, residual
         )
+
+    def _checked(self) -> tuple[float, float, float]:
+        """Residual of nets, position and velocity error; raises where joints do not hold."""
+        residual = self._largest(self.bench.residual)
+        position, velocity = self.errors()
+        if not math.isfinite(position + velocity):
+            raise self._broken()
+        if position > TORN * self._length and (residual or not self.contacts):
+            raise StepError(
+                f"at {self.time:.6g} s joints are {position:.3g} apart: their rows contradict each other, as those"
+                " of plates that share edges do, and want more freedom (distance joints); or dt is too long, or a"
+                " beam of stiff joints is longer than numbers reach"
+            )
+        return residual, position, velocity
 
     def _unsettled(self) -> int:
         """Freedoms in which what acts is not met to rounding."""
@@ -166,6 +184,8 @@ class LargeWorld:
                 f"at {self.time:.6g} s {what} so hard that steps have to be shorter than {longest:.3g} s,"
                 f" {parts} parts of dt = {self.dt:g} s; take a shorter dt, or method='pair'"
             )
+        if parts > LOOK_TWICE * self.substeps:  # what tears pulls hard as well, and is not worth the work
+            self._checked()
         bench.set_step(self.dt / parts)
         bench.set_clock(self.time)
         if self.contacts:
@@ -309,8 +329,11 @@ class LargeWorld:
 
     def restore(self, kept: tuple) -> None:
         """Go back to a snapshot; a hand lets go."""
-        self.let_go()
         x = self.bench.x
+        own = isinstance(kept, tuple) and len(kept) == KEPT and isinstance(kept[0], wp.array)
+        if not own or kept[0].shape != x.p_WB.shape or bool(kept[3][0]) != bool(self.contacts):
+            raise ModelError("restore: expected what `snapshot` of this world has returned")
+        self.let_go()
         for now, before in zip((x.p_WB, x.q_WB, x.twist), kept[:3], strict=True):
             wp.copy(now, before)
         self.bench.placed = False
