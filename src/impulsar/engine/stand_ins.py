@@ -34,7 +34,7 @@ class StandIn:
         self.forward = self._load(shared(self._kernel))
         self.stands_in = False
 
-    def _load(self, twin: wp.Kernel) -> Callable[..., None]:
+    def _load(self, twin: wp.Kernel) -> Any:
         loaded = twin.module.load("cpu", 1)
         self._keep.append(loaded)
         return loaded.get_kernel_hooks(twin).forward
