@@ -24,6 +24,7 @@ from ..engine.constrain.topology import list_rows
 from ..engine.coordinates.inertia import momentum
 from ..engine.coordinates.retract import move_coordinates
 from ..engine.coordinates.tree import accelerate, articulate, kinematics, row_velocity
+from ..engine.device import announce_compilation
 from ..engine.freedoms import is_slide
 from ..engine.launch import launch
 from ..engine.solve.direct import apply_multipliers, factor_bilateral, solve_bilateral
@@ -174,5 +175,6 @@ def fit(
     outcome = wp.zeros((2, worlds), dtype=f64, device=device)
     limit = wp.array([enough], dtype=f64, device=device)
     inputs = [system.bare_arrays, *given, limit, state.arrays, work, outcome]
+    announce_compilation(fit_kernel, device)
     launch(fit_kernel, worlds, inputs, device)
     return outcome.numpy()[ERROR]

@@ -4,16 +4,19 @@ import json
 import os
 import shutil
 import sys
+import threading
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import warp as wp
+from warp._src import build, context
 
 from ..author.checks import show
 from ..author.errors import ModelError
-from .shared import SUFFIX, shared
+from .shared import QUICK, SUFFIX, quick, shared
 
 wp.config.log_level = wp.LOG_WARNING
 wp.config.enable_backward = False
@@ -22,6 +25,8 @@ wp.config.cpu_compiler_flags = (
     "-march=native -mllvm=-inline-threshold=1000 -mllvm=-inline-cold-callsite-threshold=300"
     " -mllvm=-slp-recursion-max-depth=4"
 )
+LEVEL = 2  # of optimisation, where nothing else is asked for: Warp's for the CPU
+HEADERS = '#define WP_TILE_BLOCK_DIM 1\n#define WP_NO_CRT\n#include "builtin.h"\n'
 
 
 @contextmanager
@@ -57,22 +62,80 @@ def load_kernels(kernels: Sequence[wp.Kernel], device: str) -> None:
     first is the method's, and the longest: those beside it come from the end, where they are short, so that Python,
     which writes the text of one at a time, is free for it.
     """
-    for kernel in kernels:
-        mend_cache(kernel, device)
+    _load([shared(kernel) for kernel in kernels], device)
+
+
+def load_quickly(kernels: Sequence[wp.Kernel]) -> None:
+    """The same, for the CPU and without optimisation."""
+    _tell(f"compiling the {_short_name(kernels[0])} kernel for cpu without optimisation; optimised it follows")
+    _load([quick(kernel) for kernel in kernels], "cpu")
+
+
+def is_compiled(kernel: wp.Kernel, device: str) -> bool:
+    """Whether a kernel is in the cache."""
+    return _folder(shared(kernel).module, device).exists()
+
+
+def _load(twins: Sequence[wp.Kernel], device: str) -> None:
+    for twin in twins:
+        _mend(twin, device)
     if (os.cpu_count() or 1) < 2:
         return
-    modules = list(dict.fromkeys(shared(kernel).module for kernel in kernels))
+    modules = list(dict.fromkeys(twin.module for twin in twins))
     missing = [module for module in modules if not _folder(module, device).exists()]
-    if missing:
+    if not missing:
+        return
+    with _headers_read_once(missing[0], device):
         wp.force_load(device, modules=[missing[0], *reversed(missing[1:])], block_dim=_block(device), max_workers=2)
-        for module in missing:
-            _note_sums(_folder(module, device))
+    for module in missing:
+        _note_sums(_folder(module, device))
+
+
+@contextmanager
+def _headers_read_once(module: wp.Module, device: str) -> Iterator[None]:
+    """Have Warp's headers for the CPU read once, while Python writes the first text: a second for each of its threads.
+
+    The options are those of a module to be compiled, since Warp knows what it has read of them by its options.
+    """
+    if not wp.get_device(device).is_cpu:
+        yield
+        return
+    runtime, options = context.runtime, module.resolve_options(wp.config)
+    with TemporaryDirectory(prefix="impulsar-") as folder:
+
+        def read() -> None:
+            source, target = (Path(folder) / f"headers.{end}" for end in ("cpp", "o"))
+            source.write_text(HEADERS, encoding="utf-8")
+            build.build_cpu(
+                str(target),
+                str(source),
+                extra_flags=options["cpu_compiler_flags"],
+                optimization_level=LEVEL if options["optimization_level"] is None else options["optimization_level"],
+                use_precompiled_headers=True,
+                pch_dir=folder,
+                block_dim=1,
+                enable_tiles_in_stack_memory=options["enable_tiles_in_stack_memory"],
+            )
+
+        reader = threading.Thread(target=read)
+        reader.start()
+
+        def folder_of_headers() -> str:
+            reader.join()
+            return folder
+
+        runtime.get_clang_pch_dir = folder_of_headers
+        try:
+            yield
+        finally:
+            del runtime.get_clang_pch_dir
+            reader.join()
 
 
 def announce_compilation(kernel: wp.Kernel, device: str) -> None:
     """Say so if the kernel's module is not in the cache: compiling takes seconds."""
-    mend_cache(kernel, device)
-    if not _folder(shared(kernel).module, device).exists():
+    _mend(shared(kernel), device)
+    if not is_compiled(kernel, device):
         wait = "10 to 60 s" if wp.get_device(device).is_cpu else "1 to 4 minutes"
         _tell(f"compiling the {_short_name(kernel)} kernel for {device} ({wait}, once)")
 
@@ -84,12 +147,11 @@ COMPILED = (".o", ".ptx", ".cubin", ".meta")
 _mended: set[tuple[int, str]] = set()  # modules that were looked at, by device
 
 
-def mend_cache(kernel: wp.Kernel, device: str) -> None:
+def _mend(kernel: wp.Kernel, device: str) -> None:
     """Drop a kernel's module from Warp's cache if a file of it is not what was compiled, so that it is again.
 
     A spoiled object is refused at every start, or worse, runs. Where no crcs are kept yet it has to load.
     """
-    kernel = shared(kernel)
     module = kernel.module
     if (id(module), device) in _mended:
         return
@@ -148,7 +210,7 @@ def _block(device: str) -> int:
 
 
 def _short_name(kernel: wp.Kernel) -> str:
-    return kernel.module.name.removesuffix(SUFFIX).rpartition(".")[2]
+    return kernel.module.name.removesuffix(SUFFIX).removesuffix(QUICK).rpartition(".")[2]
 
 
 def _tell(line: str) -> None:

@@ -21,6 +21,7 @@ import numpy as np
 import warp as wp
 
 from ..author.joints import BALL_X, BALL_Z, SCREW, SLIDE_Z, SWING, TURN_X, TURN_Z, TWIST
+from .launch import launch
 from .spatial import (
     HALF,
     ONE,
@@ -236,7 +237,7 @@ def measure_coordinates(freedoms: Sequence[tuple[int, int]], p_FM: np.ndarray, q
         return values
     inputs = [_shared(joint, wp.int32), _shared(code, wp.int32), _shared(p_FM, vec3), _shared(q_FM, quat)]
     out = _shared(values, f64)
-    wp.launch(coordinates_kernel, values.shape, inputs=inputs, outputs=[out], device=host_device())
+    launch(coordinates_kernel, values.shape, [*inputs, out], host_device())
     return out.numpy()
 
 
@@ -248,7 +249,7 @@ def pose_at(codes: Sequence[int], values: np.ndarray, pitch: float) -> tuple[np.
         return p_FM, q_FM
     inputs = [_shared(np.array(codes, np.int32), wp.int32), _shared(values, f64), pitch]
     out = [_shared(p_FM, vec3), _shared(q_FM, quat)]
-    wp.launch(pose_kernel, worlds, inputs=inputs, outputs=out, device=host_device())
+    launch(pose_kernel, worlds, [*inputs, *out], host_device())
     return out[0].numpy(), out[1].numpy()
 
 

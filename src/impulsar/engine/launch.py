@@ -11,6 +11,7 @@ from typing import Any
 
 import warp as wp
 
+from . import stand_ins
 from .device import announce_compilation
 from .shared import FIRST, Descriptor, is_structure, shared
 from .threads import ranges, run_in_threads
@@ -68,7 +69,8 @@ def record_launch(
 
     threads: of the CPU, among which the worlds are shared out.
     """
-    announce_compilation(kernel, device)
+    if not stand_ins.stands_in_for(kernel, device):
+        announce_compilation(kernel, device)
     twin, given, descriptors = _prepared(kernel, inputs, device)
     if not wp.get_device(device).is_cpu:
         return _following(twin, given, descriptors, worlds, inputs, device)
@@ -80,7 +82,8 @@ def record_launch(
     def launch_in_threads() -> None:
         run_in_threads(parts, threads)
 
-    launch_in_threads.call = whole.call  # type: ignore[attr-defined]
+    if hasattr(whole, "call"):
+        launch_in_threads.call = whole.call  # type: ignore[attr-defined]
     launch_in_threads.keep = whole  # type: ignore[attr-defined]
     return launch_in_threads
 
@@ -129,21 +132,41 @@ def _recorded(twin: wp.Kernel, given: Sequence[object], worlds: int | Sequence[i
     fields = [(argument.label, type(value)) for argument, value in zip(twin.adj.args, values, strict=True)]
     packed = type("Arguments", (ctypes.Structure,), {"_fields_": fields})(*values)
     forward, references = command.hooks.forward, (ctypes.byref(bounds), ctypes.byref(packed))
+    addresses = ctypes.addressof(bounds), ctypes.addressof(packed)
+    if (one := stand_ins.find(twin)) is not None:
+        return Following(one, references, addresses, (command, inputs, given, packed))
 
     def launch_here() -> None:
         forward(*references)
 
     launch_here.keep = command, inputs, given, packed  # type: ignore[attr-defined]  # module and arrays stay alive
     function = ctypes.cast(forward, ctypes.c_void_p).value
-    launch_here.call = function, ctypes.addressof(bounds), ctypes.addressof(packed)  # type: ignore[attr-defined]
+    launch_here.call = function, *addresses  # type: ignore[attr-defined]
     return launch_here
+
+
+class Following:
+    """A recorded launch of a kernel that another stands in for: from one launch to the next it is the kernel itself."""
+
+    def __init__(self, one: stand_ins.StandIn, references: tuple, addresses: tuple[int, int], keep: tuple):
+        self._one, self._references, self._addresses, self.keep = one, references, addresses, keep
+
+    def __call__(self) -> None:
+        self._one.forward(*self._references)
+
+    @property
+    def call(self) -> tuple[int, int, int]:
+        """As any other has it, once it is the kernel itself: who notes it would call what stands in for good."""
+        if self._one.stands_in:
+            raise AttributeError("call")
+        return ctypes.cast(self._one.forward, ctypes.c_void_p).value or 0, *self._addresses
 
 
 def _prepared(
     kernel: wp.Kernel, inputs: Sequence[object], device: str, describe: Callable[[object], Descriptor] | None = None
 ) -> tuple:
     """What is launched for a kernel, its arguments, and those of them that are to follow."""
-    twin = shared(kernel)
+    twin = stand_ins.stands_in_for(kernel, device) or shared(kernel)
     descriptors: list[Descriptor] = []
     given = []
     for argument, value in zip(kernel.adj.args, inputs, strict=True):

@@ -9,6 +9,7 @@ GPU. What is launched is therefore made here of what is written: each structure 
     wp.tid()             ->      counted(wp.tid() + first_thread[0])
 
 and `first_thread` comes last, so that a launch can take some of the worlds. What is computed stays the same to the bit.
+`quick` is the same twin compiled without optimisation (stand_ins.py).
 A structure to whose fields a kernel itself writes is copied first, as it was by value; functions write to arrays only.
 """
 
@@ -25,7 +26,7 @@ import warp as wp
 
 from . import indices
 
-SUFFIX = ".shared"
+SUFFIX, QUICK = ".shared", ".quick"
 FIRST = "first_thread"
 COUNTED = "counted_threads"  # name by which a twin calls `indices.counted`
 SHARING = "sharing"  # option that twins have
@@ -44,17 +45,24 @@ def structures_of(kernel: wp.Kernel) -> list[str]:
 
 def shared(kernel: wp.Kernel) -> wp.Kernel:
     """What is launched for a kernel: its twin, or itself where its module knows no structures."""
-    return _twins(kernel.module).get(kernel.key, kernel)
+    return _twins(kernel.module, SUFFIX).get(kernel.key, kernel)
+
+
+def quick(kernel: wp.Kernel) -> wp.Kernel:
+    """The same, compiled without optimisation."""
+    return _twins(kernel.module, QUICK).get(kernel.key, kernel)
 
 
 @cache
-def _twins(module: wp.Module) -> dict[str, wp.Kernel]:
+def _twins(module: wp.Module, suffix: str) -> dict[str, wp.Kernel]:
     """Of all kernels of a module, so that they are compiled together as they would be."""
     kernels = dict(module.kernels)
-    if not any(structures_of(kernel) for kernel in kernels.values()):
+    if suffix == SUFFIX and not any(structures_of(kernel) for kernel in kernels.values()):
         return {}
-    twin = wp.get_module(module.name + SUFFIX)
+    twin = wp.get_module(module.name + suffix)
     twin.options.update(module.options)
+    if suffix == QUICK:
+        twin.options["optimization_level"] = 0
     return {key: _twin(kernel, twin) for key, kernel in kernels.items()}
 
 

@@ -8,6 +8,7 @@ import warp as wp
 
 from ..author.checks import as_float, is_number, show
 from ..author.errors import ModelError
+from ..engine import stand_ins
 from ..engine.system import measured
 from . import snapshot
 from .options import LONGEST_STEP
@@ -22,6 +23,7 @@ def keep_budget(runner: Runner, budget: float) -> None:
         raise ModelError(
             f"budget is {as_float(budget) if is_number(budget) else show(budget)}, expected a time > 0 [s]"
         )
+    stand_ins.wait()  # what stands in costs another time
     before, method = snapshot.take(runner), runner.method
 
     def trial(method: Any, limit: int) -> tuple[float, float]:

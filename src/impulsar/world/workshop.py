@@ -12,16 +12,22 @@ import struct
 import subprocess
 import sys
 import threading
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 from typing import Any, BinaryIO
+
+import warp as wp
 
 from ..author.model import Model
 from ..engine.compile.calls import run_of, shares
 from ..engine.compile.graph import Untraceable
 from ..engine.compile.recipe import Sample
 from ..engine.compile.ways import Way, constants_of, way_of
+from ..engine.device import load_kernels
+from ..engine.methods.base import apart
 from .snapshot import Snapshot
 
 SIZE = struct.Struct("<Q")
@@ -37,6 +43,14 @@ class Order:
     samples: tuple[Sample, ...]
     cache: str  # folder of compiled code
     largest: int  # operations of a step
+
+
+@dataclass(frozen=True)
+class Kernels:
+    """Kernels of the CPU that are to be in the cache, by module and name."""
+
+    names: tuple[tuple[str, str], ...]
+    cache: str
 
 
 @dataclass(frozen=True)
@@ -74,7 +88,7 @@ class Workshop:
         """Whether it can be asked."""
         return self._process.poll() is None
 
-    def ask(self, order: Order) -> Answer:
+    def ask(self, order: Order | Kernels) -> Answer:
         """Have an order carried out; waits for it."""
         with self._lock:
             try:
@@ -94,6 +108,12 @@ def workshop() -> Workshop:
     if not _shops or not _shops[0].is_alive:
         _shops[:] = [Workshop()]
     return _shops[0]
+
+
+def have_compiled(kernels: Sequence[wp.Kernel]) -> None:
+    """Have kernels compiled by the workshop, as far as it can find them by their names."""
+    names = tuple((kernel.func.__module__, kernel.func.__qualname__) for kernel in kernels)
+    workshop().ask(Kernels(names, str(wp.config.kernel_cache_dir)))
 
 
 def _put(stream: BinaryIO, item: Any) -> None:
@@ -124,8 +144,6 @@ def _spare_world(method: Any, worlds: int, contacts: int | None = None) -> Any:
 
 def carry_out(order: Order) -> Answer:
     """Trace and compile."""
-    import warp as wp
-
     wp.config.kernel_cache_dir = order.cache
     world = _spare_world(order.snapshot.method, order.worlds, order.contacts)
     world.restore(order.snapshot)
@@ -147,6 +165,14 @@ def carry_out(order: Order) -> Answer:
     return Answer(made, "", constants_of(runner.system))
 
 
+def compile_kernels(order: Kernels) -> Answer:
+    """Have kernels in the cache, the first of them first."""
+    wp.config.kernel_cache_dir = order.cache
+    found = [getattr(import_module(module), name) for module, name in order.names]
+    load_kernels([one if isinstance(one, wp.Kernel) else apart(one) for one in found], "cpu")
+    return Answer([], "", b"")
+
+
 def main() -> None:
     """Carry out orders from standard input until it ends."""
     answers = os.fdopen(os.dup(1), "wb")
@@ -159,7 +185,7 @@ def main() -> None:
         except EOFError:
             return
         try:
-            answer = carry_out(order)
+            answer = compile_kernels(order) if isinstance(order, Kernels) else carry_out(order)
         except Exception as error:  # told there, and the next order may be one that can be carried out
             answer = Answer([], f"{type(error).__name__}: {error}", b"")
         _put(answers, answer)

@@ -17,14 +17,9 @@ from ..author.errors import ModelError, StepError
 from ..author.events import Event
 from ..author.model import Model
 from ..author.touching import touching_pairs
-from ..edits.fit import fit_kernel
-from ..engine.collector import uncollected
-from ..engine.device import announce_compilation, check_device, expected, load_kernels
-from ..engine.freedoms import coordinates_kernel, host_device
+from ..engine.device import check_device
 from ..engine.methods import METHODS
 from ..engine.methods.base import refuse_compiling, touching_kernel
-from ..engine.start.consistent import refresh_kernel
-from ..engine.start.redundancy import rows_kernel
 from ..engine.state import State
 from ..engine.system import System
 from ..engine.system.contacts import check_contacts
@@ -34,7 +29,7 @@ from ..observe.contacts import Contact, Contacts
 from ..observe.fluids import added_inertia
 from ..observe.moment import Moment
 from ..observe.reading import out
-from ..observe.readout import Readout, constraint_error_kernel
+from ..observe.readout import Readout
 from . import snapshot
 from .budget import keep_budget
 from .clamps import Clamps
@@ -42,6 +37,7 @@ from .compiled import compilation_of
 from .control import Controller
 from .digest import Digest
 from .editing import Editor
+from .kernels import load
 from .options import method_of, script_of
 from .reports import StepReport
 from .runner import Runner, play_of
@@ -56,7 +52,6 @@ if TYPE_CHECKING:
     from .sensitivity import Sensitivity
 
 DEFAULT_METHOD = "direct"
-OTHERS = (fit_kernel, rows_kernel, refresh_kernel, constraint_error_kernel)  # that a world needs sooner or later
 MOST_WORLDS = 10**6  # of a batch: a free body alone has then 1 GiB
 COMPILE = ("off", "now", "auto")
 MANY_WORLDS = 64  # of a batch: from here on it is compiled unless that is asked not to be
@@ -118,14 +113,7 @@ class World:
         self._holder: weakref.ref | None = None  # the history that is the only door to it
         self._through = 0  # thread in which that history is at work
         kernel = touching_kernel(options) if touching_pairs(model) else options.kernel
-        with uncollected():
-            announce_compilation(kernel, device)
-            on_device, on_host = [kernel, *OTHERS, *expected], [coordinates_kernel]
-            if device == "cpu":
-                load_kernels([*on_device, *on_host], device)
-            else:
-                load_kernels(on_device, device)
-                load_kernels(on_host, host_device())
+        load(kernel, model, device, may_stand_in=compile == "auto" and budget is None)
         dt = dt if dt is not None else model.dt or 0.01
         door = self._carry_out
         what = (model, options, coordinates, dt, worlds, device)
