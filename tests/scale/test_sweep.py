@@ -289,8 +289,13 @@ class Weighed:
         return self.factor
 
 
+def of_a_model(factor):
+    model = ball(mass=factor)
+    return lambda result: model.bodies["ball"].mass
+
+
 @pytest.mark.parametrize(
-    "make", [closed_over, Weighed, lambda f: Weighed(f).read, lambda f: partial(lambda r, by: by, by=f)]
+    "make", [closed_over, of_a_model, Weighed, lambda f: Weighed(f).read, lambda f: partial(lambda r, by: by, by=f)]
 )
 def test_callables_of_the_same_text_are_not_the_same(tmp_path, make):
     """What a measure is closed over, the object of a method, arguments of a partial: not another's rows."""

@@ -8,6 +8,7 @@ where they are of the same package or a dataclass has them. What is told once is
 
 import hashlib
 import inspect
+import json
 import types
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import is_dataclass
@@ -44,7 +45,7 @@ def _told(one: Any, home: str, seen: list[Any]) -> str:
         data = np.ascontiguousarray(one)
         return f"{data.dtype.str}{data.shape}{hashlib.sha256(data.tobytes()).hexdigest()}"
     if isinstance(one, Model):
-        return model_to_json(one)
+        return json.dumps(model_to_json(one), sort_keys=True)
     if isinstance(one, PurePath | types.ModuleType):
         return str(one) if isinstance(one, PurePath) else one.__name__
     if any(one is other for other in seen):
@@ -105,7 +106,7 @@ def _code(code: types.CodeType) -> str:
 def _text(one: Any) -> str:
     """The text of a function or a class; of a function without any its code. Of lambdas both, of which a line may have
     several."""
-    code = getattr(one, "__code__", None)
+    code: types.CodeType | None = getattr(one, "__code__", None)
     try:
         text = inspect.getsource(one)
     except (OSError, TypeError):
@@ -113,4 +114,4 @@ def _text(one: Any) -> str:
             told = f"sweep: {_name(one)} has no text to key a store by; use a class of a module"
             raise ModelError(told) from None
         return _code(code)
-    return text + _code(code) if getattr(one, "__name__", "") == "<lambda>" else text
+    return text + _code(code) if code is not None and one.__name__ == "<lambda>" else text

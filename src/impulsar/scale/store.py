@@ -84,7 +84,8 @@ class Store:
         for k, name in enumerate(plan.names):
             told = {"units": units[name]} if units.get(name) else {}
             given = self._array(name, np.float64, np.nan, told)
-            if not is_there or not np.array_equal(_read(given, slice(None)), values[:, k]):
+            there = _read(given, slice(None)) if is_there else None
+            if there is None or not np.array_equal(there, values[:, k]):
                 given[:] = values[:, k]
         self._array("error", str, "", {"long_name": "why a case has no numbers"})
         self._array("check", np.uint32, 0, {"long_name": "CRC 32 of the rows of a batch"})
@@ -249,7 +250,7 @@ def open_sweep(store: str | Path, key: str | None = None) -> "xr.Dataset":
 
 def _good(array: Any, good: np.ndarray, empty: Any, dtype: type) -> np.ndarray:
     """Values of the cases that are done, of the others `empty`."""
-    out = np.full(good.size, empty, dtype)
+    out: np.ndarray = np.full(good.size, empty, dtype)
     for first in range(0, good.size, array.chunks[0]):
         where = slice(first, first + array.chunks[0])
         if good[where].any():

@@ -11,7 +11,7 @@ that all take the same steps. Springs are joints without locks.
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import warp as wp
@@ -133,7 +133,7 @@ class MechanismBench(LargeBench):
 
     def answering(self) -> LargeArrays:
         """Arrays in which copies answer as their bodies do."""
-        made, own = LargeArrays(), self.a
+        made, own = LargeArrays(), cast(Any, self.a)
         for name in own._cls.vars:
             setattr(made, name, getattr(own, name))
         made.kind = self._whole(self.bulk.kind)
@@ -155,7 +155,12 @@ class MechanismBench(LargeBench):
         if self.wet and self.wet.adds:
             immerse = self.wet.immerse
             whole = self.launcher(immerse_bodies, self.bodies, [self.m, self.x, self._answering])
-            self.wet.immerse = self._updated(lambda: (immerse(), whole()))
+
+            def both() -> None:
+                immerse()
+                whole()
+
+            self.wet.immerse = self._updated(both)
 
     def _updated(self, stage: Callable[..., None]) -> Callable[..., None]:
         def run(*given: Any, **named: Any) -> None:
