@@ -61,6 +61,42 @@ def wet() -> im.Model:
     return model
 
 
+def acting(wet: bool) -> im.Model:
+    """An arm of 12 bodies with what may act in its joints, springs along and across it, and a load; with balls half
+    under water, whose added mass answers as well."""
+    model, rng = im.Model("acting"), np.random.default_rng(3)
+    turn = im.Harmonic(amplitude=2.0, omega=20.0)
+    given = {
+        0: {"friction": 0.05},
+        1: {"limits": (-0.15, 0.1), "limit_restitution": 0.3},
+        3: {"limits": (-0.01, 0.01), "friction": 0.5},
+        6: {"motor": im.Motor(speed=turn, max_torque=3.0)},
+        7: {"motor": im.Motor(position=0.3), "limits": (-0.2, 0.2)},
+        10: {"motor": im.Motor(torque=0.7), "friction": 0.1},
+    }
+    before, made = model.ground, []
+    for k in range(12):
+        body = model.body(
+            f"rod{k}",
+            mass=rng.uniform(0.3, 1.0),
+            inertia=(1e-3, 2e-3, 2e-3),
+            position=(0.1 * k + 0.05, 0, 0),
+            shape=im.Sphere(0.04) if wet else None,
+        )
+        kind, axis = ("prismatic", (1, 0, 0)) if k % 6 == 3 else ("revolute", (0.2 * (k % 2), 1, 0.1))
+        model.joint(f"joint{k}", kind, before, body, at=(0.1 * k, 0, 0), axis=axis, **given.get(k, {}))
+        before = body
+        made.append(body)
+    for k, (one, two, length) in enumerate(((1, 8, 0.5), (4, 5, 0.1))):
+        ends = {"at_a": (0.1 * one + 0.05, 0, 0), "at_b": (0.1 * two + 0.05, 0, 0.05)}
+        model.spring(f"spring{k}", made[one], made[two], **ends, stiffness=800.0, damping=3.0, free_length=length)
+    model.spring("tie", model.ground, made[11], at_a=(1.3, 0, 0.5), at_b=(1.15, 0, 0), stiffness=400.0, free_length=0.2)
+    model.load("push", made[6], force=(1, 2, 3), torque=(0, 0.1, 0), at=(0.65, 0, 0), frame="body")
+    if wet:
+        model.fluid("water", surface=0.0)
+    return model
+
+
 def doubled(n):
     """A net whose rods are all there twice: half of its rows are implied by the others."""
     bulk = net(n)
@@ -142,13 +178,34 @@ def machine(comm, build, steps):
     }
 
 
-def resumed(comm, build, steps):
+def swarm(build):
+    """Bodies that fly off to one side together, past all borders."""
+    bulk = build(24)
+    bulk.planes, bulk.gravity = np.zeros((0, 4)), (0.0, 0.0, 0.0)
+    bulk.twist[:, 3] = 3.0
+    return bulk
+
+
+def emptied(comm, build):
+    """Ranks that all bodies leave: the fewest bodies that a rank had, and whether all are there."""
+    world, fewest = DomainWorld(swarm(build), dt=1 / 240, comm=comm), 24
+    for _ in range(40):
+        world.step()
+        fewest = min(fewest, *comm.allgather(len(world.numbers)))
+    state = world.gather()
+    if state is None:
+        return None
+    apart = np.abs(state["positions"][:, 0] - world.bulk.position[:, 0] - 3.0 * world.time).max()
+    return {"fewest": fewest, "apart": float(apart)}
+
+
+def resumed(comm, build, steps, dt=1 / 240):
     """A world that goes on from a checkpoint, beside the one that wrote it: bodies whose bits differ."""
     folder = Path(comm.bcast(tempfile.mkdtemp() if comm.Get_rank() == 0 else None))
-    world = DomainWorld(build(), dt=1 / 240, comm=comm)
+    world = DomainWorld(build(), dt=dt, comm=comm)
     world.step(steps)
     world.save(folder)
-    again = DomainWorld(build(), dt=1 / 240, comm=comm)
+    again = DomainWorld(build(), dt=dt, comm=comm)
     again.resume(folder)
     states = []
     for one in (world, again):
@@ -160,7 +217,7 @@ def resumed(comm, build, steps):
     return {
         "other_bits": sum(int((states[0][name] != states[1][name]).any(1).sum()) for name in states[0]),
         "moved_on": world.regrouped,
-        "touching": world.contacts.count,
+        "touching": world.contacts.count if world.contacts else 0,
     }
 
 
@@ -193,6 +250,11 @@ CHECKS = {
     "large net": lambda comm: beside_one_rank(comm, lambda: net(50), 100, dt=1e-3),
     "wet": lambda comm: beside_one_rank(comm, wet, 20, dt=1e-3),
     "wet pair": lambda comm: beside_one_rank(comm, wet, 4, dt=1e-3, method="pair"),
+    "acting": lambda comm: beside_one_rank(comm, lambda: acting(False), 20, dt=5e-4),
+    "acting wet": lambda comm: beside_one_rank(comm, lambda: acting(True), 20, dt=5e-4),
+    "acting resumed": lambda comm: resumed(comm, lambda: acting(True), 10, dt=5e-4),
+    "balls fly off": lambda comm: emptied(comm, spheres),
+    "boxes fly off": lambda comm: emptied(comm, boxes),
     "settling": lambda comm: beside_one_rank(comm, lambda: settling(80), 4, dt=1 / 240),
     "collision": lambda comm: collision(comm, lambda: spheres(120)),
     "boxes collide": lambda comm: collision(comm, lambda: boxes(60)),

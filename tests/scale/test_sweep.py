@@ -1,8 +1,12 @@
 """Sweeps: designs, measures, rows with errors, stores that go on, workers that die."""
 
 import math
+import os
+import sys
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import closing
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -143,12 +147,16 @@ def test_paths_and_parameters_lead_to_the_same():
         ({"worlds": 3}, "batch="),
         ({"batch": 0}, "batch"),
         ({"model": 3}, "expected a Model"),
+        ({"model": ball, "parameters": {"hight": [1.0]}}, "the builder does not take hight"),
+        ({"model": ball, "parameters": {"height": [9.0]}}, "none can be built: higher than the tower"),
+        ({"workers": -1}, "workers is -1"),
+        ({"executor": "dask"}, "expected one of concurrent.futures"),
     ],
 )
 def test_mistakes_are_told_before_anything_runs(arguments, told):
     given = {"model": ball(), "parameters": {"ball.mass": [1.0, 2.0]}, "measure": "max body.ball.position.z"}
     with pytest.raises(im.ModelError, match=told):
-        im.sweep(**(given | arguments), workers=0)
+        im.sweep(**({"workers": 0} | given | arguments))
 
 
 # rows with errors ---------------------------------------------------------------------------------
@@ -225,6 +233,108 @@ def test_flags_come_last(tmp_path):
     numbers.write_bytes(b"")  # torn
     im.sweep(ball, **asked, workers=0, store=tmp_path / "s")
     assert files(tmp_path / "s") == whole
+
+
+@pytest.mark.parametrize("harm", ["cut", "bit", "gone"])
+@pytest.mark.parametrize("name", ["value", "done", "check", "height"])
+def test_a_damaged_store_is_told_and_mended(tmp_path, name, harm):
+    """A file that is cut off, has another bit or is gone: its rows are as if not done, and computed anew."""
+    ask = {"model": ball, "parameters": {"height": [1.0, 2.0, 3.0]}, "measure": "final body.ball.position.z"}
+    found = im.sweep(**ask, store=tmp_path / "s", batch=2, workers=0)
+    kept = {path: path.read_bytes() for path in (tmp_path / "s").rglob("*") if path.is_file()}
+    file = tmp_path / "s" / found.attrs["key"] / name / "c" / "0"
+    data = kept[file]
+    if harm == "gone":
+        file.unlink()
+    else:
+        middle = len(data) // 2
+        file.write_bytes(
+            data[:middle] if harm == "cut" else data[:middle] + bytes([data[middle] ^ 16]) + data[middle + 1 :]
+        )
+    if name != "height" and (name, harm) != ("done", "gone"):
+        with pytest.warns(RuntimeWarning, match="files of 2 cases are damaged"):
+            seen = scale.open_sweep(tmp_path / "s")
+        assert seen["done"].values.tolist() == [0, 0, 1] and np.isnan(seen["value"].values[:2]).all()
+        with pytest.warns(RuntimeWarning, match="computes them anew"):
+            im.sweep(**ask, store=tmp_path / "s", batch=2, workers=0)
+    else:
+        im.sweep(**ask, store=tmp_path / "s", batch=2, workers=0)
+    assert {path: path.read_bytes() for path in (tmp_path / "s").rglob("*") if path.is_file()} == kept
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no locks of folders")
+def test_two_clients_do_not_fill_one_sweep(tmp_path):
+    """The second is told; when the first is gone it may."""
+    ask = {"parameters": {"height": [1.0]}, "measure": "final body.ball.position.z", "store": tmp_path / "s"}
+    values = np.ones((1, 1))
+    plan = driver._plan(ball, ("height",), values, ask["measure"], None, None, {})
+    first = closing(driver.Store(tmp_path / "s", plan, values, 64, {}))
+    with first, pytest.raises(im.ModelError, match="another client is filling this sweep"):
+        im.sweep(ball, **ask, workers=0)
+    assert im.sweep(ball, **ask, workers=0)["done"].values == [1]
+
+
+def closed_over(factor):
+    return lambda result: factor
+
+
+class Weighed:
+    def __init__(self, factor):
+        self.factor = factor
+
+    def __call__(self, result):
+        return self.factor
+
+    def read(self, result):
+        return self.factor
+
+
+def of_a_model(factor):
+    model = ball(mass=factor)
+    return lambda result: model.bodies["ball"].mass
+
+
+@pytest.mark.parametrize(
+    "make", [closed_over, of_a_model, Weighed, lambda f: Weighed(f).read, lambda f: partial(lambda r, by: by, by=f)]
+)
+def test_callables_of_the_same_text_are_not_the_same(tmp_path, make):
+    """What a measure is closed over, the object of a method, arguments of a partial: not another's rows."""
+    for factor in (1.0, 2.0, 1.0):
+        found = im.sweep(ball, {"height": [1.0]}, make(factor), store=tmp_path / "s", workers=0)
+        assert found["value"].values == [factor]
+
+
+SCALE = 1.0
+
+
+def scaled(height):
+    return ball(height * SCALE)
+
+
+def test_names_of_its_module_are_part_of_a_builder(tmp_path, monkeypatch):
+    ask = {"parameters": {"height": [1.0]}, "measure": "max body.ball.position.z", "store": tmp_path / "s"}
+    assert im.sweep(scaled, **ask, workers=0)["value"].values == [1.0]
+    monkeypatch.setitem(globals(), "SCALE", 2.0)
+    assert im.sweep(scaled, **ask, workers=0)["value"].values == [2.0]
+
+
+def test_a_measure_that_raises_breaks_its_case_alone():
+    """The run of its batch is not taken again; neither sys.exit nor a name that is taken ends the sweep."""
+    runs = []
+
+    def measure(result):
+        z = float(result["position"].values.ravel()[-1])
+        runs.append(z)
+        if z > 3.0:
+            sys.exit(3)
+        return {"height" if z > 2.0 else "done" if z > 1.0 else "z": z}
+
+    found = im.sweep(ball, {"height": [1.0, 2.0, 3.0, 4.0]}, measure, workers=0)
+    assert len(runs) == 4
+    assert found["z"].values[0] == pytest.approx(1.0 - G * 0.4**2 / 2)
+    told = ["", "which results have for themselves", "is a parameter", "SystemExit"]
+    assert all(text in error for text, error in zip(told, found["error"].values, strict=True))
+    assert found["height"].values.tolist() == [1.0, 2.0, 3.0, 4.0]
 
 
 def test_another_question_is_another_sweep(tmp_path):
@@ -333,6 +443,8 @@ def test_the_command(tmp_path, capsys):
     found = scale.open_sweep(tmp_path / "bars.zarr")
     assert found.sizes["case"] == 5 and found["reach"].notnull().all() and "slowest" in found
     model = im.scene("four-bar", angle_deg=50.0)
+    file.write_text(FILE.replace('"crank.length"', "crank.length"))  # to TOML a table in a table: the same sweep
+    assert main(["sweep", str(file), "--workers", "0", "--json"]) == 0 and capsys.readouterr().out == told
     parameters = {"crank.length": (0.09, 0.11)}
     same = im.sweep(model, parameters, "max body.rocker.position.x", design="latin", samples=5, duration=0.05,
                     rtol=1e-6, workers=0)  # fmt: skip
@@ -350,11 +462,14 @@ def test_the_command(tmp_path, capsys):
         ("direction = 1 }", "way = 1 }", "direction"),
         ("[parameters]", "[[parameters]]", "missing or empty"),
         ("samples = 5", "samples = ", "no TOML"),
+        ("set = {", "set = 3 # {", "expected a table"),
+        ("rtol = 1e-6", "workers = 'two'", "expected an integer"),
+        ("rtol = 1e-6", "store = 3", "expected the name of a file"),
     ],
 )
 def test_mistakes_in_a_file_are_named(tmp_path, capsys, was, given, told):
     file = tmp_path / "bars.toml"
     assert was in FILE
     file.write_text(FILE.replace(was, given))
-    assert main(["sweep", str(file), "--workers", "0"]) == 2
+    assert main(["sweep", str(file)]) == 2
     assert told in capsys.readouterr().err

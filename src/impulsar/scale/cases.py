@@ -22,7 +22,7 @@ from ..world.options import method_of
 from ..world.runner import play_of
 from ..world.stack import Stack, check_open
 from ..world.world import DEFAULT_METHOD, World
-from .measures import Measures
+from .measures import CASE_BREAKS, Measures
 
 SAMPLES = 500  # of a run, about, unless `every` says otherwise
 LONGEST_ERROR = 500  # characters
@@ -131,7 +131,7 @@ def run_cases(plan: Plan, values: np.ndarray) -> list[Row]:
     for k, own in enumerate(values):
         try:
             models[k] = plan.case(own)
-        except Exception as error:  # of a user's builder, whatever it is
+        except CASE_BREAKS as error:  # of a user's builder, whatever it is
             rows[k] = _failed(error)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of starts that had to be fitted, once for every case
@@ -163,7 +163,7 @@ def _side_by_side(plan: Plan, models: list[Model], stack: Stack | None = None) -
         stack = _stack(plan, models) if stack is None else stack
         assert plan.nominal is not None
         return _measured(plan, World(plan.nominal, worlds=stack, **GENERIC | plan.options))
-    except Exception as error:
+    except CASE_BREAKS as error:
         if len(models) == 1:
             return [_failed(error)]
         half = len(models) // 2
@@ -178,7 +178,7 @@ def _alone(plan: Plan, model: Model) -> Row:
             if len(stack):
                 return _measured(plan, World(plan.nominal, worlds=stack, **GENERIC | plan.options))[0]
         return _measured(plan, World(closed(model), **plan.options))[0]
-    except Exception as error:
+    except CASE_BREAKS as error:
         return _failed(error)
 
 
@@ -199,10 +199,18 @@ def _measured(plan: Plan, world: World) -> list[Row]:
         raise ModelError(str(told[-1].message).removesuffix("; kept what was computed before"))
     if "interrupted" in result.attrs:
         raise KeyboardInterrupt
-    return [Row(numbers) for numbers in measures.read(bench, result, world.worlds)]
+    return [_row(plan, found) for found in measures.read(bench, result, world.worlds)]
 
 
-def _failed(error: Exception) -> Row:
+def _row(plan: Plan, found: dict[str, float] | BaseException) -> Row:
+    if isinstance(found, BaseException):
+        return _failed(found)
+    if taken := [name for name in found if name in plan.names]:
+        return _failed(ModelError(f"measure gave '{taken[0]}', which is a parameter; name it otherwise"))
+    return Row(found)
+
+
+def _failed(error: BaseException) -> Row:
     """The row of a case that broke."""
     text = " ".join(str(error).split())
     told = text if isinstance(error, ModelError) and text else f"{type(error).__name__}: {text}"

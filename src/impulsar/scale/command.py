@@ -2,13 +2,14 @@
 
 import argparse
 import json
+import sys
 import tomllib
 from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..author.checks import show
+from ..author.checks import file_path, show, whole
 from ..author.errors import FileError, ModelError
 from ..author.events import Event
 from ..author.model import Model
@@ -26,7 +27,7 @@ OF_WORLD = (
     *("max_speed", "max_hand_force", "contacts", "compile"),
 )
 OF_EVENT = ("event", "direction", "level", "terminal")
-GOOD, FELL_SHORT = 0, 1
+GOOD, FELL_SHORT, INTERRUPTED = 0, 1, 130
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -55,15 +56,20 @@ def command(args: argparse.Namespace, scene: Callable[[str, dict[str, Any]], Mod
         raise ModelError("--scheduler: is for --executor dask")
     workers = args.workers if args.workers is not None else asked.pop("workers", None)
     asked.pop("workers", None)
-    if workers is not None and workers < 0:
-        raise ModelError(f"--workers {workers}: expected a number >= 0")
+    workers = workers if workers is None else whole("--workers", "workers", workers, 0, 10**6)
     made: Any = nullcontext(None)
     if args.executor == "dask":
         made = dask_executor(args.scheduler, workers)
     elif args.executor == "mpi":
         made = mpi_executor()
-    with made as executor:
-        result = sweep(**asked, executor=executor, store=store, workers=workers, progress=False if args.json else None)
+    try:
+        with made as executor:
+            shown = False if args.json else None
+            result = sweep(**asked, executor=executor, store=store, workers=workers, progress=shown)
+    except KeyboardInterrupt:
+        told = f"impulsar: interrupted; what was computed is in '{store}', and the same command goes on from there"
+        print(told, file=sys.stderr)
+        return INTERRUPTED
     _tell(result, store, args.json)
     return FELL_SHORT if (result["error"] != "").any() else GOOD
 
@@ -112,12 +118,12 @@ def read_file(path: Path, scene: Callable[[str, dict[str, Any]], Model]) -> dict
     design, run = _table(path, data, "design", DESIGN), _table(path, data, "run", (*OF_SWEEP, *OF_WORLD))
     return {
         "model": _model(path, data["model"], scene),
-        "parameters": data["parameters"],
+        "parameters": _flat(data["parameters"]),
         "measure": {name: _measure(path, name, one) for name, one in data["measures"].items()},
         "design": design.get("kind", "grid"),
         **{name: design[name] for name in ("samples", "seed") if name in design},
         **{name: value for name, value in run.items() if name != "store"},
-        **({"store": path.parent / run["store"]} if "store" in run else {}),
+        **({"store": path.parent / file_path("[run] store", run["store"])} if "store" in run else {}),
     }
 
 
@@ -131,6 +137,14 @@ def _table(path: Path, data: dict[str, Any], name: str, known: tuple[str, ...]) 
     return table
 
 
+def _flat(table: dict[str, Any], before: str = "") -> dict[str, Any]:
+    """Paths with a dot are keys, in quotes or not: crank.length is a table in a table to TOML."""
+    found: dict[str, Any] = {}
+    for key, value in table.items():
+        found |= _flat(value, f"{before}{key}.") if isinstance(value, dict) and value else {before + key: value}
+    return found
+
+
 def _model(path: Path, table: dict[str, Any], scene: Callable[[str, dict[str, Any]], Model]) -> Model:
     """A scene by name with its settings, or a file beside this one; and expressions that follow its parameters."""
     for key in table:
@@ -139,13 +153,17 @@ def _model(path: Path, table: dict[str, Any], scene: Callable[[str, dict[str, An
             raise ModelError(f"'{path}': [model] has no {key}; {told}")
     if ("scene" in table) == ("file" in table):
         raise ModelError(f"'{path}': [model] wants one of scene = 'four-bar' and file = 'mine.json'")
-    name = table["scene"] if "scene" in table else str(path.parent / str(table["file"]))
-    if not isinstance(name, str):
-        raise ModelError(f"'{path}': [model] scene is {show(name)}, expected a text")
+    for key in ("scene", "file"):
+        if key in table and not isinstance(table[key], str):
+            raise ModelError(f"'{path}': [model] {key} is {show(table[key])}, expected a text")
+    for key in ("set", "parameters", "expressions"):
+        if not isinstance(table.get(key, {}), dict):
+            raise ModelError(f"'{path}': [model] {key} is {show(table[key])}, expected a table")
+    name = table["scene"] if "scene" in table else str(path.parent / table["file"])
     model = scene(name, dict(table.get("set", {})))
     for parameter, value in table.get("parameters", {}).items():
         model.parameter(parameter, value)
-    for target, text in table.get("expressions", {}).items():
+    for target, text in _flat(table.get("expressions", {})).items():
         model.expression(target, text)
     return model
 

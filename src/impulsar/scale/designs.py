@@ -43,14 +43,14 @@ def make_design(
         raise ModelError(f"sweep: a design of '{design}' wants samples, how many cases there are to be")
     count = whole("sweep", "samples", samples, 1, MOST_CASES)
     for name, values in listed.items():
-        if len(values) != 2 or not values[0] < values[1]:
+        if len(values) != 2 or not 0.0 < values[1] - values[0] < np.inf:
             raise ModelError(f"sweep: '{name}' is {show(parameters[name])}, expected a range (lower, upper)")
     low, high = np.array(list(listed.values())).T
     return names, low + (high - low) * _unit(design, len(names), count, whole("sweep", "seed", seed, 0, 2**63 - 1))
 
 
 def _numbers(name: str, values: Any) -> list[float]:
-    given = values.tolist() if isinstance(values, np.ndarray) else values
+    given = np.asarray(values).tolist() if hasattr(values, "__array__") else values  # of pandas and xarray, too
     given = [given] if is_number(given) else given
     if not isinstance(given, list | tuple | range) or not given or not all(map(is_number, given)):
         raise ModelError(f"sweep: '{name}' is {show(values)}, expected numbers")

@@ -1,11 +1,12 @@
 """Sweeps: a model over many values of its parameters, and what is measured of each; on any executor, resumable."""
 
+import inspect
 import sys
 import time as wall
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
-from contextlib import contextmanager
+from contextlib import closing, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,7 +20,7 @@ from ..author.model import Model
 from ..world.world import World
 from .cases import Plan, Row, closed, packed, run_batch, run_cases
 from .designs import make_design
-from .executors import local_processes, workers_of
+from .executors import deaf_to_interrupts, local_processes, workers_of
 from .measures import Measures, measures_of
 from .store import Store
 
@@ -67,9 +68,30 @@ def sweep(
     names, values = make_design(parameters, design, samples, seed)
     plan = _plan(model, names, values, measure, duration, every, options)
     batch = whole("sweep", "batch", batch, 1, 10**6)
+    workers = workers if workers is None else whole("sweep", "workers", workers, 0, 10**6)
+    if executor is not None and not callable(getattr(executor, "submit", None)):
+        raise ModelError(f"sweep: executor is {show(executor)}, expected one of concurrent.futures, or None")
     units = {name: own.unit for name, own in model.parameters.items()} if isinstance(model, Model) else {}
-    kept = None if store is None else Store(store, plan, values, batch, units)
-    batch = batch if kept is None else kept.batch
+    if store is None:
+        rows = _fill(None, plan, values, batch, executor, workers, progress)
+        return _dataset(names, values, [row for first in sorted(rows) for row in rows[first]], units)
+    from .store import open_sweep
+
+    with closing(Store(store, plan, values, batch, units)) as kept:
+        _fill(kept, plan, values, kept.batch, executor, workers, progress)
+    return open_sweep(kept.path, kept.key)
+
+
+def _fill(
+    kept: Store | None,
+    plan: Plan,
+    values: np.ndarray,
+    batch: int,
+    executor: Executor | None,
+    workers: int | None,
+    progress: bool | None,
+) -> dict[int, list[Row]]:
+    """Run what is not done, into the store; without one the rows, by the first case of their batch."""
     done = np.zeros(len(values), bool) if kept is None else kept.done()
     todo = [first for first in range(0, len(values), batch) if not done[first : first + batch].all()]
     rows: dict[int, list[Row]] = {}
@@ -88,11 +110,7 @@ def sweep(
                 keep(piece.first, run_cases(plan, values[piece.cases]))
         elif pieces:
             Driver(packed(plan), values, pieces, executor, workers, keep).run()
-    if kept is not None:
-        from .store import open_sweep
-
-        return open_sweep(kept.path, kept.key)
-    return _dataset(names, values, [row for first in sorted(rows) for row in rows[first]], units)
+    return rows
 
 
 def _plan(
@@ -112,7 +130,7 @@ def _plan(
         raise ModelError(f"sweep: '{taken[0]}' is a parameter and a result; name the measure otherwise")
     if "worlds" in options:
         raise ModelError("sweep: worlds is for a World; a sweep has batch=, cases in one launch")
-    nominal = model if isinstance(model, Model) else _built(model, names, values)
+    nominal = model if isinstance(model, Model) else _built(model, names, values, duration is None)
     length = duration if duration is not None else getattr(nominal, "duration", None)
     if length is None:
         raise ModelError("sweep: the model states no duration; give duration= [s]")
@@ -123,8 +141,14 @@ def _plan(
     return plan
 
 
-def _built(model: Callable[..., Model], names: tuple[str, ...], values: np.ndarray) -> Model | None:
-    """The model of the first case that can be built."""
+def _built(model: Callable[..., Model], names: tuple[str, ...], values: np.ndarray, needed: bool) -> Model | None:
+    """The model of the first case that can be built; needed: there has to be one."""
+    try:
+        inspect.signature(model).bind(**dict.fromkeys(names))
+    except TypeError as error:
+        raise ModelError(f"sweep: the builder does not take {', '.join(names)}: {error}") from error
+    except ValueError:  # of one whose arguments are not known
+        pass
     trial = Plan(model, None, names, Measures((), (), ()), 1.0, None)
     refusal: Exception | None = None
     for own in values[:TRIES]:
@@ -132,7 +156,7 @@ def _built(model: Callable[..., Model], names: tuple[str, ...], values: np.ndarr
             return closed(trial.case(own))
         except Exception as error:  # of a user's builder: that case will be a row with its error
             refusal = error
-    if len(values) <= TRIES:
+    if len(values) <= TRIES and not needed:
         return None
     raise ModelError(f"sweep: of the first {TRIES} cases none can be built: {refusal}") from refusal
 
@@ -221,7 +245,8 @@ class Driver:
             if waiting[0].alone and out:
                 return False
             try:
-                future = pool.submit(run_batch, self.data, self.values[waiting[0].cases])
+                with deaf_to_interrupts() if self.executor is None else nullcontext():
+                    future = pool.submit(run_batch, self.data, self.values[waiting[0].cases])
             except BrokenExecutor:
                 return True
             out[future] = waiting.popleft()

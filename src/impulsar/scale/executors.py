@@ -3,10 +3,11 @@
 import ipaddress
 import multiprocessing
 import os
+import signal
+import threading
 from collections.abc import Iterator
 from concurrent.futures import Executor, ProcessPoolExecutor
 from contextlib import contextmanager
-from threading import Thread
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -21,8 +22,25 @@ def local_processes(workers: int | None = None) -> ProcessPoolExecutor:
     return ProcessPoolExecutor(count, multiprocessing.get_context("spawn"), initializer=_end_with_client)
 
 
+@contextmanager
+def deaf_to_interrupts() -> Iterator[None]:
+    """Processes that are started here do not hear Ctrl-C until they say so themselves."""
+    if not hasattr(signal, "pthread_sigmask") or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 def _end_with_client() -> None:
-    """Leave when the client is gone: one that was killed cannot tell its workers."""
+    """Leave when the client is gone: one that was killed cannot tell its workers. Ctrl-C in a terminal goes to all; the
+    client says what is to be said."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    if hasattr(signal, "pthread_sigmask"):
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     client = multiprocessing.parent_process()
     if client is None:
         return
@@ -31,7 +49,7 @@ def _end_with_client() -> None:
         client.join()
         os._exit(1)
 
-    Thread(target=watch, daemon=True, name="client watch").start()
+    threading.Thread(target=watch, daemon=True, name="client watch").start()
 
 
 @contextmanager

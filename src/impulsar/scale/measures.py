@@ -5,8 +5,6 @@ im.Event("top", "joint.O.velocity", direction=-1)    when it takes place first [
 a callable of the result        which returns a number, or numbers by name
 """
 
-import hashlib
-import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -22,6 +20,7 @@ from ..observe.bench import Bench
 from ..observe.quantities import KINDS
 from ..results import VARIABLES
 from ..world.signals import find
+from .identity import identity
 
 
 def _mean(values: np.ndarray, time: np.ndarray) -> np.ndarray:
@@ -37,7 +36,8 @@ HOW: dict[str, Callable[[np.ndarray, np.ndarray], np.ndarray]] = {
     "mean": _mean,
     "rms": lambda values, time: np.sqrt(_mean(values**2, time)),
 }
-NAMES_OF_ITS_OWN = ("case", "error", "done")  # of a store
+NAMES_OF_ITS_OWN = ("case", "error", "done", "check")  # of a store
+CASE_BREAKS = (Exception, SystemExit)  # what a callable may raise that is an error of its case
 
 
 @dataclass(frozen=True)
@@ -76,8 +76,8 @@ class Measures:
             raise ModelError(f"measure '{take.name}': results cannot have '{take.signal}'; measure by a callable")
         return place.quantity.in_results, place, place.component
 
-    def read(self, bench: Bench, result: xr.Dataset, worlds: int) -> list[dict[str, float]]:
-        """Numbers of every world of a run."""
+    def read(self, bench: Bench, result: xr.Dataset, worlds: int) -> list[dict[str, float] | BaseException]:
+        """Numbers of every world of a run, or what a callable raised at it."""
         time = result["time"].values
         found: list[dict[str, float]] = [{} for _ in range(worlds)]
         for take in self.takes:
@@ -89,11 +89,16 @@ class Measures:
             named = result["event_name"].values == event.name
             times = result["event_time"].values[named]
             found[0][event.name] = float(times[0]) if len(times) else float("nan")
-        for name, function in self.functions:
-            for w, own in enumerate(found):
-                given = function(result.isel(world=w) if worlds > 1 else result)
-                own.update(_named(name, given))
-        return found
+        return [self._called(own, result.isel(world=w) if worlds > 1 else result) for w, own in enumerate(found)]
+
+    def _called(self, own: dict[str, float], result: xr.Dataset) -> dict[str, float] | BaseException:
+        """Numbers with those that callables give of a run."""
+        try:
+            for name, function in self.functions:
+                own |= _named(name, function(result))
+        except CASE_BREAKS as error:
+            return error
+        return own
 
     def described(self) -> list[str]:
         """What they are, in words that a store is keyed by."""
@@ -152,24 +157,15 @@ def _named(name: str, given: Any) -> dict[str, float]:
     numbers = given if isinstance(given, Mapping) else {name or "value": given}
     if isinstance(given, Mapping) and name:
         numbers = {f"{name}.{key}": value for key, value in given.items()}
+    if taken := [key for key in numbers if key in NAMES_OF_ITS_OWN]:
+        raise ModelError(f"measure gave '{taken[0]}', which results have for themselves; name it otherwise")
     try:
-        return {str(key): float(value) for key, value in numbers.items()}
+        return {str(key): _number(value) for key, value in numbers.items()}
     except (TypeError, ValueError) as error:
         raise TypeError(f"measure gave {show(given)}, expected a number or numbers by name") from error
 
 
-def identity(function: Callable) -> str:
-    """A callable by its name and its text, so that another function is not taken for it."""
-    inner = getattr(function, "func", function)  # of a partial
-    name = f"{getattr(inner, '__module__', '')}.{getattr(inner, '__qualname__', type(inner).__qualname__)}"
-    given = repr((getattr(function, "args", ()), sorted(getattr(function, "keywords", {}).items())))
-    try:
-        text = inspect.getsource(inner if inspect.isroutine(inner) or inspect.isclass(inner) else type(inner))
-    except (OSError, TypeError):
-        code = getattr(inner, "__code__", None)
-        if code is None:
-            raise ModelError(f"sweep: {name} has no text to key a store by; use a function of a module") from None
-        text = f"{code.co_code!r} {code.co_consts!r} {code.co_names!r}"
-    if name.startswith("__mp_main__"):
-        name = "__main__" + name.removeprefix("__mp_main__")
-    return f"{name} {hashlib.sha256((text + given).encode()).hexdigest()}"
+def _number(value: Any) -> float:
+    if isinstance(value, str | bytes):
+        raise TypeError("a text is no number")
+    return float(value)

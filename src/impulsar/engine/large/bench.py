@@ -62,19 +62,29 @@ class Graphed:
 class LargeBench:
     """Arrays of a large world, and its stages."""
 
-    def __init__(self, bulk: Bulk, device: str, kept: np.ndarray | None = None, own: int | None = None):
+    def __init__(
+        self,
+        bulk: Bulk,
+        device: str,
+        kept: np.ndarray | None = None,
+        own: int | None = None,
+        whole: Bulk | None = None,
+    ):
         """kept: joints that are not eliminated here; who solves for them, and for nets beside them, is set as
         `factor.core`.
 
-        own: so many bodies count in sums; those behind them are copies of bodies elsewhere.
+        own: so many bodies count in sums; those behind them are copies of bodies elsewhere. whole: the mechanism that
+        this is a part of, whose rows and stages it has, whatever of them is here.
         """
         if own is None:  # else whoever divides the world has checked it; a part may have no bodies
             bulk.check()
         bulk = self.bulk = with_springs(bulk)
+        whole = bulk if whole is None else with_springs(whole)
+        self.acting = bool(whole.slots)
         self.device, self.bodies, self.joints = device, bulk.bodies, bulk.joints
         self.launches = Launches(device)
         self.own = bulk.bodies if own is None else own
-        self.locks = with_room(bulk)
+        self.locks = with_room(whole)
         self.rows = self.locks.shape[1]
         self._fill_system()
         self.a.looped = self._whole(looped(bulk.first, bulk.second, self.bodies, kept))
@@ -88,13 +98,13 @@ class LargeBench:
             self._use(Factor(plan, self.rows, device))
             if len(plan.core) and (kept is None or not len(kept)):
                 self.factor.core = Net(self.factor, bulk.name)
-        self.total = wp.zeros_like(self.b) if self.joints and (bulk.slots or bulk.touches) else None
+        self.total = wp.zeros_like(self.b) if self.joints and (self.acting or bulk.touches) else None
         self.laws: Laws | None = None
-        self.smooth = self.jointed and not (bulk.slots or bulk.loads or self.wet)  # steps of second order
+        self.smooth = self.jointed and not (self.acting or whole.loads or self.wet)  # steps of second order
         self.placed = False  # rows and factor are of the present poses
         self._recorded: dict[object, Graphed] = {}
         self._record()
-        if bulk.slots:
+        if self.acting:
             self.laws = Laws(self, bulk.slots)
             self._record()
 
@@ -133,7 +143,8 @@ class LargeBench:
         x.acceleration = wp.zeros((self.bodies, 1), vec6, device=self.device)
         self.x, self.own_x = x, WorkArrays()
         for name in ("p_WB", "q_WB", "twist"):
-            setattr(self.own_x, name, getattr(x, name)[: self.own])
+            every = getattr(x, name)
+            setattr(self.own_x, name, every[: self.own] if self.own else wp.zeros((0, 1), every.dtype))
         self.shift = x.acceleration  # what moves positions; accelerations are needed at other times
         self.h = wp.zeros(1, f64, device=self.device)
         self.time, self.size = 0.0, 0.0
@@ -161,6 +172,10 @@ class LargeBench:
         begin = [k for k, one in enumerate(loads) if k == 0 or one.body != loads[k - 1].body]
         self._loads, self._load_begin = len(begin), self._whole([*begin, len(loads)])
 
+    def answering(self) -> LargeArrays:
+        """Arrays in which all bodies of a joint answer to impulses."""
+        return self.a
+
     # launches -------------------------------------------------------------------------------------
 
     def launcher(self, kernel: wp.Kernel, threads: int, inputs: Sequence[Any]) -> Callable[[], None]:
@@ -176,7 +191,7 @@ class LargeBench:
     def _sort(self) -> rows.Sort:
         """What the kernels of rows are made for."""
         kinds = {tuple(int(code) for code in self.locks[k]) for k in np.unique(self.bulk.joint_kind)}
-        return rows.Sort(self.rows, kinds.pop() if len(kinds) == 1 else None, bool(self.bulk.slots))
+        return rows.Sort(self.rows, kinds.pop() if len(kinds) == 1 else None, self.acting)
 
     def _record(self) -> None:
         m, x, a = self.m, self.x, self.a
@@ -391,6 +406,10 @@ class LargeBench:
         self.kick()
         if self._loads:
             self._kick_loads()
+
+    def summed(self, value: float) -> float:
+        """Over all who share in the joints; here one."""
+        return value
 
     def longest_step(self) -> float:
         """A first-order step that is longer grows without bound, by the impulses of the last one in b: 2 / ω [s]."""

@@ -203,8 +203,8 @@ class Touching:
     def restore(self, kept: tuple) -> None:
         """Go back to a snapshot."""
         self.count, begin, *arrays = kept
-        if self.list.first.size < self.count:
-            self._widen(self.list, 2 * self.count)
+        if self.list.first.size < max(self.count, 1):  # a part of a world may have had no bodies yet
+            self._widen(self.list, 2 * max(self.count, 1))
         wp.copy(self.list.begin, begin)
         for name, values in zip(KEPT, arrays, strict=True):
             wp.copy(getattr(self.list, name), values, count=values.size)

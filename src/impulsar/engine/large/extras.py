@@ -136,6 +136,23 @@ def with_room(bulk: "Bulk") -> np.ndarray:
     return np.pad(locks, ((0, 0), (0, max(0, need - locks.shape[1]))), constant_values=-1)[:, : max(need, 1)]
 
 
+def acting_in(whole: "Bulk", joints: np.ndarray, springs: Sequence[int], local: np.ndarray) -> dict[str, list]:
+    """Slots, springs and loads of a part of a world that has these joints and springs, by their numbers, and of whose
+    bodies `local` has the places, -1 for those of others."""
+    place = {int(j): k for k, j in enumerate(joints)}
+    spring_place = {int(k): at for at, k in enumerate(springs)}
+    lines = [whole.springs[k] for k in springs]
+    return {
+        "slots": [
+            replace(slot, part=places[slot.part])
+            for slot in whole.slots
+            if slot.part in (places := spring_place if slot.kind == SPRING else place)
+        ],
+        "springs": [replace(one, first=int(local[one.first]), second=int(local[one.second])) for one in lines],
+        "loads": [replace(one, body=int(local[one.body])) for one in whole.loads if local[one.body] >= 0],
+    }
+
+
 def at_bodies(bulk: "Bulk") -> tuple[np.ndarray, np.ndarray]:
     """Joints at each body in order: where each body's begin, and the joints, ~joint where the body is its first."""
     joints = np.arange(bulk.joints)

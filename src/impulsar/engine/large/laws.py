@@ -56,6 +56,7 @@ class LawArrays:
 
     joint: whole
     slot: whole  # [freedom + 1] its first slot
+    led: whole  # 1: it counts here; 0: in another part of the world, that has this joint as well
     terms: whole  # how many there are now
     at: table  # [term, freedom] e
     centre: table  # p_c
@@ -229,7 +230,8 @@ def put_on_piece(a: wp.ref[LargeArrays], l: wp.ref[LawArrays], f: int, code: int
     a.given[f] = const
     if slope > ZERO:
         a.on[f] = 1
-        a.softness[f] = ONE / slope
+        if l.led[f] != 0:
+            a.softness[f] = ONE / slope
         a.asked[f] = -const / slope
 
 
@@ -273,7 +275,7 @@ def choose_pieces(m: SystemArrays, x: WorkArrays, a: LargeArrays, l: LawArrays, 
     """Lines at the present rates; counts those that change."""
     f = wp.tid()
     code = piece_at(l, f, pair_velocity(x, slot_pair(m, x, l.slot[f]), 0))
-    if code != l.piece[f]:
+    if code != l.piece[f] and l.led[f] != 0:
         wp.atomic_add(changes, 0, 1)
     put_on_piece(a, l, f, code)
 
@@ -317,9 +319,10 @@ def slope_along(l: LawArrays, share: f64, sums: wp.array(dtype=f64)):
     found = ZERO
     f = at
     while f < l.joint.shape[0]:
-        du = l.end_rate[f] - l.start_rate[f]
-        P = l.start_impulse[f] + share * (l.impulse[f] - l.start_impulse[f])
-        found += du * (P - impulse_at(l, f, l.start_rate[f] + share * du))
+        if l.led[f] != 0:
+            du = l.end_rate[f] - l.start_rate[f]
+            P = l.start_impulse[f] + share * (l.impulse[f] - l.start_impulse[f])
+            found += du * (P - impulse_at(l, f, l.start_rate[f] + share * du))
         f += shares
     sums[at] = found
 
@@ -424,6 +427,7 @@ def law_arrays(begin: np.ndarray, joint: np.ndarray, device: str) -> LawArrays:
         shape: Any = (TERMS, n) if kind.type.ndim == 2 else n
         setattr(l, name, wp.zeros(shape, dtype=kind.type.dtype, device=device))
     l.joint = wp.array(joint.astype(np.int32), dtype=wp.int32, device=device)
+    l.led = wp.ones(n, dtype=wp.int32, device=device)
     l.slot = wp.array(begin.astype(np.int32), dtype=wp.int32, device=device)
     return l
 
@@ -446,7 +450,7 @@ class Laws:
         m, x, a, l = bench.inputs, bench.x, bench.a, self.arrays
         launch = bench.launcher
         self.follow = launch(follow, self.count, [m, self.s, x, l])
-        self._set = launch(set_laws, self.count, [m, self.s, x, a, l, bench.clock, bench.h])
+        self._set = launch(set_laws, self.count, [m, self.s, x, bench.answering(), l, bench.clock, bench.h])
         self._choose = launch(choose_pieces, self.count, [m, x, a, l, self._changes])
         self._give = launch(give_constants, self.count, [a, l, self.row, bench.b])
         self._take = launch(take_impulses, self.count, [a, l, self.row, bench.b])
@@ -467,10 +471,10 @@ class Laws:
         m.slot_channel = wp.array([slot.channel for slot in order], **whole_)
         m.slot_q = wp.array((-1 - freedom).astype(np.int32), **whole_)
         for name in "abcd":
-            values = np.array([[min(getattr(slot, name), 1e300)] for slot in order], float)
+            values = np.array([min(getattr(slot, name), 1e300) for slot in order], float).reshape(-1, 1)
             setattr(m, f"slot_{name}", wp.array(values, dtype=f64, device=device))
-        x.row_kind = wp.array([[slot.kind] for slot in order], **whole_)
-        x.row_part = wp.array([[slot.part] for slot in order], **whole_)
+        x.row_kind = wp.array(np.array([slot.kind for slot in order], np.int32).reshape(-1, 1), **whole_)
+        x.row_part = wp.array(np.array([slot.part for slot in order], np.int32).reshape(-1, 1), **whole_)
 
     def _rows(self, joint: np.ndarray) -> None:
         """Which row of its joint each freedom has."""
@@ -539,7 +543,7 @@ class Laws:
             self._pass_on()
             self._changes.zero_()
             self._choose()
-            self.unsettled = int(self._changes.numpy()[0])
+            self.unsettled = int(bench.summed(float(self._changes.numpy()[0])))
             if not self.unsettled:
                 return True
         return False
@@ -577,7 +581,7 @@ class Laws:
     def _slope(self, share: float) -> float:
         sums = self.bench.sums[0]
         self.bench.launches.launch(slope_along, sums.size, [self.arrays, share, sums])
-        return float(sums.numpy().sum())
+        return self.bench.summed(float(sums.numpy().sum()))
 
     def snapshot(self) -> tuple:
         """What laws leave for the next step."""

@@ -185,8 +185,8 @@ class Pile(Touching):
             wp.utils.array_scan(self._place[:near], self._place[:near], inclusive=True)
             self.count = int(self._place[near - 1 : near].numpy()[0])
         self._make_room()
-        if self.count + 1 > self.points.begin.size:
-            self.points.begin = wp.zeros(2 * self.count + 1, wp.int32, device=device)
+        if self.count + 2 > self.points.begin.size:
+            self.points.begin = wp.zeros(2 * self.count + 2, wp.int32, device=device)
         counts = self.points.begin[1 : self.count + 1]
         self._launch(solids.keep_touching, near, self.near, self._near_points, self._place, self.list, counts)
         self._launch(solids.keep_begins, n + 1, self.near, self._place, self.list)
@@ -263,8 +263,8 @@ class Pile(Touching):
     def restore(self, kept: tuple) -> None:
         """Go back to a snapshot."""
         self.count, many, pairs, points = kept
-        if self.list.first.size < self.count:
-            self._widen(self.list, 2 * self.count)
+        if self.list.first.size < max(self.count, 1):  # a part of a world may have had no bodies yet
+            self._widen(self.list, 2 * max(self.count, 1))
         if self.points.push.size < many or self.points.begin.size < self.count + 1:
             self.points.begin = wp.zeros(2 * self.count + 1, wp.int32, device=self.bench.device)
             give_room(self.points, POINTS, 2 * many, self.bench.device)

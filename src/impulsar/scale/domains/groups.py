@@ -22,8 +22,8 @@ from scipy.sparse.csgraph import connected_components
 from ...engine.large.bench import LargeBench
 from ...engine.large.borders import Border
 from ...engine.large.bulk import Bulk
+from ...engine.large.extras import acting_in
 from ...engine.large.pile import solid_arrays
-from ...engine.system.slots import SPRING
 from .partition import Curve
 from .ranks import Neighbours
 
@@ -163,14 +163,6 @@ def bench_of(whole: Bulk, made: Group, states: np.ndarray, device: str) -> Large
     is_own[made.numbers] = True
     joints = np.flatnonzero(is_own[whole.first] | is_own[whole.second])
     springs = [k for k, one in enumerate(whole.springs) if is_own[one.first] or is_own[one.second]]
-    place = {int(j): k for k, j in enumerate(joints)}
-    spring_place = {k: at for at, k in enumerate(springs)}
-    slots = [
-        replace(slot, part=places[slot.part])
-        for slot in whole.slots
-        if slot.part in (places := spring_place if slot.kind == SPRING else place)
-    ]
-    lines = [whole.springs[k] for k in springs]
     bulk = replace(
         whole,
         position=states[:, :3].copy(),
@@ -180,9 +172,7 @@ def bench_of(whole: Bulk, made: Group, states: np.ndarray, device: str) -> Large
         first=local[whole.first[joints]],
         second=local[whole.second[joints]],
         **{name: getattr(whole, name)[joints] for name in OF_JOINTS},
-        slots=slots,
-        springs=[replace(one, first=int(local[one.first]), second=int(local[one.second])) for one in lines],
-        loads=[replace(one, body=int(local[one.body])) for one in whole.loads if local[one.body] >= 0],
+        **acting_in(whole, joints, springs, local),  # type: ignore[arg-type]
         no_contact=_apart(whole, local),
         joined_apart=True,
     )

@@ -12,6 +12,8 @@ named after Wang's four buffers:
 The first two go between neighbours, the last two to all ranks.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -19,12 +21,13 @@ from typing import Any
 import numpy as np
 import warp as wp
 
-from ...author.errors import ModelError
+from ...author.errors import ModelError, StepError
 from ...author.model import Model
 from ...engine.large.bench import LargeBench
 from ...engine.large.borders import Border
 from ...engine.large.bulk import Bulk
 from ...engine.large.contacts import Touching
+from ...engine.large.extras import with_springs
 from ..large.world import LargeWorld
 from .checkpoints import read_set, write_set
 from .groups import SKIN, Group, bench_of, group, held_together, move_on, sizes_of
@@ -52,10 +55,9 @@ class DomainWorld(LargeWorld):
     def _build(self, bulk: Bulk) -> tuple[LargeBench, Touching | None]:
         self.bulk = bulk
         bulk.check()
-        _check_divisible(bulk)
         if bulk.touches:
             return self._pile(bulk)
-        owner = by_graph(bulk, self.ranks)
+        owner = by_graph(with_springs(bulk), self.ranks)
         part = part_of(bulk, owner, self.ranks.rank)
         self.numbers = part.bodies
         return MechanismBench(part, owner, bulk, self.ranks, self.device), None
@@ -118,6 +120,18 @@ class DomainWorld(LargeWorld):
         if acting and self.bench.laws:  # of the same joints: these stay
             self.bench.laws.restore(acting.snapshot())
         self.regrouped += 1
+
+    @contextmanager
+    def _kept(self) -> Iterator[None]:
+        """Go back to where the steps began if no rank can take them; a rank that fails alone must not wait for the
+        others, which do not go back."""
+        before = self.snapshot()
+        try:
+            yield
+        except BaseException as error:
+            if isinstance(error, StepError) or self.ranks.size == 1:
+                self.restore(before)
+            raise
 
     # where it goes on from ------------------------------------------------------------------------
 
@@ -191,7 +205,8 @@ class DomainWorld(LargeWorld):
         return self.ranks.largest(value)
 
     def _unsettled(self) -> int:
-        return int(self.ranks.total(np.array([float(super()._unsettled())]))[0])
+        here = super()._unsettled()
+        return here if isinstance(self.bench, MechanismBench) else int(self.ranks.total(np.array([float(here)]))[0])
 
     def _touching(self) -> tuple[int, float]:
         count, overlap = super()._touching()
@@ -250,15 +265,3 @@ class DomainWorld(LargeWorld):
     def exchanges(self) -> dict[str, dict[str, float]]:
         """Calls, bytes sent and seconds of this rank's exchanges, by kind."""
         return {kind: asdict(tally) for kind, tally in self.ranks.tallies.items()}
-
-
-def _check_divisible(bulk: Bulk) -> None:
-    """Refuse what has to stay in one domain."""
-    if bulk.touches:
-        return  # mechanisms among what touches stay whole
-    found = [name for name in ("slots", "springs", "loads") if getattr(bulk, name)]
-    if found:
-        told = {"slots": "what acts in freedoms of joints", "springs": "springs", "loads": "loads"}
-        raise ModelError(
-            f"{bulk.name}: a mechanism with {told[found[0]]} is not divided into domains yet; take im.LargeWorld"
-        )
