@@ -7,8 +7,22 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-PAGES = """analysis compile control dragging envs extending files fluid gradients import one-session scale sensors
-vehicle""".split()
+PAGES = [
+    "analysis",
+    "compile",
+    "control",
+    "dragging",
+    "envs",
+    "extending",
+    "files",
+    "fluid",
+    "gradients",
+    "import",
+    "one-session",
+    "scale",
+    "sensors",
+    "vehicle",
+]
 LONG = pytest.param("optimise", marks=pytest.mark.study)
 
 
