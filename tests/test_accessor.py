@@ -42,6 +42,8 @@ def test_curves_are_the_dataset_with_units(result: xr.Dataset) -> None:
         (lambda a: a.plot(["crank.x", "energy.kinetic"]), r"mixes \[m\] and \[J\]"),
         (lambda a: a.plot(parts="crank"), "name one"),
         (lambda a: a.plot([]), "expected names"),
+        (lambda a: a.plot(3), "pane is 3"),
+        (lambda a: a.animate(size=(0, 3)), "width and height from 1 to 40"),
         (lambda a: a.plot(world=3), "world is 3"),
         (lambda a: a.animate("a.foo"), "formats are"),
         (lambda a: a.animate(fps=0), "fps is 0"),
@@ -87,6 +89,15 @@ def test_a_film_has_a_picture_for_each_of_its_times(result: xr.Dataset, tmp_path
     assert "http" not in text  # nothing from another host
     data = base64.b64decode(text.partition("base64,")[2].partition('"')[0])
     assert Image.open(io.BytesIO(data)).n_frames == 3
+
+
+def test_what_was_not_sampled_is_not_drawn() -> None:
+    """A run of few variables shows these; one of none that are usual says what it has."""
+    world = im.World(im.scene("four-bar"))
+    few = world.run(0.1, variables=["position", "reaction_force", "reaction_torque"], progress=False)
+    assert few.impulsar.plot().axes[0].get_ylabel() == "position [m]"
+    with pytest.raises(im.ModelError, match="name what to draw, of: velocity"):
+        world.run(0.1, variables=["velocity"], progress=False).impulsar.plot()
 
 
 def test_a_saved_view_has_the_motion_in_it(result: xr.Dataset, tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ import resource
 import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -56,9 +57,9 @@ pygments_dark_style = "github-dark"
 SHAPES = "Box Capsule Cone ConvexHull Cylinder HeightField Mesh Plane Sphere"
 STEPPING = "Direct Projected Simgc Simmc Baumgarte GeneralizedAlpha LinearImplicit Variational"
 REFERENCE: tuple[tuple[str, str, str | None], ...] = (
-    ("Models", "impulsar", f"Model Motor Event {SHAPES}"),
+    ("Models", "impulsar", f"Model Motor Event Visual {SHAPES}"),
     ("Profiles", "impulsar", "Formula Harmonic Ramp Smooth Table"),
-    ("Worlds", "impulsar", "World LargeWorld History ModelError StepError EditError"),
+    ("Worlds", "impulsar", "World LargeWorld DomainWorld History ModelError StepError EditError"),
     ("Methods", "impulsar", STEPPING),
     ("Files", "impulsar", "load load_model save_model scene to_python compare sweep"),
     ("Results", "impulsar.accessor", "Accessor"),
@@ -180,6 +181,7 @@ def run_notebooks(quick: bool) -> float:
     import jupytext
     import nbformat
     from nbclient import NotebookClient
+    from traitlets.config import Config
 
     KEPT.mkdir(parents=True, exist_ok=True)
     package = hashlib.sha256()
@@ -195,9 +197,10 @@ def run_notebooks(quick: bool) -> float:
             notebook.metadata["language_info"] = {"name": "python", "pygments_lexer": "ipython3"}
             if not quick:
                 before = resource.getrusage(resource.RUSAGE_CHILDREN)
-                NotebookClient(
-                    notebook, timeout=600, kernel_name="python3", resources={"metadata": {"path": str(KEPT)}}
-                ).execute()
+                where = {"metadata": {"path": str(KEPT)}}
+                with tempfile.TemporaryDirectory() as folder:  # of a socket, which no other user reaches
+                    line = Config(AsyncKernelManager={"transport": "ipc", "ip": f"{folder}/line"})
+                    NotebookClient(notebook, timeout=600, kernel_name="python3", resources=where, config=line).execute()
                 after = resource.getrusage(resource.RUSAGE_CHILDREN)
                 told = {
                     "digest": digest,
@@ -300,7 +303,7 @@ def signature(value: Any, whole: bool = False) -> str:
 def prose(text: str | None) -> str:
     """A docstring as Markdown: pages of docs/ become links, and colons do not end a block."""
     text = re.sub(r"^:::", r"\\:::", text or "", flags=re.MULTILINE)
-    text = re.sub(r"(?<![\w/(`])docs/([a-z0-9-]+)\.md", r"[\1.md](../\1.md)", text)
+    text = re.sub(r"(?<![\w/`])(?<!\]\()docs/([a-z0-9-]+)\.md", r"[\1.md](../\1.md)", text)
     return re.sub(r"(?<!`)<(?=[A-Za-z/])", "&lt;", text)
 
 

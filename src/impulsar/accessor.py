@@ -10,7 +10,7 @@ import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from .author.checks import file_path, number, show, whole
+from .author.checks import file_path, is_number, number, show, whole
 from .author.errors import ModelError
 from .author.model import Model
 from .author.names import closest
@@ -123,6 +123,8 @@ class Accessor:
         one, of = self._one(world), self._model(model, "animate")
         span = float(one["time"][-1] - one["time"][0])
         fps = whole("animate", "fps", fps, 1, 120)
+        if np.shape(size) != (2,) or not all(is_number(one) and 1.0 <= one <= 40.0 for one in size):
+            raise ModelError(f"animate: size is {show(size)}, expected width and height from 1 to 40 inches")
         if speed is None:
             speed = max(1.0, span / LONGEST)
         speed = number("animate", "speed", speed, "more than 0", lambda value: 0 < value < math.inf)
@@ -204,7 +206,11 @@ def _curves(
     """What an argument shows, in a pane for each unit."""
     known = channels(one)
     if not isinstance(pane, str):
-        if not pane or not all(isinstance(name, str) for name in pane):
+        if (
+            not isinstance(pane, list | tuple | np.ndarray)
+            or not len(pane)
+            or not all(isinstance(name, str) for name in pane)
+        ):
             raise ModelError(f"plot: pane is {show(pane)}, expected names of channels")
         found = [curve for name in pane for curves in _curves(one, name, parts, component) for curve in curves]
     elif pane in known:

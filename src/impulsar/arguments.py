@@ -2,6 +2,7 @@
 
 import argparse
 import math
+from collections.abc import Callable
 from pathlib import Path
 
 EXPORTS = (
@@ -14,18 +15,27 @@ ANALYSES = ("mobility", "assemble", "statics", "modes", "inverse", "clearance")
 
 def seconds(text: str) -> float:
     """A time > 0."""
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not 0 < value < math.inf:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a time > 0 [s]")
-    return value
+    return _number(text, "a time > 0 [s]", lambda value: 0 < value < math.inf)
 
 
 def time_or_zero(text: str) -> float:
     """A time >= 0."""
-    return 0.0 if text in ("0", "0.0") else seconds(text)
+    return _number(text, "a time >= 0 [s]", lambda value: 0 <= value < math.inf)
+
+
+def factor(text: str) -> float:
+    """A number > 0."""
+    return _number(text, "a number > 0", lambda value: 0 < value < math.inf)
+
+
+def _number(text: str, expected: str, valid: Callable[[float], bool]) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not valid(value):
+        raise argparse.ArgumentTypeError(f"{text!r} is not {expected}")
+    return value
 
 
 def of_run(parser: argparse.ArgumentParser) -> None:

@@ -120,15 +120,17 @@ def build_parser() -> Parser:
         "--section", metavar="NAME", action="append", help="report: only this section; default: all, or laws if named"
     )
     bench_ = command("bench", bench, "measure the cost of steps")
-    bench_.add_argument("suites", metavar="SUITE", nargs="*", help="names of suites; default: all")
+    bench_.add_argument(
+        "suites", metavar="SUITE", nargs="*", help="names of suites; default: all; a wrong one lists them"
+    )
     bench_.add_argument("--json", action="store_true", help="print the figures as JSON")
     bench_.add_argument("--report", metavar="DIR", type=Path, help="write benchmarks.md with tables and pictures here")
     bench_.add_argument("--keep", metavar="FILE", type=Path, help="put the figures, by commit, behind those in a file")
     bench_.add_argument("--history", metavar="FILE", type=Path, help="measure nothing: ratios over the commits in it")
     studio_ = command("studio", studio, "take hold of a scene in the browser")
-    studio_command.add_arguments(studio_, arguments.seconds)
+    studio_command.add_arguments(studio_, arguments.seconds, arguments.factor)
     ar_command.add_arguments(
-        command("ar", ar, "over a camera's picture: demo, run, print, calibrate"), arguments.seconds
+        command("ar", ar, "over a camera's picture: demo, run, print, calibrate"), arguments.seconds, arguments.factor
     )
     command("warmup", warmup, "compile the kernels now, so that the first run need not")
     demo_ = command("demo", demo, "pull ten pendula by a hand and draw what happens")
@@ -146,6 +148,8 @@ def scenes(args: argparse.Namespace) -> int:
     from .scenes import SCENES
 
     if args.schema:
+        if args.scene or args.save or args.set:
+            raise ModelError("scenes: --schema is of all scene files; take the rest away, and send it into a file by >")
         from .io import schema
 
         print(json.dumps(schema(), indent=1, ensure_ascii=False))

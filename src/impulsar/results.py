@@ -371,35 +371,47 @@ Draw = Callable[["Axes", "xr.Dataset"], None]
 
 def panes(one: "xr.Dataset") -> tuple[list[Draw], str]:
     """What is to be drawn of one world's result, and in words what is left out because it is rounding."""
-    drawn: list[Draw] = [draw_energy, draw_coordinates]
-    told: list[str] = []
-    energy, error = one["energy"], float(one["constraint_error"].max())
-    worst, scale = float(np.abs(energy.sel(kind="imbalance")).max()), float(np.abs(energy).max())
-    for draw, off, bound, text in (
-        (draw_imbalance, worst, ROUNDING * scale, f"energy books out by {worst:.2g} J at most"),
-        (draw_constraint_error, error, ROUNDING * _extent(one), f"constraint error {error:.2g} m and rad at most"),
-    ):
-        if off > bound:
-            drawn.append(draw)
-        else:
-            told.append(text)
-    if "reaction_force" in one:
-        force, torque = (
-            float(np.linalg.norm(one[f"reaction_{what}"].values, axis=-1)[1:].max(initial=0.0))
-            for what in ("force", "torque")
-        )
-        if force > ROUNDING:
-            drawn.insert(2, partial(draw_reactions, name="reaction_force", label="reaction force [N]"))
-        if torque > 1e3 * ROUNDING * max(force * _extent(one), ROUNDING):
-            drawn.insert(3, partial(draw_reactions, name="reaction_torque", label="reaction torque [N m]"))
-        elif force > ROUNDING:
-            told.append("no reaction torques")
-    return drawn, "; ".join(told)
+    drawn: list[Draw] = [draw_energy] if "energy" in one else []
+    if {"joint_position", "probe", "position"} & set(one):
+        drawn.append(draw_coordinates)
+    reactions, unfelt = _reactions(one)
+    drawn += reactions
+    errors: list[tuple[Draw, float, float, str]] = []
+    if "energy" in one:
+        worst, scale = float(np.abs(one["energy"].sel(kind="imbalance")).max()), float(np.abs(one["energy"]).max())
+        errors.append((draw_imbalance, worst, ROUNDING * scale, f"energy books out by {worst:.2g} J at most"))
+    if "constraint_error" in one:
+        error = float(one["constraint_error"].max())
+        text = f"constraint error {error:.2g} m and rad at most"
+        errors.append((draw_constraint_error, error, ROUNDING * _extent(one), text))
+    told = [text for _, off, bound, text in errors if off <= bound]
+    drawn += [draw for draw, off, bound, _ in errors if off > bound]
+    if not drawn:
+        known = ", ".join(map(str, one.data_vars))
+        raise ModelError(f"plot: the result has neither energies nor coordinates; name what to draw, of: {known}")
+    return drawn, "; ".join(told + unfelt)
+
+
+def _reactions(one: "xr.Dataset") -> tuple[list[Draw], list[str]]:
+    """Reactions that are more than rounding, and in words those that are not."""
+    if not {"reaction_force", "reaction_torque"} <= set(one):
+        return [], []
+    drawn: list[Draw] = []
+    force, torque = (
+        float(np.linalg.norm(one[f"reaction_{what}"].values, axis=-1)[1:].max(initial=0.0))
+        for what in ("force", "torque")
+    )
+    if force > ROUNDING:
+        drawn.append(partial(draw_reactions, name="reaction_force", label="reaction force [N]"))
+    if torque > 1e3 * ROUNDING * max(force * _extent(one), ROUNDING):
+        drawn.append(partial(draw_reactions, name="reaction_torque", label="reaction torque [N m]"))
+        return drawn, []
+    return drawn, ["no reaction torques"] if drawn else []
 
 
 def _extent(one: "xr.Dataset") -> float:
     """Of all that moves [m]."""
-    return float(np.ptp(one["position"].values, axis=(0, 1)).max()) or 1.0
+    return float(np.ptp(one["position"].values, axis=(0, 1)).max()) or 1.0 if "position" in one else 1.0
 
 
 def draw_panes(axes: "Sequence[Axes]", one: "xr.Dataset", drawn: Sequence[Draw]) -> None:

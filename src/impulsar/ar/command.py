@@ -27,13 +27,15 @@ CAMERAS = "synthetic, synthetic:depth, webcam:N, file:VIDEO, page"
 PATIENCE = 120.0  # for a pick or a view [s]
 
 
-def add_arguments(parser: argparse.ArgumentParser, seconds: Callable[[str], float]) -> None:
+def add_arguments(
+    parser: argparse.ArgumentParser, seconds: Callable[[str], float], factor: Callable[[str], float]
+) -> None:
     """The command's own commands."""
     kinds = parser.add_subparsers(dest="kind", metavar="WHAT", required=True)
     demo = kinds.add_parser("demo", help="clip, pull and release two mechanisms with nothing connected, and film it")
     demo.add_argument("--out", metavar="DIR", type=Path, default=Path("out"), help="folder of the films; default out")
     run = kinds.add_parser("run", help="a scene of the studio over a camera's picture, with a tracker's hand in it")
-    add_studio_arguments(run, seconds)
+    add_studio_arguments(run, seconds, factor)
     _add_sight(run)
     marker = kinds.add_parser("print-marker", help="write a marker or a ChArUco board as PDF, to true scale")
     marker.add_argument("--out", metavar="FILE.pdf", type=Path, required=True, help="where to")

@@ -41,7 +41,9 @@ impulsar: --no-tls: the link's token and all that is sent can be read and change
 """
 
 
-def add_arguments(parser: argparse.ArgumentParser, seconds: Callable[[str], float]) -> None:
+def add_arguments(
+    parser: argparse.ArgumentParser, seconds: Callable[[str], float], factor: Callable[[str], float]
+) -> None:
     """Options of the command."""
     parser.add_argument("scene", metavar="SCENE|FILE", nargs="?", help="default: choose in the page")
     parser.add_argument("--set", metavar="KEY=VALUE", action="append", default=[], help="a parameter of the scene")
@@ -49,7 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser, seconds: Callable[[str], floa
     parser.add_argument("--coordinates", metavar="C", help="generalized or maximal")
     parser.add_argument("--device", metavar="D", help="cpu, cuda or cuda:0")
     parser.add_argument("--dt", metavar="H", type=seconds, help="step [s]; default: the scene's")
-    parser.add_argument("--speed", metavar="X", type=seconds, default=1.0, help="times real time; default 1")
+    parser.add_argument("--speed", metavar="X", type=factor, default=1.0, help="times real time; default 1")
     parser.add_argument(
         "--large", action="store_true", help="one large world: chain, spheres, ... of up to millions of bodies"
     )

@@ -427,7 +427,8 @@ def _bind(host: str, port: int) -> socket.socket:
         found.listen(128)  # who comes before the server runs waits
     except OSError as error:
         found.close()
-        raise ModelError(f"studio: {host} port {port}: {error.strerror or error}; choose another --port") from error
+        other = "--host" if isinstance(error, socket.gaierror) else "--port"
+        raise ModelError(f"studio: {host} port {port}: {error.strerror or error}; choose another {other}") from error
     return found
 
 
