@@ -140,3 +140,16 @@ def test_what_a_link_has_may_be_placed_by_another_frame(tmp_path: Path) -> None:
     model = read(tmp_path, one(f"{frame}<link name='a'><pose>1 0 0 0 0 0</pose>{inertial}</link>"), strict=True)
     np.testing.assert_allclose(model.bodies["a"].position, (3, 0, 1), atol=1e-15)
     np.testing.assert_allclose(model.bodies["a"].p_BL, (-2, 0, -1), atol=1e-15)
+
+
+def test_bytes_that_are_no_text_are_told(tmp_path: Path) -> None:
+    """Latin-1 without its name, nothing at all, decimal commas: each with its cure."""
+    path = tmp_path / "robot.urdf"
+    for data, told in (
+        ("<robot name='é'/>".encode("latin-1"), "line 1, column 13: .* save the file as UTF-8, or name its encoding"),
+        (b" \n", "is empty; export it again"),
+        (b"<robot><link name='a'><inertial><mass value='1,5'/></inertial></link></robot>", "a number with a point"),
+    ):
+        path.write_bytes(data)
+        with pytest.raises(im.ModelError, match=told):
+            im.load(path)
