@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import impulsar as im
+from impulsar.io.export.sdf import to_sdf
 
 LINK = "<inertial><mass>1</mass><inertia><ixx>0.01</ixx><iyy>0.01</iyy><izz>0.01</izz></inertia></inertial>"
 WHEEL = f"""<sdf version="1.9"><model name="wheel"><pose>9 9 9 0 0 0</pose>
@@ -53,6 +54,21 @@ def test_models_within_models_are_where_their_frames_put_them(tmp_path: Path) ->
     assert "line 4: ignored: <plugin>: is not read" in told
     assert "ignored: joint 'floor::hatch': its model is static: nothing of it moves" in told
     assert im.analysis.mobility(read(tmp_path, CART, base="fixed")).freedoms == 2  # the wheels, and the hatch
+
+
+def test_names_of_models_within_models_go_out_and_come_back(tmp_path: Path) -> None:
+    """SDF keeps "::" for itself: parts, ends of joints, leaders and frames have a point instead."""
+    inner = f"<model name='in'><link name='arm'><pose>0 0 1 0 0 0</pose>{LINK}</link><frame name='f'/></model>"
+    joint = "<joint name='{}' type='prismatic'><parent>{}</parent><child>{}</child>{}</joint>"
+    mimic = "<axis><xyz>1 0 0</xyz><mimic joint='j'/></axis>"
+    joints = joint.format("j", "world", "a", "<axis/>") + joint.format("k", "a", "in::arm", mimic)
+    model = read(tmp_path, one(f"<link name='a'>{LINK}</link>{inner}{joints}"))
+    text, report = to_sdf(model)
+    assert "::" not in text
+    assert [note.text for note in report] == ["is called 'in.arm' there", "is called 'in.f' there"]
+    again = read(tmp_path, text, strict=True)
+    assert (list(again.bodies), list(again.couplings), list(again.probes)) == (["a", "in.arm"], ["k mimic"], ["in.f"])
+    np.testing.assert_allclose(again.bodies["in.arm"].position, (0, 0, 1), atol=0)
 
 
 def test_a_file_is_included_from_its_folder_alone(tmp_path: Path) -> None:
@@ -124,3 +140,16 @@ def test_what_a_link_has_may_be_placed_by_another_frame(tmp_path: Path) -> None:
     model = read(tmp_path, one(f"{frame}<link name='a'><pose>1 0 0 0 0 0</pose>{inertial}</link>"), strict=True)
     np.testing.assert_allclose(model.bodies["a"].position, (3, 0, 1), atol=1e-15)
     np.testing.assert_allclose(model.bodies["a"].p_BL, (-2, 0, -1), atol=1e-15)
+
+
+def test_bytes_that_are_no_text_are_told(tmp_path: Path) -> None:
+    """Latin-1 without its name, nothing at all, decimal commas: each with its cure."""
+    path = tmp_path / "robot.urdf"
+    for data, told in (
+        ("<robot name='é'/>".encode("latin-1"), "line 1, column 13: .* save the file as UTF-8, or name its encoding"),
+        (b" \n", "is empty; export it again"),
+        (b"<robot><link name='a'><inertial><mass value='1,5'/></inertial></link></robot>", "a number with a point"),
+    ):
+        path.write_bytes(data)
+        with pytest.raises(im.ModelError, match=told):
+            im.load(path)

@@ -63,7 +63,27 @@ def to_sdf(model: Model, files: dict[str, bytes] | None = None, folder: str = "m
         _mimic(model, coupling, axes)
     for probe in model.probes.values():
         _frame(holder, model, probe, report)
+    _without_scopes(holder, report)
     return text_of(root), report
+
+
+def _without_scopes(holder: Element, report: ExportReport) -> None:
+    """Names have a point for "::", which in SDF stands between a model's name and those of its parts."""
+    parts = [child for child in holder if "::" in child.get("name", "")]
+    taken = {child.get("name") for child in holder if child not in parts}
+    for child in parts:
+        old = child.get("name", "")
+        new = old.replace("::", ".")
+        if new in taken:
+            raise refused("SDF", f"'{old}'", f"names with '::', and '{new}' is taken")
+        taken.add(new)
+        report.add("renamed", f"{child.tag} '{old}'", f"is called '{new}' there")
+    for element in holder.iter():
+        for what in ("name", "attached_to", "joint"):
+            if what in element.attrib:
+                element.set(what, element.get(what, "").replace("::", "."))
+        if element.tag in ("parent", "child"):
+            element.text = (element.text or "").replace("::", ".")
 
 
 def _mimic(model: Model, coupling: Coupling, axes: dict[tuple[str, str], Element]) -> None:

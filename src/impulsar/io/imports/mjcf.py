@@ -499,6 +499,25 @@ class Reader:
     def _rest(self) -> None:
         """What else the file has."""
         f = self.f
+        self._tell_tendons()
+        for kind in ("sensor", "camera", "flex"):
+            count = len(f["names"][kind])
+            if count:
+                self.report.add("ignored", f"<{kind}>", f"{count} of them", self.line(kind, 0))
+        self._tell_flags()
+        for tag, told in UNREAD.items():
+            lines = [element.line for name, root in self.roots if not name for element in below(root, tag)]
+            count = sum(len(below(root, tag)) for _, root in self.roots)
+            if count:
+                times = f" ({count} times)" if count > 1 else ""
+                self.report.add("ignored", f"<{tag}>", f"{told}{times}", min(lines, default=0))
+        if any(f["fluid"]):
+            told = f"density, viscosity and wind {f['fluid']}: give the model a fluid"
+            self.report.add("ignored", "<option>", told)
+
+    def _tell_tendons(self) -> None:
+        """What tendons do beside what equalities hold."""
+        f = self.f
         for k, name in enumerate(f["names"]["tendon"]):
             told = "a tendon along points has no counterpart"
             if self._over(k) is not None:
@@ -514,22 +533,13 @@ class Reader:
                 told = f"a tendon over joints acts by equalities alone; without its {', '.join(acts)}" if acts else ""
             if told:
                 self.report.add("ignored", f"tendon '{name or k}'", told, self.line("tendon", k))
-        for kind in ("sensor", "camera", "flex"):
-            count = len(f["names"][kind])
-            if count:
-                self.report.add("ignored", f"<{kind}>", f"{count} of them", self.line(kind, 0))
+
+    def _tell_flags(self) -> None:
+        """What is off that the file has."""
+        f = self.f
         used = {
             "limit": any(f["jnt_limited"]), "frictionloss": any(f["dof_frictionloss"]), "damper": any(f["dof_damping"]),
             "spring": any(f["jnt_stiffness"]), "gravity": any(f["gravity"]),
         }  # fmt: skip
         for what in sorted(self.off & {name for name, is_used in used.items() if is_used}):
             self.report.add("converted", "<flag>", f"{what} is off: the model has none")
-        for tag, told in UNREAD.items():
-            lines = [element.line for name, root in self.roots if not name for element in below(root, tag)]
-            count = sum(len(below(root, tag)) for _, root in self.roots)
-            if count:
-                times = f" ({count} times)" if count > 1 else ""
-                self.report.add("ignored", f"<{tag}>", f"{told}{times}", min(lines, default=0))
-        if any(f["fluid"]):
-            told = f"density, viscosity and wind {f['fluid']}: give the model a fluid"
-            self.report.add("ignored", "<option>", told)

@@ -105,19 +105,23 @@ def read_xml(data: bytes) -> Element:
     try:
         parser.Parse(data, True)
     except expat.ExpatError as error:
-        told = expat.errors.messages.get(error.code, "broken XML")
-        cure = DECLARATION if "declaration not at start" in told else "correct it there"
-        wrong = data[parser.ErrorByteIndex : parser.ErrorByteIndex + 1]
-        if error.code == INVALID and wrong == b"\0":
-            cure = "there is a NUL byte; take it away"
-        elif error.code == INVALID and wrong > b"\x7f":
-            cure = "a byte that is no UTF-8: save the file as UTF-8, or name its encoding in '<?xml'"
-        raise FileError(f"line {error.lineno}, column {error.offset}: {told}; {cure}") from error
+        raise FileError(_told(error, data[parser.ErrorByteIndex : parser.ErrorByteIndex + 1])) from error
     except (ValueError, LookupError) as error:
         if isinstance(error, FileError):
             raise
         raise FileError(f"cannot be decoded: {error!s:.200}; save the file as UTF-8") from error
     return roots[0]
+
+
+def _told(error: expat.ExpatError, wrong: bytes) -> str:
+    """Where XML is broken, by which byte, and what to do."""
+    told = expat.errors.messages.get(error.code, "broken XML")
+    cure = DECLARATION if "declaration not at start" in told else "correct it there"
+    if error.code == INVALID and wrong == b"\0":
+        cure = "there is a NUL byte; take it away"
+    elif error.code == INVALID and wrong > b"\x7f":
+        cure = "a byte that is no UTF-8: save the file as UTF-8, or name its encoding in '<?xml'"
+    return f"line {error.lineno}, column {error.offset}: {told}; {cure}"
 
 
 def numbers(element: Element, owner: str, what: str, text: str, count: int, infinite: bool = False) -> np.ndarray:
