@@ -5,7 +5,7 @@ import pytest
 
 import impulsar as im
 from impulsar.author.errors import ModelError
-from impulsar.engine.compile.recipe import DUE, NEVER, Recipe, next_due
+from impulsar.engine.compile.recipe import DUE, NEVER, Recipe, Sample, next_due
 from impulsar.engine.compile.step import sample_outputs, trace_step
 from impulsar.engine.system.measured import (
     ENDED_BY_LIMIT,
@@ -256,6 +256,14 @@ def test_what_hinders_compiling_is_told(how) -> None:
 def test_variants_are_made_after_fixed_numbers_of_steps() -> None:
     assert [next_due(k) for k in (0, 3, 4, 40, 64, 1300)] == [4, 4, 8, 64, 128, 1344]
     assert list(DUE) == sorted(DUE)
+
+
+def test_the_last_step_that_fell_back_is_learnt() -> None:
+    """Of steps in which a mechanism goes over to another way the last; of worlds in the same step the first."""
+    recipe = Recipe(learns=True)
+    assert recipe.is_later(3, 1)
+    recipe.broke = 3, Sample(1, b"")
+    assert [recipe.is_later(at, world) for at, world in ((2, 0), (3, 2), (3, 0), (4, 5))] == [False, False, True, True]
 
 
 def test_steps_that_cannot_be_followed_are_tried_less_and_less() -> None:

@@ -271,10 +271,9 @@ class CompiledLaunch:
     def _step_one(self, last: Last, world: int, at: int, is_last: bool) -> int:
         """Step number `at` of a world by the kernel; of the last one the report is read later."""
         self.fallbacks += 1
-        broke = self.recipe.broke
-        is_start = self.recipe.learns and at < AHEAD
-        if not is_start and (broke is None or (at, world) < (broke[0], broke[1].world)):
-            self.recipe.broke = at, Sample.of(self._rows, world)
+        recipe = self.recipe
+        if not (recipe.learns and at < AHEAD) and recipe.is_later(at, world):
+            recipe.broke = at, Sample.of(self._rows, world)
         self._steps[0] = 1
         self._one_refresh(world)
         self._one(world)
@@ -365,7 +364,7 @@ class CompiledLaunch:
         self.ways, self._places = [*self.ways, way], places
 
     def _learn(self, last: Last) -> None:
-        """Make a variant of the first step in which guards broke since the last one was made."""
+        """Make a variant of the last step in which guards broke since the last one was made."""
         recipe = self.recipe
         assert recipe.broke is not None
         sample, recipe.broke = recipe.broke[1], None

@@ -226,10 +226,11 @@ class DeviceLaunch:
             self._stuck = Stuck(self.method, self.system, self.state, self.work)
         stuck, recipe = self._stuck, self.recipe
         stuck.list(self._done, steps)
-        if recipe.learns and recipe.broke is None and len(recipe.samples) < MOST_VARIANTS:
-            at, world, rows = stuck.first(self._done, missing)
-            if recipe.count + at >= AHEAD:
-                recipe.broke = recipe.count + at, Sample(world, rows.tobytes())
+        if recipe.learns and len(recipe.samples) < MOST_VARIANTS:
+            steps, world = stuck.last(self._done, missing)
+            at = recipe.count + steps
+            if at >= AHEAD and recipe.is_later(at, world):
+                recipe.broke = at, Sample(world, stuck.rows_of(world).tobytes())
         stuck.step(missing, self._done, steps - 1 if to_end else -1, self._before, self._by_kernel)
         self._has_fallen = True
         self.fallbacks += missing
@@ -313,7 +314,7 @@ class DeviceLaunch:
         self.ways = [*self.ways, step]
 
     def _learn(self) -> None:
-        """Make a variant of the first step in which guards broke since the last one was made."""
+        """Make a variant of the last step in which guards broke since the last one was made."""
         recipe = self.recipe
         assert recipe.broke is not None
         sample, recipe.broke = recipe.broke[1], None

@@ -45,7 +45,7 @@ class Recipe:
     learns: bool  # whether steps in which all guards break become variants by themselves, after so many steps
     samples: list[Sample] = field(default_factory=list)
     count: int = 0  # steps since the first sample; of one that learns
-    broke: tuple[int, Sample] | None = None  # step and state of the first break since the last sample
+    broke: tuple[int, Sample] | None = None  # step and state of the last break since a sample was taken
     largest: int = LARGEST  # operations of a step: longer ones are left to the kernel
     refusals: int = 0  # steps that could not be followed, at seconds each
 
@@ -69,6 +69,13 @@ class Recipe:
         """A step could not be followed: the next is tried much later, or none."""
         self.refusals += 1
         self.due = next_due(self.count, self.refusals)
+
+    def is_later(self, at: int, world: int) -> bool:
+        """Whether a break in a step goes before the one that is kept: the last, of worlds in the same step the first.
+
+        Where a mechanism goes over to another way it passes by some that it does not go again.
+        """
+        return self.broke is None or (at, -world) > (self.broke[0], -self.broke[1].world)
 
     def copy(self) -> "Recipe":
         """The same, to be kept."""

@@ -153,13 +153,16 @@ class Stuck:
         wp.utils.array_scan(self.flags, self.upto, inclusive=True)
         self._launch(list_kernel, self.worlds, self.flags, self.upto, self.listed)
 
-    def first(self, done: wp.array, count: int) -> tuple[int, int, np.ndarray]:
-        """Of the worlds listed the one that stopped first: its steps, its number and its state [row]."""
+    def last(self, done: wp.array, count: int) -> tuple[int, int]:
+        """Of the worlds listed the one that stopped last: its steps and its number."""
         worlds = self.listed.numpy()[:count]
         steps = done.numpy()[worlds]
-        k = int(np.argmin(steps))  # of several the first
-        column = self.state.array[:, int(worlds[k]) : int(worlds[k]) + 1]
-        return int(steps[k]), int(worlds[k]), column.numpy()[:, 0].copy()
+        k = int(np.argmax(steps))  # of several the first
+        return int(steps[k]), int(worlds[k])
+
+    def rows_of(self, world: int) -> np.ndarray:
+        """The state of a world [row]."""
+        return self.state.array[:, world : world + 1].numpy()[:, 0].copy()
 
     def step(self, count: int, done: wp.array, last: int, before: wp.array, by_kernel: wp.array) -> None:
         """One step of the worlds listed; of those for which it is step number `last` the state before it is kept."""
