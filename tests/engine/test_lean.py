@@ -44,3 +44,11 @@ def test_the_collector_is_left_as_it_was():
         assert not gc.isenabled()
     finally:
         gc.enable()
+
+
+def test_the_studio_loads_no_large_worlds():
+    """Nor SciPy, which they need: a quarter of a second of its start."""
+    probe = "import sys, impulsar.studio.session, impulsar.studio.server; print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=True).stdout.split()
+    assert "impulsar.studio.large.desk" in loaded
+    assert not {"scipy", "impulsar.engine.large.plan", "impulsar.scale.large.world"} & set(loaded)

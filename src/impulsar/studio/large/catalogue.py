@@ -9,7 +9,6 @@ from ...author.errors import ModelError
 from ...author.model import Model
 from ...author.names import closest
 from ...engine.large.bulk import Bulk
-from ...scale.large.command import bulk_by_name, default_step, scenes
 from .. import messages as ms
 
 MOST_BODIES = 4_000_000
@@ -62,23 +61,23 @@ def entries() -> list[ms.SceneEntry]:
             invite=INVITES.get(name, ""),
             picture=False,
         )
-        for name, build in scenes().items()
+        for name, build in _scenes().items()
     ]
 
 
 def _defaults(name: str) -> dict[str, Any]:
-    own = {key: each.default for key, each in inspect.signature(scenes()[name]).parameters.items()}
+    own = {key: each.default for key, each in inspect.signature(_scenes()[name]).parameters.items()}
     return own | BEGINS.get(name, {})
 
 
 def is_large_scene(name: str) -> bool:
-    return name in scenes()
+    return name in _scenes()
 
 
 def check(name: str, parameters: dict[str, Any]) -> dict[str, Any]:
     """All parameters of a scene; refused before anything is made of them."""
-    if name not in scenes():
-        raise ModelError(f"large scene '{name}': unknown; {closest(name, list(scenes()))}")
+    if name not in _scenes():
+        raise ModelError(f"large scene '{name}': unknown; {closest(name, list(_scenes()))}")
     known = _defaults(name)
     for key in parameters:
         if key not in known:
@@ -99,5 +98,14 @@ def check(name: str, parameters: dict[str, Any]) -> dict[str, Any]:
 def source_of(name: str, parameters: dict[str, Any], dt: float | None = None) -> Source:
     """A scene of the catalogue, made."""
     settings = check(name, parameters)
+    from ...scale.large.command import bulk_by_name, default_step
+
     bulk = bulk_by_name(name, settings)
     return Source(name, settings, bulk, dt or default_step(bulk))
+
+
+def _scenes() -> dict[str, Callable[..., Any]]:
+    """By name; none of large worlds, nor SciPy, is loaded before somebody asks for them."""
+    from ...scale.large.command import scenes
+
+    return scenes()

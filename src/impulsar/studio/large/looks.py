@@ -9,7 +9,6 @@ import numpy as np
 from ...author.model import Model
 from ...author.shapes import Box, Capsule, Shape, Sphere
 from ...engine.large.bulk import Bulk
-from ...scale.domains.partition import morton
 from .. import describe
 from ..large_messages import BLOCK, FRAME_BYTES, FRAMES_PER_SECOND, LargeKind, LargeScene
 from ..wire import to_text
@@ -109,6 +108,8 @@ def blocks_of(bulk: Bulk, of_body: np.ndarray, seed: int = 0) -> Blocks:
     position = bulk.position
     low, high = position.min(0), position.max(0)
     span = max(float((high - low).max()), 1e-9)
+    from ...scale.domains.partition import morton
+
     keys = morton(np.floor(CELLS * (position - low) / span).astype(np.int64))
     order = np.lexsort((np.arange(len(keys)), keys, of_body))
     shade = shades_of(bulk, low, high)

@@ -13,14 +13,13 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ...author.errors import ModelError, StepError
 from ...author.model import Model
 from ...engine.large.still import Taker
-from ...scale.large.world import LargeReport, LargeWorld
 from ..asked import whole_of
 from ..clock import SPEEDS, Clock
 from ..large_messages import (
@@ -40,6 +39,9 @@ from ..wire import LONGEST_REFUSAL, Written
 from .catalogue import Source, source_of
 from .looks import blocks_of, looks_of, scene_of
 from .window import Spheres, Still, Window
+
+if TYPE_CHECKING:
+    from ...scale.large.world import LargeReport
 
 log = logging.getLogger("impulsar.studio")
 
@@ -69,6 +71,8 @@ class Stage:
     """A world with all that pictures of it need; built in any thread."""
 
     def __init__(self, source: Source, generation: int, **options: Any):
+        from ...scale.large.world import LargeWorld  # not loaded before there is one
+
         self.source, self.generation = source, generation
         self.world = LargeWorld(source.what, source.dt, **options)
         bulk = self.world.bench.bulk
