@@ -235,6 +235,8 @@ def test_a_function_poses_and_many_starts() -> None:
     rocker = Linkage(true, "O", "C.position").outcomes(angles)[:, 0]
     found = fit_function(start, "O", "C", angles, rocker)
     assert found.before > 0.01 and found.rms < 1e-3 * found.before
+    assert found.of == ("C.position",)
+    assert found._drawn(found.targets, 0)[0] == pytest.approx(angles)  # a picture over the drive
     for model in (true, start):
         model.probe("other", "coupler", at=("Ax", "By", 0))
     of = [f"{probe}.position.{axis}" for probe in ("pen", "other") for axis in "xy"]

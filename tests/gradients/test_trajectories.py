@@ -93,3 +93,17 @@ def test_a_cart_swings_its_pole_up_within_its_rail(tmp_path) -> None:
     assert world.joint("rail").position == pytest.approx(0.0, abs=1e-3)
     found.picture(str(tmp_path / "swing.png"))
     assert (tmp_path / "swing.png").stat().st_size > 10_000
+
+
+def test_a_joint_that_is_to_stay_is_no_reason_to_lose_the_way() -> None:
+    """A double pendulum by two motors to its upper place: the elbow is to end as it begins."""
+    model, before = im.Model("double pendulum"), "ground"
+    for k in range(2):
+        link = model.body(f"link{k}", 1.0, inertia=(0.01, 0.01, 0.001), position=(0, 0, -0.15 - 0.3 * k))
+        model.joint(f"joint{k}", "revolute", before, link, at=(0, 0, -0.3 * k), axis=(0, 1, 0), viscous=0.01)
+        before = link.name
+    goal = {"joint0.position": math.pi, "joint1.position": 0.0, "joint0.velocity": 0.0, "joint1.velocity": 0.0}
+    found = trajectory(model, {"joint0": 8.0, "joint1": 4.0}, goal, 2.5, dt=0.02, rounds=6, method=STEP)
+    assert found.met, found.why
+    with pytest.raises(ModelError, match=r"goal of 'joint0\.position' is 'up', expected"):
+        trajectory(model, {"joint0": 8.0}, {"joint0.position": "up"}, 1.0)

@@ -64,6 +64,8 @@ class Fit:
     targets: np.ndarray = field(repr=False)  # [position, of]
     curve: np.ndarray = field(repr=False)  # outcomes over a whole turn, or at the positions given [position, of]
     curve_before: np.ndarray = field(repr=False)
+    of: tuple[str, ...] = ()  # outcomes
+    at: np.ndarray | None = field(default=None, repr=False)  # drive's positions that were given [rad, m]
 
     @property
     def error(self) -> float:
@@ -78,13 +80,25 @@ class Fit:
         from matplotlib import pyplot as plt
 
         figure, axes = plt.subplots(figsize=(6, 5))
-        axes.plot(*self.curve_before.T[:2], "--", color="0.6", label=f"before, {self.before / self.size:.1%}")
-        axes.plot(*self.curve.T[:2], color="tab:blue", label=f"after, {self.error:.2g}")
-        axes.plot(*self.targets.T[:2], "o", color="tab:red", markersize=4, label="targets")
-        axes.set_aspect("equal")
+        before, after = f"before, {self.before / self.size:.1%}", f"after, {self.error:.2g}"
+        for k in range(0, max(self.targets.shape[1] - 1, 1), 2):  # places of each probe, or a function of the drive
+            lines = [self._drawn(values, k) for values in (self.curve_before, self.curve, self.targets)]
+            axes.plot(*lines[0], "--", color="0.6", label=None if k else before)
+            axes.plot(*lines[1], color="tab:blue", label=None if k else after)
+            axes.plot(*lines[2], "o", color="tab:red", markersize=4, label=None if k else "targets")
+        if self.targets.shape[1] > 1:
+            axes.set_aspect("equal")
+        elif self.of:
+            axes.set(xlabel="drive [rad, m]" if self.at is not None else "position", ylabel=f"{self.of[0]} [rad, m]")
         axes.legend()
         figure.savefig(path, dpi=120, bbox_inches="tight")
         plt.close(figure)
+
+    def _drawn(self, values: np.ndarray, first: int) -> list[np.ndarray]:
+        """Two rows: places by two of their axes, or a function over the drive."""
+        if values.shape[1] > 1:
+            return list(values.T[first : first + 2])
+        return [self.at if self.at is not None else np.arange(len(values)), values[:, 0]]
 
 
 def fit_curve(
@@ -164,6 +178,8 @@ def fit(
         wanted,
         task.curve(found),
         task.curve(linkage.values),
+        tuple(linkage.labels),
+        drives,
     )
 
 

@@ -17,7 +17,7 @@ import numpy as np
 from scipy.optimize import minimize
 
 from ..analysis.inverse import Driven
-from ..author.checks import show
+from ..author.checks import number, show
 from ..author.errors import ModelError, StepError
 from ..author.model import Model
 from ..author.parts import Motor
@@ -43,6 +43,7 @@ LONGEST = 0.3  # of the most torque: a step of that search
 SHORTEST = 1e-4  # the same: shorter ones are not tried
 SHARES = (0.25, 0.5, 0.75, 1.0)  # of the time, for which a smooth way is followed
 ALONG = 0.05  # of its size: it is
+STILL = 1e-6  # [rad, m, and per second] of a way: less is none, but what a search for its end has left
 WORTH = 1e-3  # of the effort: less is not gone after
 KEPT = 4  # evaluations
 MENDS = 4  # steps back to the goal after one to less effort
@@ -169,6 +170,8 @@ def _check(
             raise ModelError(f"trajectory: no joint '{name}'; there are: {', '.join(model.joints)}")
         if not (isinstance(most, int | float) and 0.0 < most < np.inf):
             raise ModelError(f"trajectory: the most torque of '{name}' is {show(most)}, expected a number > 0 [N m, N]")
+    for path, value in goal.items():
+        number("trajectory", f"the goal of '{path}'", value)
     if not torques or not goal:
         raise ModelError("trajectory: nothing is driven or wanted; give torques={joint: most} and goal={path: value}")
     ends = duration if isinstance(duration, tuple) else (duration, duration)
@@ -269,7 +272,7 @@ class _Task:
         """
         times = self.world.time + self.world.dt * np.array(self._samples, float)
         plan = np.array([[value for motion in motions for value in motion(t)[:2]] for t in times])
-        size = np.where(np.ptp(plan, axis=0) > 0.0, np.ptp(plan, axis=0), 1.0)
+        size = np.where(np.ptp(plan, axis=0) > STILL, np.ptp(plan, axis=0), 1.0)
         own = [self.paths.index(f"{name}.{what}") for name in self.joints for what in ("position", "velocity")]
         scale = self.scale[own] / size
         for share in SHARES:
@@ -488,7 +491,8 @@ class _Task:
         rows = zip(self.joints, u.reshape(self.shape), strict=True)
         full = ", ".join(name for name, row in rows if np.abs(row).max() > 0.999)
         why = "" if met else f"{worst} is off by {off:.3g}"
-        why += f"; {full} gives all it can" if full and not met else ""
+        all_out = "give all they can" if ", " in full else "gives all it can"
+        why += f"; {full} {all_out}" if full and not met else ""
         why += f"; the world broke on the way: {self.trouble}" if self.trouble and not met else ""
         return Trajectory(
             self.tables(u),
