@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...author.checks import show, vector
+from ...author.checks import not_negative, show, vector
 from ...author.errors import ModelError
 from ...author.joints import CATALOGUE, THREAD
 from ..system.slots import SPRING
@@ -150,8 +150,7 @@ def _check_contact(bulk: "Bulk") -> None:
             raise ModelError(f"{bulk.name}: kind {k} is a sphere, whose inertia is the same about all axes")
     if not np.allclose(np.linalg.norm(bulk.planes[:, :3], axis=1), 1.0, atol=1e-12):
         raise ModelError(f"{bulk.name}: normals of planes have to be of length 1")
-    if not (bulk.friction >= 0.0 and np.isfinite(bulk.friction)):
-        raise ModelError(f"{bulk.name}: friction is {bulk.friction!r}, expected a number >= 0")
+    bulk.friction = not_negative(bulk.name, "friction", bulk.friction, "1")
     _check_surfaces(bulk)
 
 

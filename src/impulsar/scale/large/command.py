@@ -5,6 +5,7 @@ import json
 import sys
 import time as wall
 from collections.abc import Callable
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -37,8 +38,13 @@ def scenes() -> dict[str, Callable[..., Bulk]]:
 
 def bulk_by_name(name: str, settings: dict[str, Any]) -> Bulk:
     """A large scene with its parameters."""
+    made = scenes()[name]
+    known = list(signature(made).parameters)
+    for key in settings:
+        if key not in known:
+            raise ModelError(f"large scene '{name}': no parameter {key!r}; it has: {', '.join(known)}")
     try:
-        return scenes()[name](**settings)
+        return made(**settings)
     except TypeError as error:
         raise ModelError(f"large scene '{name}': {error}") from error
 
