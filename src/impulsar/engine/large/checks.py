@@ -100,8 +100,8 @@ def _check_ranges(bulk: "Bulk") -> None:
     alike = bulk.first == bulk.second
     if alike.any():
         j = int(np.argmax(alike))
-        end = "the ground" if bulk.first[j] < 0 else f"body {bulk.first[j]}"
-        raise ModelError(f"{bulk.name}: joint {j} joins {end} with itself")
+        body = "the ground" if bulk.first[j] < 0 else f"body {bulk.first[j]}"
+        raise ModelError(f"{bulk.name}: joint {j} joins {body} with itself")
 
 
 def _check_bodies(bulk: "Bulk") -> None:
@@ -142,7 +142,7 @@ def _check_contact(bulk: "Bulk") -> None:
         raise ModelError(f"{bulk.name}: has radii and shapes; give its balls as shapes, too")
     if bulk.obstacles and not any(bulk.shapes):
         raise ModelError(f"{bulk.name}: obstacles are for bodies with shapes; give balls as shapes, too")
-    for k in np.flatnonzero(bulk.radius != 0.0):
+    for k in np.flatnonzero(bulk.radius != 0.0).tolist():
         if not bulk.radius[k] > 0.0:
             raise ModelError(f"{bulk.name}: radius {bulk.radius[k]:g} m, expected numbers > 0, or 0: does not touch")
         off = np.abs(bulk.inertia[k] - np.eye(3) * bulk.inertia[k][0, 0]).max()
