@@ -101,11 +101,10 @@ class Bulk:
         if (to is not None) != (kind == "distance"):
             raise ModelError(f"joint type {kind!r}: `to` is for distance joints, which need it")
         first, second = (_bodies(self, one) for one in (first, second))
-        at, to = (None if one is None else _places(self, one, len(first)) for one in (at, to))
         if len(first) != len(second):
             raise ModelError(f"{self.name}: join: {len(first)} first bodies and {len(second)} second ones")
-        q_WF = frames_along(np.broadcast_to(_places(self, axis, len(first)), (len(first), 3)))
-        ends = at, at if to is None else to
+        q_WF = frames_along(_places(self, axis, len(first)))
+        ends = [_places(self, one, len(first)) for one in (at, at if to is None else to)]
         places = []
         for body, end in zip((first, second), ends, strict=True):
             p, q = self._pose(body)

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...author.checks import show, vector
+from ...author.checks import not_negative, show, vector
 from ...author.errors import ModelError
 from ...author.joints import CATALOGUE, THREAD
 from ..system.slots import SPRING
@@ -100,8 +100,8 @@ def _check_ranges(bulk: "Bulk") -> None:
     alike = bulk.first == bulk.second
     if alike.any():
         j = int(np.argmax(alike))
-        end = "the ground" if bulk.first[j] < 0 else f"body {bulk.first[j]}"
-        raise ModelError(f"{bulk.name}: joint {j} joins {end} with itself")
+        body = "the ground" if bulk.first[j] < 0 else f"body {bulk.first[j]}"
+        raise ModelError(f"{bulk.name}: joint {j} joins {body} with itself")
 
 
 def _check_bodies(bulk: "Bulk") -> None:
@@ -142,7 +142,7 @@ def _check_contact(bulk: "Bulk") -> None:
         raise ModelError(f"{bulk.name}: has radii and shapes; give its balls as shapes, too")
     if bulk.obstacles and not any(bulk.shapes):
         raise ModelError(f"{bulk.name}: obstacles are for bodies with shapes; give balls as shapes, too")
-    for k in np.flatnonzero(bulk.radius != 0.0):
+    for k in np.flatnonzero(bulk.radius != 0.0).tolist():
         if not bulk.radius[k] > 0.0:
             raise ModelError(f"{bulk.name}: radius {bulk.radius[k]:g} m, expected numbers > 0, or 0: does not touch")
         off = np.abs(bulk.inertia[k] - np.eye(3) * bulk.inertia[k][0, 0]).max()
@@ -150,8 +150,7 @@ def _check_contact(bulk: "Bulk") -> None:
             raise ModelError(f"{bulk.name}: kind {k} is a sphere, whose inertia is the same about all axes")
     if not np.allclose(np.linalg.norm(bulk.planes[:, :3], axis=1), 1.0, atol=1e-12):
         raise ModelError(f"{bulk.name}: normals of planes have to be of length 1")
-    if not (bulk.friction >= 0.0 and np.isfinite(bulk.friction)):
-        raise ModelError(f"{bulk.name}: friction is {bulk.friction!r}, expected a number >= 0")
+    bulk.friction = not_negative(bulk.name, "friction", bulk.friction, "1")
     _check_surfaces(bulk)
 
 
