@@ -53,7 +53,7 @@ def of_run(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--json", action="store_true", help="print the summary as JSON")
     parser.add_argument(
-        "--domains", metavar="N", nargs="?", type=int, const=0,
+        "--domains", metavar="N", nargs="?", type=int, const=False,
         help="as one large world over the ranks of `mpiexec -n 4 impulsar run ... --domains`; N: start so many here",
     )  # fmt: skip
     parser.add_argument(

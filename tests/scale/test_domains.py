@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from impulsar.cli import main
 from impulsar.scale.domains.command import for_mpiexec
 from impulsar.scale.domains.partition import Curve, morton
 
@@ -180,6 +181,11 @@ def test_a_killed_rank_is_told_and_the_job_goes_on(tmp_path):
     assert job.returncode == 0, err
     assert "goes on from 0.0" in err
     assert (tmp_path / "killed.nc").read_bytes() == (tmp_path / "whole.nc").read_bytes()
+
+
+def test_no_ranks_are_none(capsys):
+    assert main(["run", "chain", "--set", "n=5", "--domains", "0", "--duration", "0.01"]) == 2
+    assert "--domains 0: expected how many ranks" in capsys.readouterr().err
 
 
 def test_what_cannot_be_divided(tmp_path):

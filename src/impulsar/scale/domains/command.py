@@ -42,7 +42,7 @@ def run(args: argparse.Namespace, scene: Callable[[dict[str, Any]], Model], sett
         raise ModelError(f"--out '{args.out}': the last state is NetCDF; name it '{args.out.with_suffix('.nc')}'")
     if (args.resume or args.checkpoint_every) and not args.checkpoint:
         raise ModelError("--resume and --checkpoint-every want the folder, --checkpoint DIR")
-    if args.domains:
+    if args.domains is not False:  # what it is without a number: under mpiexec
         return start(args)
     comm = job()
     is_first = comm.Get_rank() == 0
