@@ -71,7 +71,7 @@ def acting(wet: bool) -> im.Model:
         1: {"limits": (-0.15, 0.1), "limit_restitution": 0.3},
         3: {"limits": (-0.01, 0.01), "friction": 0.5},
         6: {"motor": im.Motor(speed=turn, max_torque=3.0)},
-        7: {"motor": im.Motor(position=0.3), "limits": (-0.2, 0.2)},
+        7: {"motor": im.Motor(position=0.3, max_torque=2.0), "limits": (-0.002, 0.2)},
         10: {"motor": im.Motor(torque=0.7), "friction": 0.1},
     }
     before, made = model.ground, []

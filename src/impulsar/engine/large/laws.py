@@ -502,6 +502,10 @@ class Laws:
         self.bench.a.on.zero_()
         self.bench.a.off.zero_()
 
+    def forget_limits(self) -> None:
+        """By how much limits were passed is no opening of a joint."""
+        self.bench.a.off.zero_()
+
     def begin(self) -> None:
         """Laws of the next step, at the present poses; rows of the pieces that its last rates and impulses are on."""
         self.bench.a.off.zero_()

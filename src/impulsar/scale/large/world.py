@@ -157,8 +157,9 @@ class LargeWorld:
         if position > TORN * self._length and (residual or not self.contacts):
             raise StepError(
                 f"at {self.time:.6g} s joints are {position:.3g} apart: their rows contradict each other, as those"
-                " of plates that share edges do, and want more freedom (distance joints); or dt is too long, or a"
-                " beam of stiff joints is longer than numbers reach"
+                " of plates that share edges do, and want more freedom (distance joints), or a motor without bound"
+                " drives a joint past its limit; or dt is too long, or a beam of stiff joints is longer than numbers"
+                " reach"
             )
         return residual, position, velocity
 
@@ -277,6 +278,8 @@ class LargeWorld:
         """`errors` or `rates` of all rows of joints."""
         if not self.bench.jointed:  # in this part of a world
             return np.zeros(0)
+        if self.bench.laws:
+            self.bench.laws.forget_limits()
         getattr(self.bench, f"measure_{what}")()
         return self.bench.b.numpy()
 
