@@ -33,7 +33,7 @@ def ranks(n, *command, **options):
 
 
 def figures(n, sizes, *checks):
-    job = ranks(n, JOB, json.dumps(sizes), *checks)
+    job = ranks(n, "-m", "mpi4py", JOB, json.dumps(sizes), *checks)  # a rank that fails ends them all
     try:
         out, err = job.communicate(timeout=MOST)
     finally:

@@ -383,7 +383,9 @@ class LargeBench:
         self.h.fill_(size)
 
     def close(self, rounds: int) -> None:
-        """Make the first positions what the joints allow."""
+        """Make the first positions what the joints allow; of a part of a world that has none, nothing."""
+        if not self.jointed:
+            return
         if self.laws:
             self.laws.hold()
         self.factor_rows()
@@ -391,6 +393,8 @@ class LargeBench:
 
     def start(self, rounds: int) -> None:
         """Make the first positions and velocities what the joints allow; nothing acts in freedoms yet."""
+        if not self.jointed:
+            return
         self.close(rounds)
         if self.laws:
             self.laws.let_go()

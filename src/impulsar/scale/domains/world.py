@@ -91,8 +91,7 @@ class DomainWorld(LargeWorld):
         return bench, SharedContacts(bench, made, self._net, self._jointed)
 
     def _start(self) -> None:
-        if self.bench.jointed:
-            super()._start()
+        super()._start()  # all ranks take part: how far joints are apart is asked of all
         if isinstance(self.contacts, Shared):
             self.contacts.update_copies()
 
