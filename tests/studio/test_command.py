@@ -107,7 +107,7 @@ def test_remote_says_what_it_means_and_is_encrypted() -> None:
         (["--tls", "--no-tls"], "contradicts"),
         (["--port", "70000"], "0 to 65535"),
         (["four-baar"], "did you mean"),
-        (["--speed", "-1"], "time > 0"),
+        (["--speed", "-1"], "number > 0"),
     ],
 )
 def test_what_cannot_be_is_refused_in_one_line(arguments: list[str], says: str, capsys: pytest.CaptureFixture) -> None:

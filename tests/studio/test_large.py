@@ -204,7 +204,7 @@ def test_a_model_is_drawn_by_its_own_shapes() -> None:
         ("net", {"n": 2001}, "4,004,001 bodies"),
         ("conveyor", {"plates": 3_000_000}, "6,000,000 bodies"),
         ("spheres", {"n": 0}, "n is 0, expected an integer >= 1"),
-        ("settling", {"density": -1.0}, "density is -1.0"),
+        ("settling", {"density": -1.0}, "density is -1, expected"),
     ],
 )
 def test_what_cannot_be_is_refused_by_name(name: str, parameters: dict[str, Any], told: str) -> None:

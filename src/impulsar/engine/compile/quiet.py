@@ -64,7 +64,7 @@ def _remove(m: Any, s: Any, x: Any, t: Any, enough: Any, w: int) -> Any:
 def _opens_couplings(m: Any, x: Any, w: int) -> bool:
     """Whether a ratio, an offset or a weight of a coupling is no constant."""
     rows = [m.bilateral[i] for i in range(m.bilateral.shape[0])]
-    rows = [r for r in rows if traced(coupling.is_coupling)(x.row_kind[r, w])]
+    rows = [r for r in rows if traced(coupling.is_coupling_row)(x, r, w)]
     given = [of(m, r, w) for r in rows for of in map(traced, (coupling.ratio, coupling.offset))]
     given += [m.more_weight[k, w] for k in range(m.more_weight.shape[0])] if rows else []
     return any(isinstance(value, Scalar) for value in given)

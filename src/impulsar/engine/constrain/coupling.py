@@ -22,6 +22,11 @@ def is_coupling(kind: int) -> bool:
 
 
 @wp.func
+def is_coupling_row(x: wp.ref[WorkArrays], r: int, w: int) -> bool:
+    return is_coupling(x.row_kind[r, w])
+
+
+@wp.func
 def ratio(m: wp.ref[SystemArrays], r: int, w: int) -> f64:
     return m.slot_b[r, w]
 

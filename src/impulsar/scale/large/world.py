@@ -158,8 +158,8 @@ class LargeWorld:
             raise StepError(
                 f"at {self.time:.6g} s joints are {position:.3g} apart: their rows contradict each other, as those"
                 " of plates that share edges do, and want more freedom (distance joints), or a motor without bound"
-                " drives a joint past its limit; or dt is too long, or a beam of stiff joints is longer than numbers"
-                " reach"
+                " drives a joint past its limit; or dt has to be shorter, or a beam of stiff joints is longer than"
+                " numbers reach"
             )
         return residual, position, velocity
 
