@@ -26,7 +26,7 @@ demo: page
 
 test: page
 	$(BIN)/python -m pytest -q -n 2 -m 'not timed and not study' --reruns 2 --only-rerun Timeout --only-rerun 'timed out' --only-rerun 'waited .* s for' --only-rerun 'the line was held up'
-	$(BIN)/python -m pytest -q -m 'timed and not study' --reruns 3 --reruns-delay 10  # clocks are others' too
+	$(BIN)/python -m pytest -q -m 'timed and not study' --reruns 5 --reruns-delay 15  # clocks are others' too
 
 lint: setup
 	$(BIN)/ruff check .
