@@ -6,7 +6,7 @@ and `WorkArrays` only what those functions read is there, in one world.
 
 import warp as wp
 
-from ..spatial import ONE, ZERO, f64, mat33, quat, spatial, vec3, vec6
+from ..spatial import ONE, ZERO, angular, f64, linear, mat33, quat, spatial, vec3, vec6
 
 whole = wp.array(dtype=wp.int32)
 table = wp.array2d(dtype=f64)
@@ -60,14 +60,20 @@ def wrench_at(turn: vec3, slide: vec3, arm: vec3) -> vec6:
 @wp.func
 def respond(a: wp.ref[LargeArrays], q: quat, body: int, f: vec6) -> vec6:
     """Change of a body's twist by an impulse: M⁻¹ f, added mass in M."""
-    k = a.kind[body]
-    torque = vec3(f[0], f[1], f[2])
-    force = vec3(f[3], f[4], f[5])
     if a.answer.shape[0] > 0:
+        torque = angular(f)
+        force = linear(f)
         wv = a.answer[1, body]
         turn = a.answer[0, body] * torque + wv * force
         return spatial(turn, wp.transpose(wv) * torque + a.answer[2, body] * force)
-    return spatial(turned(q, a.inverse[k], torque), force / a.mass[k])
+    return respond_dry(a, q, body, f)
+
+
+@wp.func
+def respond_dry(a: wp.ref[LargeArrays], q: quat, body: int, f: vec6) -> vec6:
+    """The same without added mass, and without a branch."""
+    k = a.kind[body]
+    return spatial(turned(q, a.inverse[k], angular(f)), (ONE / a.mass[k]) * linear(f))
 
 
 @wp.func

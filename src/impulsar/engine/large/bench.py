@@ -36,7 +36,7 @@ from .plan import looped, make_plan, neighbours
 from .wet import Wetting
 
 ENDS = ("first", "second")
-SHARES = 1024  # threads that sum over all bodies
+SHARES = 1024  # threads that sum over all bodies; of a GPU 32 times as many
 
 
 class Graphed:
@@ -149,7 +149,8 @@ class LargeBench:
         self.h = wp.zeros(1, f64, device=self.device)
         self.time, self.size = 0.0, 0.0
         self.clock = wp.zeros(1, f64, device=self.device)  # time of the present poses [s]
-        self.sums = [wp.zeros(SHARES, f64, device=self.device) for _ in range(2)]
+        self.shares = SHARES if wp.get_device(self.device).is_cpu else 32 * SHARES
+        self.sums = [wp.zeros(self.shares, f64, device=self.device) for _ in range(2)]
 
     def _fill_inputs(self) -> None:
         """Channels of motors and loads, springs, loads in the order of their bodies."""
@@ -191,7 +192,7 @@ class LargeBench:
     def _sort(self) -> rows.Sort:
         """What the kernels of rows are made for."""
         kinds = {tuple(int(code) for code in self.locks[k]) for k in np.unique(self.bulk.joint_kind)}
-        return rows.Sort(self.rows, kinds.pop() if len(kinds) == 1 else None, self.acting)
+        return rows.Sort(self.rows, kinds.pop() if len(kinds) == 1 else None, self.acting, bool(self.wet and self.wet.adds))
 
     def _record(self) -> None:
         m, x, a = self.m, self.x, self.a
@@ -203,7 +204,7 @@ class LargeBench:
         self._kick_loads = self.launcher(
             kick_loads, self._loads, [self.inputs, x, a, self._load_begin, self.clock, self.h]
         )
-        self._energies = self.launcher(motion.energies, SHARES, [m, self.own_x, a, *self.sums])
+        self._energies = self.launcher(motion.energies, self.shares, [m, self.own_x, a, *self.sums])
         if not self.jointed:
             return
         made, all_ = rows.kernels(self._sort()), [self.inputs, x, a]
@@ -219,10 +220,11 @@ class LargeBench:
         beside = [*all_, *(getattr(self.factor, name) for name in ("joint", "owner", "other", "given", "beside"))]
         self._beside = self.launcher(made["fill_beside"], self.factor.given.size, beside)
         self.push = self.launcher(made["apply"], self.bodies, [*all_, self.b, x.twist])
+        self._largest = self.launcher(motion.largest, self.shares, [self.b.flatten(), self.sums[0]])
         self._halve = self.launcher(motion.halve, self.b.size, [self.b.flatten(), self.h])
         self.pull = self.launcher(made["apply"], self.bodies, [*all_, self.b, self.shift])
         given = self.b if self.total is None else self.total
-        self._stiffen = self.launcher(made["stiffen"], SHARES, [*all_, given, self.sums[0]])
+        self._stiffen = self.launcher(made["stiffen"], self.shares, [*all_, given, self.sums[0]])
         if self.total is not None:
             self._note = self.launcher(add_up, self.b.size, [self.b.flatten(), self.total.flatten()])
 
@@ -425,6 +427,11 @@ class LargeBench:
             square *= 2.0  # the other half of the joints' impulses came first
         return 2.0 / np.sqrt(square) if square > 0.0 else np.inf
 
+    def largest_row(self) -> float:
+        """The largest size in b; infinite where one is no number."""
+        self._largest()
+        return float(self.sums[0].numpy().max())
+
     @property
     def residual(self) -> float:
         """What the last solve of a net left of its right-hand side, by size; 0 without nets."""
@@ -454,7 +461,7 @@ class Pair:
             wp.zeros(n, vec6, device=device),
         )
         self.turn = wp.zeros((n, 1), vec3, device=device)
-        self.worst = wp.zeros(SHARES, f64, device=device)
+        self.worst = wp.zeros(bench.shares, f64, device=device)
         self.tolerance = wp.array([rtol, atol, length], dtype=f64, device=device)
         weights = [[float(value) for value in (*row, *[0] * (STAGES - len(row)))] for row in (*A, B)]
         self._weights = [wp.array(row, dtype=f64, device=device) for row in weights]
@@ -470,7 +477,7 @@ class Pair:
         self._error = wp.array(error, dtype=f64, device=device)
         own = self.start[2][: bench.own]
         estimate = [own, self.rate, self.change, self._error, bench.h, self.tolerance, self.worst]
-        self._estimate = bench.launcher(motion.estimate_error, SHARES, estimate)
+        self._estimate = bench.launcher(motion.estimate_error, bench.shares, estimate)
 
     def attempt(self, time: float, size: float) -> float:
         """A step of the size in h from the state at a time [s]; its error over the tolerance."""

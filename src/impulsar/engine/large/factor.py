@@ -11,8 +11,9 @@ that others of its joint imply has a pivot that is rounding alone; its 1/Δ is 0
 that others of a loop imply: eliminating them leaves of it some ε of what it had on the diagonal of A, more where their
 pivots were small. Where no loop is no row is implied, and a small pivot is that of a long beam.
 
-Columns are joints in the order of their elimination, so that what the threads of a level read lies side by side. The
-last levels have few joints each: on a GPU one block of threads takes them all, and waits for itself between two.
+Columns are joints in the order of their elimination, so that what the threads of a level read lies side by side; what
+a term has is read before any of it is used, so that a GPU waits for it once. The last levels have few joints each: on a
+GPU one block of threads takes them all, and waits for itself between two.
 
     diagonal   [n (n + 1) / 2, column]  lower triangle by rows: A, then L with 1/Δ on the diagonal
     scale      [n, column]              the diagonal of A; 0 where no loop is
@@ -55,10 +56,12 @@ class FactorArrays:
     on_target: whole  # column
     on_first: whole
     on_left: whole  # block
+    on_owner: whole  # of the block
     off_target: whole  # block, -1 - block where it begins at zero here: what it was does not count
     off_first: whole
     off_left: whole
     off_right: whole
+    off_owner: whole  # of both
 
 
 # Where a level begins and ends in the lists, [level, place] of spans:
@@ -126,7 +129,7 @@ def make_eliminate(n: int, module: str) -> wp.Function:
 
 
 def make_update_diagonal(n: int, module: str) -> wp.Function:
-    matrix = wp.types.matrix((n, n), f64)
+    matrix, vector = wp.types.matrix((n, n), f64), wp.types.vector(n, f64)
 
     def update_diagonal(f: wp.ref[FactorArrays], t: int):
         target = f.on_target[t]
@@ -136,13 +139,18 @@ def make_update_diagonal(n: int, module: str) -> wp.Function:
                 a[i, j] = f.diagonal[i * (i + 1) // 2 + j, target]
         for term in range(f.on_first[t], f.on_first[t + 1]):
             b = f.on_left[term]
-            e = f.owner[b]
+            e = f.on_owner[term]
+            w = matrix()
+            inverse = vector()
             for k in range(n):
-                inverse = f.diagonal[k * (k + 1) // 2 + k, e]
+                inverse[k] = f.diagonal[k * (k + 1) // 2 + k, e]
                 for i in range(n):
-                    scaled = f.beside[k * n + i, b] * inverse
+                    w[k, i] = f.beside[k * n + i, b]
+            for k in range(n):
+                for i in range(n):
+                    scaled = w[k, i] * inverse[k]
                     for j in range(i + 1):
-                        a[i, j] = a[i, j] - scaled * f.beside[k * n + j, b]
+                        a[i, j] = a[i, j] - scaled * w[k, j]
         for i in range(n):
             for j in range(i + 1):
                 f.diagonal[i * (i + 1) // 2 + j, target] = a[i, j]
@@ -151,7 +159,7 @@ def make_update_diagonal(n: int, module: str) -> wp.Function:
 
 
 def make_update_beside(n: int, module: str) -> wp.Function:
-    matrix = wp.types.matrix((n, n), f64)
+    matrix, vector = wp.types.matrix((n, n), f64), wp.types.vector(n, f64)
 
     def update_beside(f: wp.ref[FactorArrays], t: int):
         target = f.off_target[t]
@@ -165,13 +173,20 @@ def make_update_beside(n: int, module: str) -> wp.Function:
         for term in range(f.off_first[t], f.off_first[t + 1]):
             b = f.off_left[term]
             c = f.off_right[term]
-            e = f.owner[b]
+            e = f.off_owner[term]
+            left = matrix()
+            right = matrix()
+            inverse = vector()
             for k in range(n):
-                inverse = f.diagonal[k * (k + 1) // 2 + k, e]
+                inverse[k] = f.diagonal[k * (k + 1) // 2 + k, e]
                 for i in range(n):
-                    scaled = f.beside[k * n + i, b] * inverse
+                    left[k, i] = f.beside[k * n + i, b]
+                    right[k, i] = f.beside[k * n + i, c]
+            for k in range(n):
+                for i in range(n):
+                    scaled = left[k, i] * inverse[k]
                     for j in range(n):
-                        a[i, j] = a[i, j] - scaled * f.beside[k * n + j, c]
+                        a[i, j] = a[i, j] - scaled * right[k, j]
         for i in range(n):
             for j in range(n):
                 f.beside[i * n + j, target] = a[i, j]
@@ -180,7 +195,7 @@ def make_update_beside(n: int, module: str) -> wp.Function:
 
 
 def make_hand_on(n: int, module: str) -> wp.Function:
-    vector = wp.types.vector(n, f64)
+    matrix, vector = wp.types.matrix((n, n), f64), wp.types.vector(n, f64)
 
     def hand_on(f: wp.ref[FactorArrays], t: int):
         """What the joints of a level leave to a target of the right-hand side."""
@@ -190,16 +205,23 @@ def make_hand_on(n: int, module: str) -> wp.Function:
             x[i] = f.b[i, target]
         for term in range(f.on_first[t], f.on_first[t + 1]):
             block = f.on_left[term]
-            e = f.owner[block]
+            e = f.on_owner[term]
             y = vector()
+            lower = matrix()
+            w = matrix()
             for k in range(n):
                 y[k] = f.b[k, e]
-                for i in range(k):
-                    y[k] = y[k] - f.diagonal[k * (k + 1) // 2 + i, e] * y[i]
-            for k in range(n):
-                scaled = y[k] * f.diagonal[k * (k + 1) // 2 + k, e]
+                for i in range(k + 1):
+                    lower[k, i] = f.diagonal[k * (k + 1) // 2 + i, e]
                 for i in range(n):
-                    x[i] = x[i] - f.beside[k * n + i, block] * scaled
+                    w[k, i] = f.beside[k * n + i, block]
+            for k in range(n):
+                for i in range(k):
+                    y[k] = y[k] - lower[k, i] * y[i]
+            for k in range(n):
+                scaled = y[k] * lower[k, k]
+                for i in range(n):
+                    x[i] = x[i] - w[k, i] * scaled
         for i in range(n):
             f.b[i, target] = x[i]
 
@@ -346,6 +368,7 @@ class Factor:
         off.target[begin] = -1 - off.target[begin]
         f.off_target, f.off_first = self._whole(off.target), self._whole(off.first)
         f.off_left, f.off_right = self._whole(off.left), self._whole(off.right)
+        f.on_owner, f.off_owner = self._whole(plan.owner[on.left]), self._whole(plan.owner[off.left])
         return f
 
     def _record(self) -> None:

@@ -24,7 +24,7 @@ SMALL_CORE = 24  # so many joints that are left over are eliminated one by one
 
 @dataclass(frozen=True)
 class Gather:
-    """For each of `target`, in order, the terms first[k] .. first[k + 1] that are summed into it."""
+    """For each of `target` the terms first[k] .. first[k + 1] that are summed into it."""
 
     target: np.ndarray
     first: np.ndarray
@@ -271,7 +271,12 @@ def _level(nodes: np.ndarray, first: np.ndarray, other: np.ndarray, find: _Finde
 
 
 def _gather(target: np.ndarray, left: np.ndarray, right: np.ndarray) -> Gather:
-    order = np.argsort(target, kind="stable")
-    target, left, right = target[order], left[order], right[order]
-    targets, first = np.unique(target, return_index=True)
-    return Gather(targets, np.append(first, len(target)), left, right)
+    """Targets in order of their first terms, so that what the threads of a level read lies side by side."""
+    targets, begin, group = np.unique(target, return_index=True, return_inverse=True)
+    by_begin = np.argsort(begin)
+    rank = np.empty_like(by_begin)
+    rank[by_begin] = np.arange(len(targets))
+    rank = rank[group]
+    order = np.argsort(rank, kind="stable")
+    first = np.searchsorted(rank[order], np.arange(len(targets) + 1))
+    return Gather(targets[by_begin], first, left[order], right[order])

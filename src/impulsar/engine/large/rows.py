@@ -16,10 +16,11 @@ from ..constrain.locks import lock_between
 from ..spatial import HALF, ONE, ZERO, f64, mat33, vec3, zero3
 from ..state import WorkArrays
 from ..system import SystemArrays
-from .arrays import LargeArrays, freedom_of, no_twist, respond, table, whole, wrench_at
+from .arrays import LargeArrays, freedom_of, no_twist, respond, respond_dry, table, whole, wrench_at
 from .laws import LawArrays, slot_pair
 
 NONE = wp.constant(-1)
+WIDE, REGISTERS = ("fill_diagonal", "fill_beside"), 128  # kernels that would take more, and half as many threads a time
 
 
 @wp.func
@@ -54,17 +55,18 @@ def row_rate(a: wp.ref[LargeArrays], m: wp.ref[SystemArrays], x: wp.ref[WorkArra
 @dataclass(frozen=True)
 class Sort:
     """What kernels are made for: n rows a joint; the codes of their locks where all joints are of one kind, so that
-    compilers see them; and whether something may act in freedoms."""
+    compilers see them; whether something may act in freedoms, and whether bodies may have added mass."""
 
     rows: int
     codes: tuple[int, ...] | None
     acting: bool
+    wet: bool
 
     @property
     def module(self) -> str:
         """Name of the module that has the kernels, which are compiled together."""
         codes = "any" if self.codes is None else "_".join(str(code) if code >= 0 else "n" for code in self.codes)
-        return f"{__name__}.{self.rows}.{codes}.{'acting' if self.acting else 'locks'}"
+        return f"{__name__}.{self.rows}.{codes}.{'acting' if self.acting else 'locks'}{'.wet' if self.wet else ''}"
 
     def code_of(self) -> wp.Function:
         """The code of a row's lock, -1: none."""
@@ -104,6 +106,7 @@ class Known:
     code_of: wp.Function
     freedom_at: wp.Function
     is_row: wp.Function
+    respond: wp.Function
 
 
 def known_of(sort: Sort) -> Known:
@@ -118,7 +121,8 @@ def known_of(sort: Sort) -> Known:
             return a.on[f] != 0
         return False
 
-    return Known(sort.rows, code_of, freedom_at, wp.func(is_row, module=sort.module, inline=True))
+    row = wp.func(is_row, module=sort.module, inline=True)
+    return Known(sort.rows, code_of, freedom_at, row, respond if sort.wet else respond_dry)
 
 
 def make_place_rows(known: Known) -> Callable:
@@ -210,7 +214,7 @@ def make_measure_accelerations(known: Known) -> Callable:
 
 
 def make_fill_diagonal(known: Known) -> Callable:
-    n, freedom_at, is_row = known.n, known.freedom_at, known.is_row
+    n, freedom_at, is_row, respond = known.n, known.freedom_at, known.is_row, known.respond
     matrix = wp.types.matrix((n, n), f64)
 
     def fill_diagonal(m: SystemArrays, x: WorkArrays, a: LargeArrays, diagonal: table, scale: table):
@@ -246,7 +250,7 @@ def make_fill_diagonal(known: Known) -> Callable:
 
 
 def make_fill_beside(known: Known) -> Callable:
-    n, is_row = known.n, known.is_row
+    n, is_row, respond = known.n, known.is_row, known.respond
     matrix = wp.types.matrix((n, n), f64)
 
     def fill_beside(
@@ -291,7 +295,7 @@ def make_fill_beside(known: Known) -> Callable:
 
 
 def make_apply(known: Known) -> Callable:
-    n = known.n
+    n, respond = known.n, known.respond
 
     def apply(m: SystemArrays, x: WorkArrays, a: LargeArrays, b: table, changed: wp.array2d(dtype=wp.spatial_vectord)):
         """M⁻¹ Jᵀ b added to one twist a body: joints at a body in order."""
@@ -368,4 +372,8 @@ def kernels(sort: Sort) -> dict[str, wp.Kernel]:
     """Kernels of a sort, by name."""
     known = known_of(sort)
     made = [make(known) for make in MAKERS]
-    return {one.__name__: wp.kernel(enable_backward=False, module=sort.module)(one) for one in made}
+    tight = {"cuda_max_registers": REGISTERS}
+    return {
+        one.__name__: wp.kernel(enable_backward=False, module=sort.module, **(tight if one.__name__ in WIDE else {}))(one)
+        for one in made
+    }

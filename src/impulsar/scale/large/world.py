@@ -271,16 +271,25 @@ class LargeWorld:
         """Largest position error of a joint's row [m, rad], and largest |J v| [m/s, rad/s]."""
         if not self.joints:
             return self._largest(0.0 * self.bench.energy()[0]), 0.0  # no number where the motion is none
-        position, velocity = (np.abs(self._measured(what)).max(initial=0.0) for what in ("errors", "rates"))
-        return self._largest(float(position)), self._largest(float(velocity))
+        if not self.bench.jointed:  # in this part of a world
+            return self._largest(0.0), self._largest(0.0)
+        found = []
+        for what in ("errors", "rates"):
+            self._measure(what)
+            found.append(self._largest(self.bench.largest_row()))
+        return found[0], found[1]
+
+    def _measure(self, what: str) -> None:
+        """Leave `errors` or `rates` of all rows of joints in b."""
+        if self.bench.laws:
+            self.bench.laws.forget_limits()
+        getattr(self.bench, f"measure_{what}")()
 
     def _measured(self, what: str) -> np.ndarray:
         """`errors` or `rates` of all rows of joints."""
         if not self.bench.jointed:  # in this part of a world
             return np.zeros(0)
-        if self.bench.laws:
-            self.bench.laws.forget_limits()
-        getattr(self.bench, f"measure_{what}")()
+        self._measure(what)
         return self.bench.b.numpy()
 
     def _largest(self, value: float) -> float:
