@@ -217,8 +217,9 @@ class LargeBench:
         )
         filled = [*all_, self.factor.diagonal, self.factor.scale]
         self._diagonal = self.launcher(made["fill_diagonal"], self.joints, filled)
-        beside = [*all_, *(getattr(self.factor, name) for name in ("joint", "owner", "other", "given", "beside"))]
-        self._beside = self.launcher(made["fill_beside"], self.factor.given.size, beside)
+        met = rows.meetings(self.factor.plan, self.bulk.first, self.bulk.second).astype(np.int32)
+        self._met = wp.array(met, dtype=wp.int32, device=self.device)
+        self._beside = self.launcher(made["fill_beside"], met.shape[1], [*all_, self._met, self.factor.beside])
         self.push = self.launcher(made["apply"], self.bodies, [*all_, self.b, x.twist])
         self._largest = self.launcher(motion.largest, self.shares, [self.b.flatten(), self.sums[0]])
         self._halve = self.launcher(motion.halve, self.b.size, [self.b.flatten(), self.h])

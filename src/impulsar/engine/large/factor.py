@@ -346,10 +346,8 @@ class Factor:
         self.scale = wp.zeros((rows, plan.nodes), f64, device=device)
         self.beside = wp.zeros((rows * rows, len(plan.owner)), f64, device=device)
         self.b = wp.zeros((rows, plan.nodes), f64, device=device)
-        self.column, self.joint = self._whole(plan.column), self._whole(plan.joint)
-        self.given = self._whole(np.flatnonzero(~plan.filled))  # blocks of A; the others are filled in
+        self.column = self._whole(plan.column)
         self.arrays = self._fill()
-        self.owner, self.other = self.arrays.owner, self.arrays.other
         self._launches = Launches(device)
         self._stages: dict[str, list[Callable[[], None]]] = {"factor": [], "forward": [], "backward": []}
         self._record()

@@ -40,6 +40,9 @@ class Level:
     blocks     the blocks that they own, one a joint that is left beside them
     diagonal   D_n -= Σ W_enᵀ Δ_e⁻¹ W_en      target n, left and right the block (e, n)
     beside     A_nm -= Σ W_enᵀ Δ_e⁻¹ W_em     target the block (n, m), left the block (e, n), right (e, m)
+
+    The first in the order of their first terms, the others in that of their targets: so most of what the threads of a
+    level read and write lies side by side.
     """
 
     nodes: np.ndarray
@@ -267,16 +270,14 @@ def _level(nodes: np.ndarray, first: np.ndarray, other: np.ndarray, find: _Finde
         left, right = np.where(straight, left, right), np.where(straight, right, left)
     else:
         target = left
-    return Level(nodes, blocks, _gather(other[blocks], blocks, blocks), _gather(target, left, right))
+    own = other[blocks]
+    _, begin, group = np.unique(own, return_index=True, return_inverse=True)
+    return Level(nodes, blocks, _gather(own, blocks, blocks, begin[group]), _gather(target, left, right, target))
 
 
-def _gather(target: np.ndarray, left: np.ndarray, right: np.ndarray) -> Gather:
-    """Targets in order of their first terms, so that what the threads of a level read lies side by side."""
-    targets, begin, group = np.unique(target, return_index=True, return_inverse=True)
-    by_begin = np.argsort(begin)
-    rank = np.empty_like(by_begin)
-    rank[by_begin] = np.arange(len(targets))
-    rank = rank[group]
-    order = np.argsort(rank, kind="stable")
-    first = np.searchsorted(rank[order], np.arange(len(targets) + 1))
-    return Gather(targets[by_begin], first, left[order], right[order])
+def _gather(target: np.ndarray, left: np.ndarray, right: np.ndarray, key: np.ndarray) -> Gather:
+    """key: of each term, the same for those of a target; in order of the keys."""
+    order = np.argsort(key, kind="stable")
+    key, target, left, right = key[order], target[order], left[order], right[order]
+    first = np.flatnonzero(np.diff(key, prepend=-1))
+    return Gather(target[first], np.append(first, len(target)), left, right)

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 
+import numpy as np
 import warp as wp
 
 from ..constrain.accelerations import acceleration_along
@@ -18,6 +19,7 @@ from ..state import WorkArrays
 from ..system import SystemArrays
 from .arrays import LargeArrays, freedom_of, no_twist, respond, respond_dry, table, whole, wrench_at
 from .laws import LawArrays, slot_pair
+from .plan import Plan
 
 NONE = wp.constant(-1)
 WIDE, REGISTERS = ("fill_diagonal", "fill_beside"), 128  # kernels that would take more, and half as many threads a time
@@ -249,47 +251,55 @@ def make_fill_diagonal(known: Known) -> Callable:
     return fill_diagonal
 
 
+def meetings(plan: Plan, first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """Blocks of A beside its diagonal, their two joints, and the bodies that these have in common, -1: no second one
+    [5, block]."""
+    at = np.flatnonzero(~plan.filled)
+    j, k = plan.joint[plan.owner[at]], plan.joint[plan.other[at]]
+    common = np.full((2, len(at)), -1)
+    for mine, its in ((second, second), (first, second), (second, first), (first, first)):
+        found = (mine[j] >= 0) & (mine[j] == its[k])
+        common[np.where(common[0, found] < 0, 0, 1), np.flatnonzero(found)] = mine[j][found]
+    return np.stack([at, j, k, *common])
+
+
 def make_fill_beside(known: Known) -> Callable:
     n, is_row, respond = known.n, known.is_row, known.respond
-    matrix = wp.types.matrix((n, n), f64)
+    wrenches = wp.types.matrix((n, 6), f64)
 
-    def fill_beside(
-        m: SystemArrays,
-        x: WorkArrays,
-        a: LargeArrays,
-        joint: whole,
-        owner: whole,
-        other: whole,
-        given: whole,
-        beside: table,
-    ):
-        """J M⁻¹ Jᵀ between joints on common bodies; levels fill in the blocks that are not given."""
-        at = given[wp.tid()]
-        j = joint[owner[at]]
-        k = joint[other[at]]
-        block = matrix()
-        side = int(0)
-        while side < 4:
-            body = m.second[j]
-            sign = ONE
-            if side % 2 == 1:
-                body = m.first[j]
-                sign = -ONE
-            its = m.second[k]
-            if side // 2 == 1:
-                its = m.first[k]
-                sign = -sign
-            if body >= 0 and body == its:
+    def fill_beside(m: SystemArrays, x: WorkArrays, a: LargeArrays, met: wp.array2d(dtype=wp.int32), beside: table):
+        """J M⁻¹ Jᵀ between joints on common bodies; levels fill in the other blocks. met: as `meetings` has it."""
+        t = wp.tid()
+        at = met[0, t]
+        j = met[1, t]
+        k = met[2, t]
+        which = int(3)
+        while which < 5:
+            body = met[which, t]
+            if body >= 0:
+                sign = ONE
+                if m.second[j] != body:
+                    sign = -sign
+                if m.second[k] != body:
+                    sign = -sign
+                own = wrenches()
+                for i in range(n):
+                    wrench = row_on(a, x, j, i, body)
+                    for part in range(6):
+                        own[i, part] = wrench[part]
                 for c in range(n):
+                    moved = no_twist()
                     if is_row(a, k, c):
                         moved = sign * respond(a, x.q_WB[body, 0], body, row_on(a, x, k, c, body))
-                        for i in range(n):
-                            if is_row(a, j, i):
-                                block[i, c] = block[i, c] + wp.dot(row_on(a, x, j, i, body), moved)
-            side += 1
-        for i in range(n):
-            for c in range(n):
-                beside[i * n + c, at] = block[i, c]
+                    for i in range(n):
+                        total = ZERO
+                        if is_row(a, j, i):
+                            for part in range(6):
+                                total += own[i, part] * moved[part]
+                        if which == 4:
+                            total += beside[i * n + c, at]
+                        beside[i * n + c, at] = total
+            which += 1
 
     return fill_beside
 
