@@ -192,7 +192,9 @@ class LargeBench:
     def _sort(self) -> rows.Sort:
         """What the kernels of rows are made for."""
         kinds = {tuple(int(code) for code in self.locks[k]) for k in np.unique(self.bulk.joint_kind)}
-        return rows.Sort(self.rows, kinds.pop() if len(kinds) == 1 else None, self.acting, bool(self.wet and self.wet.adds))
+        return rows.Sort(
+            self.rows, kinds.pop() if len(kinds) == 1 else None, self.acting, bool(self.wet and self.wet.adds)
+        )
 
     def _record(self) -> None:
         m, x, a = self.m, self.x, self.a

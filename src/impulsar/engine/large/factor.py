@@ -51,7 +51,8 @@ class FactorArrays:
     b: table
     owner: whole  # [block] columns
     other: whole
-    first: whole  # [column + 1] its blocks
+    first: whole  # [column + 1] where its blocks begin in `own`
+    own: whole  # [place] block
     # sums: targets, first terms of each (one more than targets), terms
     on_target: whole  # column
     on_first: whole
@@ -112,7 +113,8 @@ def make_eliminate(n: int, module: str) -> wp.Function:
             if a[i, i] > ZERO:
                 inverse = ONE / a[i, i]
             f.diagonal[i * (i + 1) // 2 + i, e] = inverse
-        for block in range(f.first[e], f.first[e + 1]):
+        for place in range(f.first[e], f.first[e + 1]):
+            block = f.own[place]
             w = matrix()
             for i in range(n):
                 for c in range(n):
@@ -238,7 +240,8 @@ def make_go_back(n: int, module: str) -> wp.Function:
             y[i] = f.b[i, e]
             for k in range(i):
                 y[i] = y[i] - f.diagonal[i * (i + 1) // 2 + k, e] * y[k]
-        for block in range(f.first[e], f.first[e + 1]):
+        for place in range(f.first[e], f.first[e + 1]):
+            block = f.own[place]
             m = f.other[block]
             for k in range(n):
                 value = f.b[k, m]
@@ -358,7 +361,7 @@ class Factor:
     def _fill(self) -> Any:
         plan, f = self.plan, FactorArrays()
         f.diagonal, f.scale, f.beside, f.b = self.diagonal, self.scale, self.beside, self.b
-        f.owner, f.other, f.first = (self._whole(a) for a in (plan.owner, plan.other, plan.first))
+        f.owner, f.other, f.first, f.own = (self._whole(a) for a in (plan.owner, plan.other, plan.first, plan.own))
         on, off = (_joined([getattr(one, name) for one in plan.levels]) for name in ("diagonal", "beside"))
         f.on_target, f.on_first, f.on_left = (self._whole(a) for a in (on.target, on.first, on.left))
         blocks, begin = np.unique(off.target, return_index=True)  # where each is updated for the first time

@@ -55,7 +55,8 @@ class Level:
 class Plan:
     """Blocks (owner, other) beside the diagonal, filled ones included; the owner is eliminated first.
 
-    Joints have columns, in the order of their elimination: a level has the columns from one to another.
+    Joints have columns, in the order of their elimination: a level has the columns from one to another. Its blocks are
+    numbered one behind the other, too: the first ones of all its joints, then the second ones.
     """
 
     nodes: int
@@ -64,7 +65,8 @@ class Plan:
     owner: np.ndarray  # [block] column
     other: np.ndarray
     filled: np.ndarray  # [block] whether it is not of the graph, but filled in by a level
-    first: np.ndarray  # [column + 1] blocks are in order of their owners
+    first: np.ndarray  # [column + 1] where the blocks that it owns begin in `own`
+    own: np.ndarray  # [place] block
     levels: tuple[Level, ...]
     core: np.ndarray  # columns that no level eliminates: the last ones
 
@@ -128,13 +130,17 @@ def make_plan(nodes: int, pairs: np.ndarray, kept: np.ndarray | None = None) -> 
     column[joint] = np.arange(nodes)
     given = _unique(np.sort(column[pairs], 1), nodes)
     every = _unique(np.concatenate([given, *(np.sort(column[one], 1) for one in graphs)]), nodes)
-    owner, other = every.T  # in order of owners: what goes first has the lower column
-    finder = _Finder(owner, other, nodes)
-    first = np.searchsorted(owner, np.arange(nodes + 1))
     ends = np.cumsum([0, *(len(level) for level in chosen)])
-    levels = tuple(_level(np.arange(*span), first, other, finder) for span in pairwise(ends))
+    first = np.searchsorted(every[:, 0], np.arange(nodes + 1))  # what goes first has the lower column, and owns
+    turn = np.arange(len(every)) - first[every[:, 0]]
+    order = np.lexsort((every[:, 0], turn, np.searchsorted(ends, every[:, 0], "right")))
+    own = np.empty_like(order)
+    own[order] = np.arange(len(order))
+    owner, other = every[order].T
+    finder = Finder(owner, other, nodes)
+    levels = tuple(_level(np.arange(*span), first, own, other, finder) for span in pairwise(ends))
     filled = ~np.isin(owner * nodes + other, given[:, 0] * nodes + given[:, 1])
-    return Plan(nodes, column, joint, owner, other, filled, first, levels, np.arange(ends[-1], nodes))
+    return Plan(nodes, column, joint, owner, other, filled, first, own, levels, np.arange(ends[-1], nodes))
 
 
 def _order(nodes: int, pairs: np.ndarray, free: np.ndarray) -> tuple[list[np.ndarray], list[np.ndarray]]:
@@ -244,35 +250,36 @@ def _within(owner: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return (np.concatenate(left), np.concatenate(right)) if left else (empty, empty)
 
 
-class _Finder:
-    """Where the block of two joints is."""
+class Finder:
+    """Where the block of two columns is."""
 
     def __init__(self, owner: np.ndarray, other: np.ndarray, nodes: int):
-        self._nodes, self._keys = nodes, owner * nodes + other
+        keys = owner * nodes + other
+        self._nodes, self._order = nodes, np.argsort(keys)
+        self._keys = keys[self._order]
 
     def __call__(self, one: np.ndarray, two: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The block, and whether `one` owns it."""
+        if not len(one):
+            return np.zeros(0, np.int64), np.zeros(0, bool)
         straight = self._place(one, two)
         found = self._keys[straight] == one * self._nodes + two
-        return np.where(found, straight, self._place(two, one)), found
+        return self._order[np.where(found, straight, self._place(two, one))], found
 
     def _place(self, one: np.ndarray, two: np.ndarray) -> np.ndarray:
         return np.minimum(np.searchsorted(self._keys, one * self._nodes + two), len(self._keys) - 1)
 
 
-def _level(nodes: np.ndarray, first: np.ndarray, other: np.ndarray, find: _Finder) -> Level:
+def _level(nodes: np.ndarray, first: np.ndarray, own: np.ndarray, other: np.ndarray, find: Finder) -> Level:
     sizes = first[nodes + 1] - first[nodes]
-    blocks = np.repeat(first[nodes] - np.concatenate([[0], np.cumsum(sizes)[:-1]]), sizes) + np.arange(sizes.sum())
+    blocks = own[np.repeat(first[nodes] - np.concatenate([[0], np.cumsum(sizes)[:-1]]), sizes) + np.arange(sizes.sum())]
     left, right = _within(np.repeat(np.arange(len(nodes)), sizes))
     left, right = blocks[left], blocks[right]
-    if len(left):
-        target, straight = find(other[left], other[right])
-        left, right = np.where(straight, left, right), np.where(straight, right, left)
-    else:
-        target = left
-    own = other[blocks]
-    _, begin, group = np.unique(own, return_index=True, return_inverse=True)
-    return Level(nodes, blocks, _gather(own, blocks, blocks, begin[group]), _gather(target, left, right, target))
+    target, straight = find(other[left], other[right])
+    left, right = np.where(straight, left, right), np.where(straight, right, left)
+    beside = other[blocks]
+    _, begin, group = np.unique(beside, return_index=True, return_inverse=True)
+    return Level(nodes, blocks, _gather(beside, blocks, blocks, begin[group]), _gather(target, left, right, target))
 
 
 def _gather(target: np.ndarray, left: np.ndarray, right: np.ndarray, key: np.ndarray) -> Gather:

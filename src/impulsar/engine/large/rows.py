@@ -384,6 +384,8 @@ def kernels(sort: Sort) -> dict[str, wp.Kernel]:
     made = [make(known) for make in MAKERS]
     tight = {"cuda_max_registers": REGISTERS}
     return {
-        one.__name__: wp.kernel(enable_backward=False, module=sort.module, **(tight if one.__name__ in WIDE else {}))(one)
+        one.__name__: wp.kernel(enable_backward=False, module=sort.module, **(tight if one.__name__ in WIDE else {}))(
+            one
+        )
         for one in made
     }

@@ -18,7 +18,7 @@ from ...author.errors import StepError
 from ...engine.large.borders import Columns
 from ...engine.large.factor import Factor
 from ...engine.large.net import REFINEMENTS, Net
-from ...engine.large.plan import make_plan
+from ...engine.large.plan import Finder, make_plan
 from .nets import Inside
 from .ranks import Ranks
 
@@ -51,7 +51,8 @@ class Interface:
         if len(whole.core):
             self.factor_.core = Net(self.factor_, name)
         self._columns = [whole.column[one] for one in self._nodes]
-        self._places = [_places(whole.column[one], whole.owner, whole.other, len(every)) for one in blocks]
+        find = Finder(whole.owner, whole.other, len(every))
+        self._places = [find(*whole.column[one].T) for one in blocks]
         self._diagonal, self._beside = Columns(factor.diagonal, mine), Columns(factor.beside, inside)
         self._scale = Columns(factor.scale, mine)
         self._b, self._net_b = Columns(factor.b, mine), Columns(factor.b, net)
@@ -78,12 +79,12 @@ class Interface:
         diagonal, scale = np.zeros((into.plan.nodes, n * (n + 1) // 2)), np.zeros((into.plan.nodes, n))
         beside = np.zeros((len(into.plan.owner), n, n))
         shares = self.ranks.every(mine, self._sizes, "constraints")
-        for share, nodes, (blocks, turned) in zip(shares, self._columns, self._places, strict=True):
+        for share, nodes, (blocks, straight) in zip(shares, self._columns, self._places, strict=True):
             split, end = len(nodes) * n * (n + 1) // 2, len(share) - len(nodes) * n
             diagonal[nodes] += share[:split].reshape(-1, n * (n + 1) // 2)
             scale[nodes] += share[end:].reshape(-1, n)
             given = share[split:end].reshape(-1, n, n)
-            beside[blocks] += np.where(turned[:, None, None], given.transpose(0, 2, 1), given)
+            beside[blocks] += np.where(straight[:, None, None], given, given.transpose(0, 2, 1))
         into.diagonal.assign(np.ascontiguousarray(diagonal.T))
         into.scale.assign(np.ascontiguousarray(scale.T))
         into.beside.assign(np.ascontiguousarray(beside.reshape(len(beside), n * n).T))
@@ -153,13 +154,3 @@ class Interface:
         ]
         left, asked = (self.ranks.largest(size) for size in sizes)
         return left / asked if asked > 0.0 else 0.0
-
-
-def _places(ends: np.ndarray, owner: np.ndarray, other: np.ndarray, nodes: int) -> tuple[np.ndarray, np.ndarray]:
-    """Which blocks of a plan have these ends [n, 2], and whether the other way round."""
-    keys = owner * nodes + other
-    if not len(keys):
-        return np.zeros(0, np.int64), np.zeros(0, bool)
-    straight = np.minimum(np.searchsorted(keys, ends[:, 0] * nodes + ends[:, 1]), len(keys) - 1)
-    turned = keys[straight] != ends[:, 0] * nodes + ends[:, 1]
-    return np.where(turned, np.searchsorted(keys, ends[:, 1] * nodes + ends[:, 0]), straight), turned
