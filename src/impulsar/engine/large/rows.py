@@ -17,7 +17,7 @@ from ..constrain.locks import lock_between
 from ..spatial import HALF, ONE, ZERO, f64, mat33, vec3, zero3
 from ..state import WorkArrays
 from ..system import SystemArrays
-from .arrays import LargeArrays, freedom_of, no_twist, respond, respond_dry, table, whole, wrench_at
+from .arrays import LargeArrays, freedom_of, no_twist, respond, respond_dry, table, wrench_at
 from .laws import LawArrays, slot_pair
 from .plan import Plan
 
