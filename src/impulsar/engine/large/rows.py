@@ -43,17 +43,6 @@ def row_pair(a: wp.ref[LargeArrays], m: wp.ref[SystemArrays], j: int, r: int) ->
     return pair
 
 
-@wp.func
-def row_rate(a: wp.ref[LargeArrays], m: wp.ref[SystemArrays], x: wp.ref[WorkArrays], j: int, r: int):
-    """J v of a row, at the twists of the bodies."""
-    rate = ZERO
-    if m.second[j] >= 0:
-        rate += wp.dot(row_on(a, x, j, r, m.second[j]), x.twist[m.second[j], 0])
-    if m.first[j] >= 0:
-        rate -= wp.dot(row_on(a, x, j, r, m.first[j]), x.twist[m.first[j], 0])
-    return rate
-
-
 @dataclass(frozen=True)
 class Sort:
     """What kernels are made for: n rows a joint; the codes of their locks where all joints are of one kind, so that
@@ -181,14 +170,26 @@ def make_measure_errors(known: Known) -> Callable:
 
 def make_measure_rates(known: Known) -> Callable:
     n, freedom_at, is_row = known.n, known.freedom_at, known.is_row
+    vector = wp.types.vector(n, f64)
 
     def measure_rates(m: SystemArrays, x: WorkArrays, a: LargeArrays, l: LawArrays, b: table):
         """Minus J v, of freedoms less what is asked of them."""
         j = wp.tid()
+        rates = vector()
+        for side in range(2):
+            body = m.second[j]
+            sign = ONE
+            if side == 1:
+                body = m.first[j]
+                sign = -ONE
+            if body >= 0:
+                V = sign * x.twist[body, 0]
+                for r in range(n):
+                    rates[r] = rates[r] + wp.dot(row_on(a, x, j, r, body), V)
         for r in range(n):
             rate = ZERO
             if is_row(a, j, r):
-                rate = row_rate(a, m, x, j, r)
+                rate = rates[r]
                 f = freedom_at(a, j, r)
                 if f >= 0:
                     rate += a.asked[f] + a.softness[f] * l.impulse[f]
@@ -306,6 +307,7 @@ def make_fill_beside(known: Known) -> Callable:
 
 def make_apply(known: Known) -> Callable:
     n, respond = known.n, known.respond
+    vector, wrenches = wp.types.vector(n, f64), wp.types.matrix((n, 6), f64)
 
     def apply(m: SystemArrays, x: WorkArrays, a: LargeArrays, b: table, changed: wp.array2d(dtype=wp.spatial_vectord)):
         """M⁻¹ Jᵀ b added to one twist a body: joints at a body in order."""
@@ -317,12 +319,19 @@ def make_apply(known: Known) -> Callable:
             if j < 0:
                 j = -1 - j
                 sign = -ONE
+            column = a.column[j]
+            impulse = vector()
+            wrench = wrenches()
+            for r in range(n):
+                impulse[r] = b[r, column]
+                for part in range(3):
+                    wrench[r, part] = a.turn[r, j][part]
+                    wrench[r, 3 + part] = a.slide[r, j][part]
             turn = vec3()
             slide = vec3()
-            column = a.column[j]
             for r in range(n):
-                turn += b[r, column] * a.turn[r, j]
-                slide += b[r, column] * a.slide[r, j]
+                turn += impulse[r] * vec3(wrench[r, 0], wrench[r, 1], wrench[r, 2])
+                slide += impulse[r] * vec3(wrench[r, 3], wrench[r, 4], wrench[r, 5])
             pushed += sign * wrench_at(turn, slide, a.point[j] - x.p_WB[body, 0])
         changed[body, 0] = changed[body, 0] + respond(a, x.q_WB[body, 0], body, pushed)
 
