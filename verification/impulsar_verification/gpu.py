@@ -116,7 +116,8 @@ class Bench:
 
     def go(self, launches: int = 1) -> None:
         """The steps of the case."""
-        self.runner.set_steps(self.case.steps // launches)
+        if self.runner.steps != self.case.steps // launches:
+            self.runner.set_steps(self.case.steps // launches)
         for _ in range(launches):
             self.runner.launch()
 
@@ -193,7 +194,8 @@ def compiled(case: Case, device: str, worlds: int, fuse: bool, rounds: int) -> d
 
 def properties(launch: DeviceLaunch) -> dict[str, int]:
     """What a kernel takes of a GPU."""
-    return launch._kernel.properties() if isinstance(launch._kernel, CudaKernel) else {}
+    kernel = launch._go.kernel if launch._go else None
+    return kernel.properties() if isinstance(kernel, CudaKernel) else {}
 
 
 def generic(case: Case, device: str, worlds: int, rounds: int) -> dict:

@@ -147,11 +147,12 @@ class Stuck:
     def _launch(self, kernel: wp.Kernel, dim: Any, *inputs: Any) -> None:
         wp.launch(kernel, dim, inputs=list(inputs), device=self.device)
 
-    def list(self, done: wp.array, to: int) -> None:
-        """Find the worlds that are short of so many steps."""
+    def list(self, done: wp.array, to: int) -> int:
+        """Find the worlds that are short of so many steps, and how many there are."""
         self._launch(flag_kernel, self.worlds, done, to, self.flags)
         wp.utils.array_scan(self.flags, self.upto, inclusive=True)
         self._launch(list_kernel, self.worlds, self.flags, self.upto, self.listed)
+        return int(self.upto[-1:].numpy()[0])
 
     def last(self, done: wp.array, count: int) -> tuple[int, int]:
         """Of the worlds listed the one that stopped last: its steps and its number."""
