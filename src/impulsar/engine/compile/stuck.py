@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import warp as wp
 
+from ..launch import launch
 from ..start.consistent import refresh_kernel
 from ..state import REPORT_ROWS, State, WorkArrays
 from ..system import System, SystemArrays
@@ -174,8 +175,8 @@ class Stuck:
         if last >= 0:
             self._launch(keep_last_kernel, count, self.few.array, self.listed, done, last, before, by_kernel)
         inputs = self._arrays, self.few.arrays, self._work
-        self._launch(refresh_kernel, count, *inputs)
-        self._launch(self.method.kernel, count, *inputs)
+        for kernel in (refresh_kernel, self.method.kernel):
+            launch(kernel, count, inputs, self.device)
         for few, whole in [(self.few.array, self.state.array), *self._back]:
             self._launch(scatter_kernel, (whole.shape[0], count), few, self.listed, whole)
         self._launch(join_kernel, count, self.kinds, self.work.report, self.listed, self.fell, done)
