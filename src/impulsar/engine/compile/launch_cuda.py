@@ -360,6 +360,7 @@ class DeviceLaunch:
         self._can_break, self._is_plain = any(map(can_break, self.ways)), all(map(is_plain, self.ways))
         kernel = kernel_on(self.device, run_text(self.ways, self._places), "run", self.fuse)
         found = [(getattr(self.system.arrays, name), part, k) for _, name, part, k in self._places]
+        self._read = [array for array, _, _ in found]  # by their addresses: they stay where readings are owed
         starts = [array.ptr + part * array.strides[0] + 8 * k for array, part, k in found]
         pitches = [array.strides[1] // 8 for array, _, _ in found]
         self._starts, self._pitches = (
