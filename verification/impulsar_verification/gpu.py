@@ -9,8 +9,12 @@ the generic kernel on the CPU after the same steps, of the size of a number wher
 opening of joints in any world; `error` of a derivative how far it is from 4th-order differences. `fell back` is the
 share of steps that the generic kernel took. Rows come with and without products and sums fused.
 
-Exit status 1: something falls short of what is wanted; 2: there is no such device. `--device cpu --worlds 64` goes
-through all of it on a CPU, where the same kernels run one thread after the other, and speeds say nothing.
+Where Warp has no compiler for the CPU, starts and the generic kernel's ends come from elsewhere: `--write-references
+FILE` on a machine that has one, `--references FILE` on that with the GPU.
+
+Exit status 1: something falls short of what is wanted; 2: there is no such device, or there are no references.
+`--device cpu --worlds 64` goes through all of it on a CPU, where the same kernels run one thread after the other, and
+speeds say nothing.
 """
 
 import argparse
@@ -32,12 +36,14 @@ from impulsar.bench.tables import honest, markdown
 from impulsar.engine.compile.launch_cuda import DeviceLaunch
 from impulsar.engine.compile.nvrtc import CudaKernel
 from impulsar.engine.compile.recipe import Recipe
+from impulsar.engine.system.tree import span
 from impulsar.world.linear_device import DeviceLinear
 from impulsar.world.rollout import Rollout
 
 from .turns import alone
 
 LOCK: Path | None = None  # of `--lock`
+KNOWN: dict[str, np.ndarray] = {}  # references, those of `--references` among them
 STATES = 64  # different ones
 APART = 8  # worlds that are compared with the CPU's
 PEER_STEPS = 200  # of mujoco_warp in a graph, at most
@@ -59,6 +65,11 @@ class Case:
     each: float = 0.0
     steps: int = 200
     near: float = NEAR
+
+    @property
+    def key(self) -> str:
+        """What its references are of."""
+        return repr((self.scene, self.parameters, self.options, self.steps))
 
 
 SIMGC, FIXED, EXACT = {"method": "simgc", "dt": 1e-4}, {"dt": 1e-3, "substeps": 1}, {"dt": 1e-3, "rtol": 1e-7}
@@ -95,7 +106,7 @@ class Bench:
         """fuse: products and sums; None: nothing is compiled."""
         self.case, self.device, self.worlds = case, device, worlds
         model = im.scene(case.scene, **case.parameters)
-        self.start = along(case, STATES)
+        self.start = reference(case)[:, :STATES]
         self.world = im.World(model, worlds=worlds, device=device, compile="off", **case.options)
         self.runner = self.world.runner
         if fuse is not None:
@@ -116,7 +127,8 @@ class Bench:
 
     def go(self, launches: int = 1) -> None:
         """The steps of the case."""
-        self.runner.set_steps(self.case.steps // launches)
+        if self.runner.steps != self.case.steps // launches:
+            self.runner.set_steps(self.case.steps // launches)
         for _ in range(launches):
             self.runner.launch()
 
@@ -130,14 +142,9 @@ class Bench:
 
     def errors(self) -> dict[str, float]:
         """Of the state after the steps of the case."""
-        some = min(APART, self.worlds)
-        model = im.scene(self.case.scene, **self.case.parameters)
-        alone = im.World(model, worlds=some, compile="off", **self.case.options)
-        alone.runner.state.put(self.start[:, np.arange(some) % STATES])
-        alone.runner.refresh()
-        alone.step(self.case.steps)
-        theirs, ours = alone.runner.state.numpy(), self.runner.state.numpy()[:, :some]
-        rows = np.r_[alone.runner.state.rows["q"], alone.runner.state.rows["v"]]
+        state, some = self.runner.state, min(APART, self.worlds)
+        theirs, ours = reference(self.case)[:, STATES:][:, :some], state.numpy()[:, :some]
+        rows = np.r_[state.rows["q"], state.rows["v"]]
         apart = np.abs(ours - theirs)[rows] / np.maximum(1.0, np.abs(theirs[rows]))
         return {"apart": float(apart.max()), "gap [m, rad]": float(np.max(self.world.constraint_error()))}
 
@@ -152,6 +159,14 @@ def timed(device: str, call: Callable[[], None]) -> float:
         return time.perf_counter() - began
 
 
+def reference(case: Case) -> np.ndarray:
+    """States [row, STATES + APART]: where worlds start, and where the first of them are after the steps of the case."""
+    if case.key not in KNOWN:
+        start = along(case, STATES)
+        KNOWN[case.key] = np.hstack([start, after(case, start[:, :APART])])
+    return KNOWN[case.key]
+
+
 def along(case: Case, count: int) -> np.ndarray:
     """States of one world along its way [row, count], on the CPU by the generic kernel."""
     world = im.World(im.scene(case.scene, **case.parameters), **case.options)
@@ -160,6 +175,16 @@ def along(case: Case, count: int) -> np.ndarray:
         world.step(1)
         found.append(world.runner.state.numpy()[:, 0].copy())
     return np.array(found).T
+
+
+def after(case: Case, start: np.ndarray) -> np.ndarray:
+    """States [row, world] after the steps of the case, by the same kernel."""
+    model = im.scene(case.scene, **case.parameters)
+    world = im.World(model, worlds=start.shape[1], compile="off", **case.options)
+    world.runner.state.put(start)
+    world.runner.refresh()
+    world.step(case.steps)
+    return world.runner.state.numpy()
 
 
 def row_of(case: Case, bench: Bench, **figures: Any) -> dict:
@@ -193,7 +218,8 @@ def compiled(case: Case, device: str, worlds: int, fuse: bool, rounds: int) -> d
 
 def properties(launch: DeviceLaunch) -> dict[str, int]:
     """What a kernel takes of a GPU."""
-    return launch._kernel.properties() if isinstance(launch._kernel, CudaKernel) else {}
+    kernel = launch._go.kernel if launch._go else None
+    return kernel.properties() if isinstance(kernel, CudaKernel) else {}
 
 
 def generic(case: Case, device: str, worlds: int, rounds: int) -> dict:
@@ -277,8 +303,8 @@ def mujoco_warp(case: Case, device: str, worlds: int, rounds: int) -> dict:
             call = partial(wp.capture_launch, capture.graph)
         spent = [timed(device, call) for _ in range(rounds)]
         peer.get_data_into(data, model, d)
-    world = im.scene(case.scene, **case.parameters)
-    gap = peer_mujoco.gap(world, model, data) if im.World(world, **case.options).system.tree.loops else 0.0
+    scene = im.scene(case.scene, **case.parameters)
+    gap = peer_mujoco.gap(scene, model, data) if span(scene).loops else 0.0
     speed = worlds * steps / float(np.median(spent))
     return {
         "case": f"{case.name} mujoco_warp",
@@ -298,12 +324,16 @@ def beside(ours: list[dict], theirs: dict, name: str) -> dict:
     return {**theirs, "times as fast": times, "gaps smaller by": smaller, "holds": bool(holds)}
 
 
+def is_asked(case: Case, only: list[str]) -> bool:
+    return not only or any(word in case.name for word in only)
+
+
 def run(device: str, worlds: int, rounds: int, only: list[str], tell: Callable[[dict], None]) -> list[dict]:
     """All rows; tell: called with each as it comes."""
     rows: list[dict] = []
 
     def add(case: Case, measure: Callable[..., dict], *given: Any) -> None:
-        if only and not any(word in case.name for word in only):
+        if not is_asked(case, only):
             return
         row = honest([measure(case, device, worlds, *given)])[0]
         rows.append(row)
@@ -334,10 +364,25 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--only", nargs="*", default=[], help="words of cases")
     parser.add_argument("--lock", type=Path, help="several of these runs take turns at what they measure")
+    parser.add_argument("--references", type=Path, help="starts and ends from a machine with a compiler for the CPU")
+    parser.add_argument("--write-references", type=Path, help="write these, and measure nothing")
     parser.add_argument("--json", action="store_true")
     given = parser.parse_args(arguments)
     global LOCK
     LOCK = given.lock
+    if given.references:
+        with np.load(given.references) as kept:
+            KNOWN.update(kept)
+    asked = [case for case in (*CASES, *BACKWARD, *GENERIC) if is_asked(case, given.only)]
+    missing = [case.name for case in asked if case.key not in KNOWN]
+    if missing and not wp.is_cpu_available():
+        cure = "write them elsewhere (--write-references) and give them here (--references)"
+        print(f"gpu: no compiler for the CPU and no references of {', '.join(missing)}: {cure}", file=sys.stderr)
+        return 2
+    if given.write_references:
+        with given.write_references.open("wb") as file:
+            np.savez_compressed(file, **{case.key: reference(case) for case in asked})  # type: ignore[arg-type]
+        return 0
     if given.device not in {str(device) for device in wp.get_devices()}:
         print(f"gpu: there is no device {given.device}; --device cpu --worlds 64 goes through it", file=sys.stderr)
         return 2

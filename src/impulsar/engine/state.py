@@ -439,15 +439,16 @@ class State:
     """The state of all worlds of a system, as the methods use it that are or were in use: the last one is.
 
     method: the one in use, the class of its options; methods: those before it.
+    touched: somebody was given its arrays, and may have written to them, since a launch set this to False.
     """
 
     def __init__(self, counts: Counts, device: str, method: Any = None, methods: Sequence[Any] = ()):
         used = [*methods, *([] if method is None or method in methods else [method])]
         self._counts, self._method = counts, method
         self.layout = Layout(counts, used)
-        self.array = wp.zeros((self.layout.size, counts.worlds), dtype=f64, device=device)
-        self._view = self.array.numpy() if self.array.device.is_cpu else None  # Warp takes 8 us to make one
-        self.arrays = StateArrays()
+        self._array = wp.zeros((self.layout.size, counts.worlds), dtype=f64, device=device)
+        self._view = self._array.numpy() if self._array.device.is_cpu else None  # Warp takes 8 us to make one
+        self._arrays = StateArrays()
         self.rows = self.layout.rows
         for name, rows in self.rows.items():
             if name in StateArrays.vars:  # type: ignore[attr-defined]
@@ -457,6 +458,18 @@ class State:
         first = own[0].start if own else 0
         self.arrays.method = self._rows(slice(first, own[-1].stop if own else first))
         self.arrays.method_at = wp.array([rows.start - first for rows in own] or [0], dtype=wp.int32, device=device)
+
+    @property
+    def array(self) -> wp.array:
+        """All of it [row, world]."""
+        self.touched = True
+        return self._array
+
+    @property
+    def arrays(self) -> Any:
+        """Its blocks, as kernels are given them."""
+        self.touched = True
+        return self._arrays
 
     def _rows(self, rows: slice) -> wp.array:
         if rows.stop > rows.start:
@@ -480,7 +493,8 @@ class State:
 
     def numpy(self) -> np.ndarray:
         """The whole array on the host [row, world]; on the CPU a view, elsewhere a copy."""
-        return self.array.numpy() if self._view is None else self._view
+        array = self.array
+        return array.numpy() if self._view is None else self._view
 
     def put(self, data: np.ndarray) -> None:
         """Set the whole array [row, world]."""

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from impulsar.engine import freedoms
 from impulsar_verification import gpu
 
 
@@ -17,6 +18,25 @@ def test_it_goes_through_a_linkage_with_its_errors(capsys) -> None:
         assert steps[gpu.SPEED] > 0.0 and steps[gpu.EACH] > 0.0 and not steps["holds"]
         assert steps["apart"] <= gpu.NEAR and steps["gap [m, rad]"] <= 1e-9 and steps["variants"] >= 1
         assert back[gpu.SPEED] > 0.0 and back["error"] <= gpu.SLOPE
+
+
+def test_a_machine_without_a_compiler_for_the_cpu_is_given_references(tmp_path, capsys, monkeypatch) -> None:
+    """They are those that it would have made; without them it says so."""
+    name, asked = str(tmp_path / "references"), ["--device", "cpu", "--worlds", "3", "--rounds", "1", "--json"]
+    only = ["--only", "chain(10) generic"]
+    monkeypatch.setattr(gpu, "KNOWN", {})
+    assert gpu.main([*asked, *only, "--write-references", name]) == 0
+    made, states = gpu.KNOWN.popitem()
+    assert states.shape[1] == gpu.STATES + gpu.APART and made == gpu.GENERIC[0].key and not capsys.readouterr().out
+    monkeypatch.setattr(gpu.wp, "is_cpu_available", lambda: False)
+    monkeypatch.setattr(freedoms, "host_device", lambda: "cpu")
+    monkeypatch.setattr(gpu, "along", None)
+    assert gpu.main([*asked, *only]) == 2
+    told = capsys.readouterr().err
+    assert "no references of chain(10) generic: write them" in told and told.count("\n") == 1
+    assert gpu.main([*asked, *only, "--references", name]) == 1
+    (row,) = (row for row in json.loads(capsys.readouterr().out) if "apart" in row)
+    assert row["apart"] == 0.0 and (gpu.KNOWN[made] == states).all()
 
 
 def test_a_speed_does_not_stand_without_its_error() -> None:

@@ -70,6 +70,33 @@ def test_launches_are_those_of_the_cpu(name, method, dt, worlds, parameters) -> 
     assert np.array_equal(cpu.step(3).raw, gpu.step(3).raw)
 
 
+@pytest.mark.parametrize("longer", [1, launch_cuda.MOST_AGAIN])
+def test_plain_steps_are_taken_again_for_a_reading(longer: int, monkeypatch) -> None:
+    """One launch a step keeps few states, and readings are those of the last step; whoever writes to the state, or has
+    read from it, is heeded."""
+    cpu, gpu = both("chain", "simgc", 1e-4, 3, n=4)
+    kept, keeps = [], gpu.runner.launch._keeps
+    monkeypatch.setattr(gpu.runner.launch, "_keeps", lambda steps: kept.append(keeps(steps)) or kept[-1])
+    reaction = lambda world: world.joint("hinge1").reaction.force  # noqa: E731
+    for world in (cpu, gpu):
+        world.runner.launch()  # the start's reading is owed no more
+    for rounds in (10, 75):
+        for world in (cpu, gpu):
+            world.runner.set_steps(1)
+            for k in range(rounds):
+                world.runner.launch()
+                if k == 4:
+                    world.runner.state.write("v", 1.5 * world.runner.state.read("v"))
+            world.runner.set_steps(longer)
+            world.runner.launch()
+        assert (cpu.runner.state.numpy() == gpu.runner.state.numpy()).all()
+        assert np.array_equal(reaction(cpu), reaction(gpu))
+        assert np.array_equal(cpu.energy().kinetic, gpu.energy().kinetic)
+        assert np.array_equal(cpu.runner.report, gpu.runner.report)
+        assert (cpu.runner.state.numpy() == gpu.runner.state.numpy()).all()
+    assert 4 <= sum(kept) <= 9 and len(kept) == 88
+
+
 def test_worlds_that_fall_back_do_so_by_themselves() -> None:
     """Two of five hinges are driven into their limits: only these take generic steps, with masses of their own."""
     model = im.Model("pendulum")

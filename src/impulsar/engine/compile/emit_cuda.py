@@ -73,6 +73,11 @@ def can_break(step: TracedStep) -> bool:
     return bool(step.guards) or any(loop.guards for loop in step.graph.loops)
 
 
+def is_plain(step: TracedStep) -> bool:
+    """Whether it is the same for all worlds: nothing breaks, and no loop is kept whose rounds are counted."""
+    return not (step.guards or step.graph.loops)
+
+
 def piece_of(step: TracedStep, back: bool = False) -> int:
     """How many operations of a step go into a function; 0: all."""
     wide, piece = (WIDE_BACK, PIECE_BACK) if back else (WIDE, PIECE)
@@ -100,6 +105,8 @@ def run_text(steps: Sequence[TracedStep], parameters: Mapping[tuple, int], taped
     missing       [1] worlds that are short of their steps, added up
     before        [row, world] where rows that change are left as they are before the last step; or 0
     tape, which   [step, row of `taped`, world] states before steps, [step, world] variants that took them; or 0
+
+    Of plain steps nothing is counted: all worlds take all of them.
     """
     held, changed = rows_of(steps)
     held = sorted({*held, *taped})
@@ -114,7 +121,8 @@ def run_text(steps: Sequence[TracedStep], parameters: Mapping[tuple, int], taped
     lines += [" const long long *pitch, int *done, int *used, int *missing, double *before, double *tape, int *which,"]
     lines += [" long long worlds, int to, int fresh) {"]
     lines += [" const long long w = (long long)blockIdx.x * blockDim.x + threadIdx.x;", " if (w >= worlds) return;"]
-    lines += [" int n = fresh ? 0 : done[w], last = 0;", " if (n >= to) return;"]
+    counts = not all(map(is_plain, steps))
+    lines += [" int n = fresh ? 0 : done[w], last = 0;" if counts else " int n = 0, last = 0;", " if (n >= to) return;"]
     lines += [f" real all[{max(held, default=0) + 3}], *const s = all + 2, p[{max(len(parameters), 1)}];"]
     lines += [f" s[{row}] = state[{row}ll * worlds + w];" for row in held]
     lines += [f" p[{k}] = parameter[{k}][w * pitch[{k}]];" for k in range(len(parameters))]
@@ -129,9 +137,11 @@ def run_text(steps: Sequence[TracedStep], parameters: Mapping[tuple, int], taped
     lines += ["  if (which) which[n * worlds + w] = last;"] if taped else []
     lines += ["  ++n;", " }"]
     lines += [f" state[{row}ll * worlds + w] = s[{row}];" for row in changed]
-    lines += [" done[w] = n;", *(f" COUNT({k}ll, {name})" for k, name in enumerate(counters) if k != 2)]
-    lines += [" if (fresh || used[2 * worlds + w] < most) used[2 * worlds + w] = most;"]
-    return "\n".join([*lines, " if (n < to) atomicAdd(missing, 1);", "}", END]) + "\n"
+    if counts:
+        lines += [" done[w] = n;", *(f" COUNT({k}ll, {name})" for k, name in enumerate(counters) if k != 2)]
+        lines += [" if (fresh || used[2 * worlds + w] < most) used[2 * worlds + w] = most;"]
+        lines += [" if (n < to) atomicAdd(missing, 1);"]
+    return "\n".join([*lines, "}", END]) + "\n"
 
 
 def _taping(taped: Sequence[int]) -> list[str]:

@@ -1,9 +1,10 @@
 """Launches by compiled steps on a GPU: what `launch` does on the CPU, with all arrays where they are.
 
     compiled steps   one kernel takes all steps of all worlds, the state in registers (`emit_cuda`)
-    generic steps    worlds in which all variants' guards broke, gathered and taken together (`stuck`); how many there
-                     are is the only number that the host waits for, and only where there are guards
-    readings         when somebody asks, the generic kernel takes the last step again, from the state that was kept
+    generic steps    worlds in which all variants' guards broke, gathered and taken together (`stuck`); whether there
+                     are any is the only number that the host waits for, and only where there are guards
+    readings         when somebody asks, the generic kernel takes the last step again, from the state before it: that
+                     was kept, or is some plain steps from one that was
 
 Constants of the graph are compared with the system after each edit. All of it runs on the CPU, too, where the same text
 is taken one thread after the other: so it is tested, and nobody uses it there.
@@ -20,16 +21,18 @@ from ..state import State, WorkArrays
 from ..system import System
 from ..system.measured import MOST_ITERATIONS
 from .emit_c import parameters_of
-from .emit_cuda import can_break, rows_of, run_text
+from .emit_cuda import can_break, is_plain, rows_of, run_text
 from .graph import Untraceable
 from .launch import AHEAD, Compilation
-from .nvrtc import Kernel, kernel_on
+from .nvrtc import Bound, kernel_on
 from .recipe import MOST_VARIANTS, Recipe, Sample
 from .reports import ADDED
 from .step import TracedStep, trace_step
 from .stuck import Stuck, join_row
 from .ways import COUNTERS
 
+MOST_AGAIN = 32  # steps that are taken again for a reading, so that short launches need not keep a state each
+BEFORE, TO, FRESH = 6, 10, 11  # arguments of the kernel that change from launch to launch
 FUSE = True  # products and sums: a quarter to nine tenths faster on an H200, and no guard broke more often
 
 
@@ -118,9 +121,11 @@ class DeviceLaunch:
         self.fuse = FUSE
         self.fallbacks = 0  # steps of worlds that the generic kernel took since guards broke
         self._owed = owed(work)
-        self._before = wp.zeros_like(state.array)
+        self._before, self._again = wp.zeros_like(state.array), 0  # and how many steps before the last one that is
         self._done, self._by_kernel = (self._whole(self.worlds) for _ in range(2))
         self._used, self._missing = self._whole((3 + MOST_VARIANTS, self.worlds)), self._whole(1)
+        self._told = wp.zeros(1, dtype=wp.int32, device="cpu", pinned=state.array.device.is_cuda)
+        self._short = self._told.numpy()
         self._stuck: Stuck | None = None
         self._forget()
 
@@ -138,7 +143,8 @@ class DeviceLaunch:
         self._blocked = bool(self.system.channels.callables)
         self._places: dict[tuple, int] = {}  # of parameters that worlds have of their own
         self._constants: dict[str, bytes] = {}
-        self._kernel: Kernel | None = None
+        self._go: Bound | None = None
+        self._used.zero_()
 
     def told(self) -> Compilation:
         """How the steps were compiled up to now."""
@@ -149,7 +155,7 @@ class DeviceLaunch:
 
     def look_again(self) -> None:
         """Something was edited: ways of what is no more are dropped."""
-        self._stuck = None
+        self._stuck, self.state.touched = None, True
         self._blocked = bool(self.system.channels.callables)
         if self._built and not self._holds():
             self.recipe.clear()
@@ -170,18 +176,14 @@ class DeviceLaunch:
             self._take_generic()
             return
         self._clear_fallen()
-        fresh, recipe = True, self.recipe
-        left = steps
-        while left:
-            part = min(left, recipe.due - recipe.count) if recipe.learns and self._can_break else left
-            self._advance(part, part == left, fresh)
-            due = recipe.count + part == recipe.due
-            recipe.advance(part)
-            left -= part
-            fresh = False
-            if recipe.learns and due and recipe.broke is not None:
-                self._learn()
-        self._behind = True
+        self._run(steps, self._keeps(steps))
+        recipe = self.recipe
+        learns = recipe.learns and recipe.broke is not None and recipe.count + steps >= recipe.due
+        if self._can_break and (self._is_short() or learns):
+            self._catch_up(steps)
+        else:
+            recipe.advance(steps)
+        self._behind, self._steps = True, steps
         self._owed.settle = self.settle
 
     def _take_generic(self) -> None:
@@ -196,44 +198,65 @@ class DeviceLaunch:
     def _clear_fallen(self) -> None:
         """Nothing of this launch has fallen back yet."""
         if self._has_fallen:
-            assert self._stuck is not None
-            self._stuck.fell.zero_()
+            if self._stuck is not None:
+                self._stuck.fell.zero_()
             self._by_kernel.zero_()
             self._has_fallen = False
 
-    def _advance(self, steps: int, to_end: bool, fresh: bool) -> None:
-        """So many steps of all worlds; to_end: the state before the last of them is kept; fresh: none is counted."""
-        if not fresh:
-            self._done.zero_()
-        self._run(steps, to_end, fresh)
-        while self._can_break:
-            missing = int(self._missing.numpy()[0])
-            if not missing:
-                return
-            self._missing.zero_()
-            self._fall_back(missing, steps, to_end)
-            self._run(steps, to_end, False)
+    def _keeps(self, steps: int) -> bool:
+        """Whether a launch is to keep the state before its last step; if not, that is found from the last one kept."""
+        again = self._again + steps
+        follows = self._behind and self._owed.settle is not None and not self.state.touched
+        if self._is_plain and follows and again <= MOST_AGAIN:
+            self._again = again
+            return False
+        self._again, self.state.touched = 0, False
+        return True
 
-    def _run(self, steps: int, to_end: bool, fresh: bool) -> None:
-        assert self._kernel is not None
-        arrays = self.state.array, self._starts, self._pitches, self._done, self._used, self._missing
-        before = self._before.ptr if to_end else 0
-        self._kernel.launch(self.worlds, *(one.ptr for one in arrays), before, 0, 0, self.worlds, steps, int(fresh))
+    def _run(self, steps: int, keep: bool, fresh: bool = True) -> None:
+        """Steps of all worlds up to so many; keep: the state before the last of them; fresh: none is counted."""
+        assert self._go is not None
+        for place, value in ((BEFORE, self._before.ptr if keep else 0), (TO, steps), (FRESH, int(fresh))):
+            self._go.set(place, value)
+        self._go()
 
-    def _fall_back(self, missing: int, steps: int, to_end: bool) -> None:
-        """The next step of the worlds that are short of theirs, by the generic kernel."""
+    def _is_short(self) -> bool:
+        """Whether some world stopped before its last step."""
+        wp.copy(self._told, self._missing)
+        wp.synchronize_stream(self.device)
+        return bool(self._short[0])
+
+    def _catch_up(self, steps: int) -> None:
+        """The steps of worlds that stopped. They wait where variants are made, till all have come so far."""
         if self._stuck is None:
             self._stuck = Stuck(self.method, self.system, self.state, self.work)
+        recipe, begun, at = self.recipe, self.recipe.count, 0
+        while at < steps:
+            upto = min(steps, recipe.due - begun) if recipe.learns else steps
+            count = self._stuck.list(self._done, upto)
+            if count:
+                self._fall_back(count, steps, begun)
+                self._run(steps, True, False)
+                continue
+            due = begun + upto == recipe.due
+            recipe.advance(upto - at)
+            at = upto
+            if recipe.learns and due and recipe.broke is not None:
+                self._learn()
+                self._run(steps, True, False)
+        self._missing.zero_()
+
+    def _fall_back(self, count: int, steps: int, begun: int) -> None:
+        """The next step of the worlds listed, by the generic kernel; begun: number of the first of these steps."""
         stuck, recipe = self._stuck, self.recipe
-        stuck.list(self._done, steps)
+        assert stuck is not None
         if recipe.learns and len(recipe.samples) < MOST_VARIANTS:
-            steps, world = stuck.last(self._done, missing)
-            at = recipe.count + steps
-            if at >= AHEAD and recipe.is_later(at, world):
-                recipe.broke = at, Sample(world, stuck.rows_of(world).tobytes())
-        stuck.step(missing, self._done, steps - 1 if to_end else -1, self._before, self._by_kernel)
+            done, world = stuck.last(self._done, count)
+            if begun + done >= AHEAD and recipe.is_later(begun + done, world):
+                recipe.broke = begun + done, Sample(world, stuck.rows_of(world).tobytes())
+        stuck.step(count, self._done, steps - 1, self._before, self._by_kernel)
         self._has_fallen = True
-        self.fallbacks += missing
+        self.fallbacks += count
 
     # readings -------------------------------------------------------------------------------------
 
@@ -247,6 +270,8 @@ class DeviceLaunch:
         after = wp.clone(self.state.array)
         given = self._before, self._changed, self._by_kernel, self.state.array
         wp.launch(before_kernel, self.state.array.shape, inputs=list(given), device=self.device)
+        if self._again:
+            self._run(self._again, False)
         try:
             arrays.steps.fill_(1)
             arrays.h.fill_(self.size())
@@ -259,6 +284,8 @@ class DeviceLaunch:
             for array, values in kept:
                 array.assign(values)
         self._owed.impulses = self.state.read("impulse").copy(), told
+        if self._is_plain:
+            self._used[3].fill_(self._steps)
         stuck = self._stuck or Stuck(self.method, self.system, self.state, self.work)
         counted = self._added, self._tallies, self._used, stuck.fell, int(self._has_fallen), self.work.report
         wp.launch(report_kernel, self.worlds, inputs=[stuck.kinds, *counted], device=self.device)
@@ -330,15 +357,18 @@ class DeviceLaunch:
 
     def _compile(self) -> None:
         """One kernel of all ways, and what it is given."""
-        self._can_break = any(map(can_break, self.ways))
-        self._kernel = kernel_on(self.device, run_text(self.ways, self._places), "run", self.fuse)
+        self._can_break, self._is_plain = any(map(can_break, self.ways)), all(map(is_plain, self.ways))
+        kernel = kernel_on(self.device, run_text(self.ways, self._places), "run", self.fuse)
         found = [(getattr(self.system.arrays, name), part, k) for _, name, part, k in self._places]
+        self._read = [array for array, _, _ in found]  # by their addresses: they stay where readings are owed
         starts = [array.ptr + part * array.strides[0] + 8 * k for array, part, k in found]
         pitches = [array.strides[1] // 8 for array, _, _ in found]
         self._starts, self._pitches = (
             wp.array(np.array(values or [0], kind), dtype=dtype, device=self.device)
             for values, kind, dtype in ((starts, np.uint64, wp.uint64), (pitches, np.int64, wp.int64))
         )
+        arrays = self.state.array, self._starts, self._pitches, self._done, self._used, self._missing
+        self._go = kernel.bind(self.worlds, *(one.ptr for one in arrays), 0, 0, 0, self.worlds, 0, 0)
         changed = np.zeros(self.state.array.shape[0], np.int32)
         changed[rows_of(self.ways)[1]] = 1
         self._changed = wp.array(changed, dtype=wp.int32, device=self.device)

@@ -3,6 +3,7 @@
     compiled     text to code for a generation of GPUs (cubin), or to PTX where this NVRTC does not know it; on disk
     CudaKernel   such code on a device of Warp's, and its launches on the device's stream
     HostKernel   the same text on the CPU, one thread after the other: the same arguments, the same bits
+    Bound        launches of one of them, its arguments packed once
 
 By `fuse` products and sums are fused, which saves a third of the instructions of a step that is limited by arithmetic.
 Without it bits are those of the CPU's compiled text.
@@ -12,7 +13,7 @@ import ctypes
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import warp as wp
 from warp._src import build, context
@@ -26,11 +27,38 @@ C_TYPES = {"long long": ctypes.c_longlong, "int": ctypes.c_int}  # all else is a
 PROPERTIES = ("registers", "local bytes")
 
 
-class Kernel(Protocol):
+class Kernel:
     """A kernel that is launched with one thread a world."""
+
+    name: str
+
+    def start(self, worlds: int, places: Any) -> None:
+        """Launch it; places: the addresses of its arguments."""
+        raise NotImplementedError
 
     def launch(self, worlds: int, *given: Any) -> None:
         """given: addresses and numbers, as the text has them."""
+        self.bind(worlds, *given)()
+
+    def bind(self, worlds: int, *given: Any) -> "Bound":
+        """Its launches on arguments that are packed once."""
+        return Bound(self, worlds, given)
+
+
+class Bound:
+    """Launches of a kernel; `set` changes one of its arguments."""
+
+    def __init__(self, kernel: Kernel, worlds: int, given: Sequence[Any]):
+        self.kernel, self._worlds = kernel, worlds
+        kinds = KINDS[kernel.name]
+        self._values = [C_TYPES.get(kind, ctypes.c_void_p)(value) for kind, value in zip(kinds, given, strict=True)]
+        self._places = (ctypes.c_void_p * len(kinds))(*map(ctypes.addressof, self._values))
+
+    def set(self, place: int, value: int) -> None:
+        self._values[place].value = value
+
+    def __call__(self) -> None:
+        self.kernel.start(self._worlds, self._places)
 
 
 def compiled(text: str, arch: int, fuse: bool = False, ptx: bool = False) -> Path:
@@ -53,15 +81,7 @@ def compiled(text: str, arch: int, fuse: bool = False, ptx: bool = False) -> Pat
     return keep(text, how, ("cu", "ptx" if ptx else "cubin"), build_file)[0]
 
 
-def pack(name: str, given: Sequence[Any]) -> tuple[Any, list[Any]]:
-    """Arguments of a kernel as a launch takes them: addresses of each; and what has to be kept alive till then."""
-    kinds = KINDS[name]
-    values = [C_TYPES.get(kind, ctypes.c_void_p)(value) for kind, value in zip(kinds, given, strict=True)]
-    places = (ctypes.c_void_p * len(values))(*(ctypes.addressof(value) for value in values))
-    return places, values
-
-
-class CudaKernel:
+class CudaKernel(Kernel):
     """A kernel of a text on a CUDA device of Warp's."""
 
     def __init__(self, text: str, name: str, device: str, fuse: bool = False):
@@ -80,9 +100,8 @@ class CudaKernel:
         if getattr(self, "_module", None) and runtime is not None:
             runtime.core.wp_cuda_unload_module(self.device.context, self._module)
 
-    def launch(self, worlds: int, *given: Any) -> None:
+    def start(self, worlds: int, places: Any) -> None:
         """On the device's stream; it is not waited for."""
-        places, _values = pack(self.name, given)
         failed = context.runtime.core.wp_cuda_launch_kernel(
             self.device.context, self._kernel, worlds, 0, THREADS, 1, 1, 0, places, self.device.stream.cuda_stream, None
         )
@@ -101,15 +120,14 @@ class CudaKernel:
 _Launch = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_uint, ctypes.c_uint)
 
 
-class HostKernel:
+class HostKernel(Kernel):
     """The same text on the CPU."""
 
     def __init__(self, text: str, name: str, level: int = LEVEL):
         self.name = name
         self._call = _Launch(compile_text(on_host(text, name, KINDS[name]), "launch", level))
 
-    def launch(self, worlds: int, *given: Any) -> None:
-        places, _values = pack(self.name, given)
+    def start(self, worlds: int, places: Any) -> None:
         self._call(ctypes.addressof(places), -(-worlds // THREADS), THREADS)
 
 

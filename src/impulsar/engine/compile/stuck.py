@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import warp as wp
 
+from ..launch import launch
 from ..start.consistent import refresh_kernel
 from ..state import REPORT_ROWS, State, WorkArrays
 from ..system import System, SystemArrays
@@ -147,11 +148,12 @@ class Stuck:
     def _launch(self, kernel: wp.Kernel, dim: Any, *inputs: Any) -> None:
         wp.launch(kernel, dim, inputs=list(inputs), device=self.device)
 
-    def list(self, done: wp.array, to: int) -> None:
-        """Find the worlds that are short of so many steps."""
+    def list(self, done: wp.array, to: int) -> int:
+        """Find the worlds that are short of so many steps, and how many there are."""
         self._launch(flag_kernel, self.worlds, done, to, self.flags)
         wp.utils.array_scan(self.flags, self.upto, inclusive=True)
         self._launch(list_kernel, self.worlds, self.flags, self.upto, self.listed)
+        return int(self.upto[-1:].numpy()[0])
 
     def last(self, done: wp.array, count: int) -> tuple[int, int]:
         """Of the worlds listed the one that stopped last: its steps and its number."""
@@ -173,8 +175,8 @@ class Stuck:
         if last >= 0:
             self._launch(keep_last_kernel, count, self.few.array, self.listed, done, last, before, by_kernel)
         inputs = self._arrays, self.few.arrays, self._work
-        self._launch(refresh_kernel, count, *inputs)
-        self._launch(self.method.kernel, count, *inputs)
+        for kernel in (refresh_kernel, self.method.kernel):
+            launch(kernel, count, inputs, self.device)
         for few, whole in [(self.few.array, self.state.array), *self._back]:
             self._launch(scatter_kernel, (whole.shape[0], count), few, self.listed, whole)
         self._launch(join_kernel, count, self.kinds, self.work.report, self.listed, self.fell, done)
