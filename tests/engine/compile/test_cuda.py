@@ -110,8 +110,8 @@ def test_launches_go_on_where_the_last_ended() -> None:
 
 
 def test_what_has_no_register_is_put_aside() -> None:
-    """A chain of 100, of whose values most are: the same bits, by blocks of fewer threads, and NVRTC takes it."""
-    step, start = traced_step("chain", "simgc", 1e-4, {"n": 100})
+    """A chain of 50, of whose values most are: the same bits, by blocks of fewer threads, and NVRTC takes it."""
+    step, start = traced_step("chain", "simgc", 1e-4, {"n": 50})
     text = run_text([step], {})
     assert "far[100]" in text and threads_of(text) == FEW
     states = around(start, 3, 1e-3)

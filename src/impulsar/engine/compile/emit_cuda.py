@@ -13,11 +13,13 @@ where (`places`). Two kernels, one thread a world, arrays [row, world]:
 """
 
 from collections.abc import Mapping, Sequence
+from weakref import WeakKeyDictionary
 
 from .adjoint import Places
+from .again import cost_of, make_again
 from .cuts import alive, operations
 from .emit_c import END, START, Body, function, prelude
-from .graph import LEFT
+from .graph import LEFT, Graph
 from .places import BREAK, CLOSE, DO, FETCH, KEEP, LEAVE, OPEN, SET, TEST, WRITE, Action, plan
 from .step import STATE, TracedStep
 
@@ -25,8 +27,11 @@ SMALL = 48  # values alive in a step that leave room for twice the threads
 WIDE = 120  # from which on it is settled here what is put aside: below, a compiler puts aside next to nothing
 ROOM = 108  # values that are in registers then; the rest of them is for addresses and what operations need themselves
 NEAR = 96  # places of a thread in shared memory: 48 kB a block, as much as one has without being asked
+CLOSE_BY, FAR_AWAY = 4, 24  # operations that a value in shared memory costs, and one in local memory, or of the state
+ROUNDS = 2  # of looking for what is made again
 THREADS, FEW = 128, 64  # of a block; and where values are put aside
 COUNT = "#define COUNT(k, now) if (fresh) used[k * worlds + w] = now; else if (now) used[k * worlds + w] += now;"
+THINNED: WeakKeyDictionary[Graph, dict[tuple, tuple[TracedStep, list[int]]]] = WeakKeyDictionary()  # by outputs
 BUILTINS = ("sqrt", "fabs", "floor", "trunc", "memcpy")
 DIALECT = [
     *(f"#define __builtin_{name} {name}" for name in BUILTINS),
@@ -78,12 +83,36 @@ def can_break(step: TracedStep) -> bool:
     return bool(step.guards) or any(loop.guards for loop in step.graph.loops)
 
 
+def thinned(step: TracedStep) -> tuple[TracedStep, list[int]]:
+    """A step of which less is put aside, and its order; found once."""
+    found = THINNED.setdefault(step.graph, {})
+    key = tuple(step.outputs.items())
+    if key not in found:
+        order = operations(step.graph, step.roots)
+        has_loops = any(step.graph.nodes[at][0] == LEFT for at in order)
+        found[key] = (step, order) if has_loops else make_again(step, order, cost, ROUNDS)
+    return found[key]
+
+
+def cost(step: TracedStep, order: Sequence[int]) -> float:
+    """Of a step, in operations."""
+    found = plan(step, order, ROOM, NEAR)
+    total = 0
+    for action in found.actions:
+        if action.way == DO:
+            total += cost_of(step.graph, action.node)
+        elif action.way in (KEEP, FETCH):
+            total += CLOSE_BY if found.place.get(action.node, NEAR) < NEAR else FAR_AWAY
+    return total
+
+
 class Planned:
     """Lines of a step whose values have places."""
 
     def __init__(self, step: TracedStep, parameters: dict[tuple, int]):
+        step, order = thinned(step)
         graph = self.graph = step.graph
-        self.plan = plan(step, ROOM, NEAR)
+        self.plan = plan(step, order, ROOM, NEAR)
         self.rows = {at: name[1] for name, at in graph.inputs.items() if name[0] == STATE}
         names = {at: f"p[{parameters[name]}]" for name, at in graph.inputs.items() if name in parameters}
         self.body = Body(graph, graph.live(step.roots), names, wide=True)

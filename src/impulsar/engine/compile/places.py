@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from .cuts import Ref, arguments, operations, sides
+from .cuts import Ref, arguments, sides
 from .graph import CARRIED, INPUT, LEFT, Guard, Loop
 from .step import STATE, TracedStep
 
@@ -47,9 +47,9 @@ class Plan:
     slow: int = 0
 
 
-def plan(step: TracedStep, room: int, fast: int) -> Plan:
+def plan(step: TracedStep, order: Sequence[int], room: int, fast: int) -> Plan:
     """For so many values in registers, and so many fast places."""
-    lines = Lines(step)
+    lines = Lines(step, order)
     actions, kept = put_aside(lines.all(), set(lines.rows), room)
     return placed(actions, kept, fast)
 
@@ -57,11 +57,12 @@ def plan(step: TracedStep, room: int, fast: int) -> Plan:
 class Lines:
     """All that a step has to do, in order."""
 
-    def __init__(self, step: TracedStep):
+    def __init__(self, step: TracedStep, order: Sequence[int]):
         self.step, self.graph = step, step.graph
         self.rows = {at: name[1] for name, at in self.graph.inputs.items() if name[0] == STATE}
+        self.first = {row: at for at, row in reversed(self.rows.items())}  # of the inputs that are a row
         inputs = [at for at in self.graph.live(step.roots) if self.graph.nodes[at][0] == INPUT]
-        self.blocks = self.graph.blocks([*inputs, *operations(self.graph, step.roots)])
+        self.blocks = self.graph.blocks([*inputs, *order])
 
     def value(self, a: Ref) -> int | None:
         """What has to be in a register for it: nothing, for a constant and for a parameter."""
@@ -71,6 +72,10 @@ class Lines:
         if op == LEFT:
             return self.graph.variable(a)
         return None if op == INPUT and a not in self.rows else a
+
+    def home(self, at: int) -> int:
+        """The value whose memory it is in."""
+        return self.first[self.rows[at]] if at in self.rows else at
 
     def values(self, given: Iterable[Ref]) -> tuple[int, ...]:
         return tuple(dict.fromkeys(a for a in map(self.value, given) if a is not None))
@@ -86,7 +91,7 @@ class Lines:
         changes = dict(step.outputs)
         if self.graph.loops:
             changes.update({-1 - k: value for k, value in enumerate(step.counts)})
-        return self.written(WRITE, actions, changes, {row: at for at, row in self.rows.items()}, last)
+        return self.written(WRITE, actions, changes, self.first, last)
 
     def block(self, order: Sequence[int]) -> list[Action]:
         """Of nodes of a block."""
@@ -145,12 +150,12 @@ class Lines:
     ) -> list[Action]:
         """With new values in memory, each as soon as it is there, the old one is not needed, and `start` is over."""
         place, behind = made(actions), after_loops(actions)
-        last = {a: behind[k] for k, action in enumerate(actions) for a in action.needs}
+        last = {self.home(a): behind[k] for k, action in enumerate(actions) for a in action.needs}
         there = {old[where]: where for where in changes if where in old}
         new = {where: at for where, at in changes.items() if self.value(at) is None or self.value(at) != old.get(where)}
         moved = {where: at for where, at in new.items() if self.value(at) in there}  # what is overwritten itself
         for at in moved.values():
-            last[self.values([at])[0]] = len(actions)
+            last[self.home(self.values([at])[0])] = len(actions)
         due: dict[int, list[Action]] = {}
         for where, at in new.items():
             if where not in moved:
