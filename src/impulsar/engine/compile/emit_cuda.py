@@ -31,7 +31,7 @@ CLOSE_BY, FAR_AWAY = 4, 24  # operations that a value in shared memory costs, an
 ROUNDS = 2  # of looking for what is made again
 THREADS, FEW = 128, 64  # of a block; and where values are put aside
 COUNT = "#define COUNT(k, now) if (fresh) used[k * worlds + w] = now; else if (now) used[k * worlds + w] += now;"
-THINNED: WeakKeyDictionary[Graph, dict[tuple, tuple[TracedStep, list[int]]]] = WeakKeyDictionary()  # by outputs
+THINNED: WeakKeyDictionary[Graph, dict[tuple, tuple[TracedStep | None, list[int]]]] = WeakKeyDictionary()  # by outputs
 BUILTINS = ("sqrt", "fabs", "floor", "trunc", "memcpy")
 DIALECT = [
     *(f"#define __builtin_{name} {name}" for name in BUILTINS),
@@ -85,13 +85,15 @@ def can_break(step: TracedStep) -> bool:
 
 def thinned(step: TracedStep) -> tuple[TracedStep, list[int]]:
     """A step of which less is put aside, and its order; found once."""
-    found = THINNED.setdefault(step.graph, {})
-    key = tuple(step.outputs.items())
-    if key not in found:
+    known = THINNED.setdefault(step.graph, {})
+    outputs = tuple(step.outputs.items())
+    if outputs not in known:
         order = operations(step.graph, step.roots)
         has_loops = any(step.graph.nodes[at][0] == LEFT for at in order)
-        found[key] = (step, order) if has_loops else make_again(step, order, cost, ROUNDS)
-    return found[key]
+        found, order = (step, order) if has_loops else make_again(step, order, cost, ROUNDS)
+        known[outputs] = None if found is step else found, order  # what it keeps must not keep the graph
+    other, order = known[outputs]
+    return other or step, order
 
 
 def cost(step: TracedStep, order: Sequence[int]) -> float:
@@ -177,8 +179,9 @@ def functions(steps: Sequence[TracedStep], parameters: dict[tuple, int], most: i
     """The steps as functions step0, step1 ..., of which so many values are alive at a time."""
     if most <= WIDE:
         return [line for k, step in enumerate(steps) for line in function(step, True, parameters, 0, f"step{k}")]
-    shared = f"static __shared__ real aside[{NEAR * FEW}];"
-    return [shared, *(line for k, step in enumerate(steps) for line in Planned(step, parameters).function(f"step{k}"))]
+    planned = [Planned(step, parameters) for step in steps]
+    shared = f"static __shared__ real aside[{FEW * max(1, *(one.plan.fast for one in planned))}];"
+    return [shared, *(line for k, one in enumerate(planned) for line in one.function(f"step{k}"))]
 
 
 def rows_of(steps: Sequence[TracedStep]) -> tuple[list[int], list[int]]:
