@@ -9,9 +9,9 @@ from warp._src import context
 
 from impulsar.engine.compile.adjoint import Adjoint, Places
 from impulsar.engine.compile.emit_c import parameters_of
-from impulsar.engine.compile.emit_cuda import back_text, is_plain, piece_of, rows_of, run_text
+from impulsar.engine.compile.emit_cuda import FEW, back_text, is_plain, rows_of, run_text
 from impulsar.engine.compile.graph import Graph, apply
-from impulsar.engine.compile.nvrtc import HostKernel, compiled
+from impulsar.engine.compile.nvrtc import HostKernel, compiled, threads_of
 from impulsar.engine.compile.reports import Tally
 from impulsar.engine.compile.reverse import CompiledAdjoint
 from impulsar.engine.compile.step import PARAMETER, STATE, TracedStep
@@ -110,14 +110,17 @@ def test_launches_go_on_where_the_last_ended() -> None:
     assert runs[1].missing[0] == 2
 
 
-def test_a_long_tree_is_cut_and_taken_by_nvrtc() -> None:
-    """A chain of 100: so much is alive that NVRTC would take long to find out what goes where."""
-    step, start = traced_step("chain", "simgc", 1e-4, {"n": 100})
-    assert piece_of(step) and "step0_5" in run_text([step], {})
+def test_what_has_no_register_is_put_aside() -> None:
+    """A chain of 50, of whose values most are: the same bits, by blocks of fewer threads, and NVRTC takes it."""
+    step, start = traced_step("chain", "simgc", 1e-4, {"n": 50})
+    text = run_text([step], {})
+    assert "far[100]" in text and threads_of(text) == FEW
     states = around(start, 3, 1e-3)
     run = Run([step], states)
     run.go(20)
     assert (run.state == take(step, states, 20)[0]).all()
+    if context.runtime.nvrtc_supported_archs:
+        assert b".text.run" in compiled(text, HOPPER).read_bytes()
 
 
 def test_an_adjoint_kernel_goes_back_as_the_cpus_does() -> None:

@@ -2,7 +2,8 @@
 
 The functions are those of `emit_c`, one world wide and without a jump where a guard breaks, so that with no product and
 sum fused (`nvrtc`) the bits are those of the CPU's compiled text; but for tan, exp, log, pow and the like, which are
-CUDA's own. Two kernels, one thread a world, arrays [row, world]:
+CUDA's own. Where more values are alive than a thread has registers for, it is settled here which are put aside, and
+where (`places`). Two kernels, one thread a world, arrays [row, world]:
 
     run    steps forward, each by the first of several variants whose guards hold; a world for which none does stops
            there and is left as it was before that step
@@ -12,17 +13,25 @@ CUDA's own. Two kernels, one thread a world, arrays [row, world]:
 """
 
 from collections.abc import Mapping, Sequence
+from weakref import WeakKeyDictionary
 
 from .adjoint import Places
+from .again import cost_of, make_again
 from .cuts import alive, operations
-from .emit_c import END, START, function, prelude
+from .emit_c import END, START, Body, function, prelude
+from .graph import LEFT, Graph
+from .places import BREAK, CLOSE, DO, FETCH, KEEP, LEAVE, OPEN, SET, TEST, WRITE, Action, plan
 from .step import STATE, TracedStep
 
 SMALL = 48  # values alive in a step that leave room for twice the threads
-WIDE, PIECE = 1000, 800  # values alive from which on a step is cut, and operations of its functions: NVRTC ends sooner
-WIDE_BACK, PIECE_BACK = 300, 400  # of an adjoint, which gains an eighth by it on an H200; steps lose a tenth
-THREADS = 128  # of a block
+WIDE = 120  # from which on it is settled here what is put aside: below, a compiler puts aside next to nothing
+ROOM = 108  # values that are in registers then; the rest of them is for addresses and what operations need themselves
+NEAR = 96  # places of a thread in shared memory: 48 kB a block, as much as one has without being asked
+CLOSE_BY, FAR_AWAY = 4, 24  # operations that a value in shared memory costs, and one in local memory, or of the state
+ROUNDS = 2  # of looking for what is made again
+THREADS, FEW = 128, 64  # of a block; and where values are put aside
 COUNT = "#define COUNT(k, now) if (fresh) used[k * worlds + w] = now; else if (now) used[k * worlds + w] += now;"
+THINNED: WeakKeyDictionary[Graph, dict[tuple, tuple[TracedStep | None, list[int]]]] = WeakKeyDictionary()  # by outputs
 BUILTINS = ("sqrt", "fabs", "floor", "trunc", "memcpy")
 DIALECT = [
     *(f"#define __builtin_{name} {name}" for name in BUILTINS),
@@ -40,6 +49,7 @@ HOST = [  # what a kernel needs of CUDA
     "#define __forceinline__ inline",
     "#define __noinline__ __attribute__((noinline))",
     "#define __launch_bounds__(...)",
+    "#define __shared__",
     "#define __longlong_as_double(bits) __builtin_bit_cast(double, (long long)(bits))",
     "static struct { unsigned x; } blockIdx, blockDim, threadIdx;",
     "static int atomicAdd(int *total, int more) { *total += more; return *total - more; }",
@@ -63,9 +73,9 @@ def most_alive(step: TracedStep) -> int:
     return int(alive(step.graph, order, step.outputs.values(), step.guards).max())
 
 
-def bounds(steps: Sequence[TracedStep]) -> tuple[int, int]:
-    """Threads of a block, and blocks that are to fit on a multiprocessor: so many registers has a thread."""
-    return (THREADS, 4) if max(map(most_alive, steps)) <= SMALL else (THREADS, 2)
+def bounds(most: int) -> tuple[int, int]:
+    """Threads of a block, and blocks that are to fit on a multiprocessor, where so many values are alive."""
+    return (THREADS, 4) if most <= SMALL else (THREADS, 2) if most <= WIDE else (FEW, 4)
 
 
 def can_break(step: TracedStep) -> bool:
@@ -78,10 +88,105 @@ def is_plain(step: TracedStep) -> bool:
     return not (step.guards or step.graph.loops)
 
 
-def piece_of(step: TracedStep, back: bool = False) -> int:
-    """How many operations of a step go into a function; 0: all."""
-    wide, piece = (WIDE_BACK, PIECE_BACK) if back else (WIDE, PIECE)
-    return piece if most_alive(step) > wide else 0
+def thinned(step: TracedStep) -> tuple[TracedStep, list[int]]:
+    """A step of which less is put aside, and its order; found once."""
+    known = THINNED.setdefault(step.graph, {})
+    outputs = tuple(step.outputs.items())
+    if outputs not in known:
+        order = operations(step.graph, step.roots)
+        has_loops = any(step.graph.nodes[at][0] == LEFT for at in order)
+        found, order = (step, order) if has_loops else make_again(step, order, cost, ROUNDS)
+        known[outputs] = None if found is step else found, order  # what it keeps must not keep the graph
+    other, order = known[outputs]
+    return other or step, order
+
+
+def cost(step: TracedStep, order: Sequence[int]) -> float:
+    """Of a step, in operations."""
+    found = plan(step, order, ROOM, NEAR)
+    total = 0
+    for action in found.actions:
+        if action.way == DO:
+            total += cost_of(step.graph, action.node)
+        elif action.way in (KEEP, FETCH):
+            total += CLOSE_BY if found.place.get(action.node, NEAR) < NEAR else FAR_AWAY
+    return total
+
+
+class Planned:
+    """Lines of a step whose values have places."""
+
+    def __init__(self, step: TracedStep, parameters: dict[tuple, int]):
+        step, order = thinned(step)
+        graph = self.graph = step.graph
+        self.plan = plan(step, order, ROOM, NEAR)
+        self.rows = {at: name[1] for name, at in graph.inputs.items() if name[0] == STATE}
+        names = {at: f"p[{parameters[name]}]" for name, at in graph.inputs.items() if name in parameters}
+        self.body = Body(graph, graph.live(step.roots), names, wide=True)
+        self.lefts: dict[int, list[int]] = {}  # what a symbol of a loop is called after the last round
+        for at in self.body.live:
+            if graph.nodes[at][0] == LEFT:
+                self.lefts.setdefault(graph.variable(at), []).append(at)
+        self._done: list[set] = [set()]  # angles whose sine and cosine are there, in each loop around
+        self._fetched = 0
+
+    def function(self, name: str) -> list[str]:
+        """As a function."""
+        lines = [line for action in self.plan.actions for line in self.lines(action)]
+        places = ["volatile real *const near = aside + threadIdx.x;", f"volatile real far[{max(self.plan.slow, 1)}];"]
+        head = f"WHOLE mask {name}(volatile real *s, const volatile real *p, mask going) {{"
+        return [head, *places, *lines, "return going;", "}"]
+
+    def lines(self, action: Action) -> list[str]:
+        """Of one action."""
+        body, way = self.body, action.way
+        if way == DO:
+            op, *args = self.graph.nodes[action.node]
+            return body._one(action.node, op, args, self._done[-1])
+        if way == TEST:
+            return [body._broken(action.guard)] if action.guard else []
+        if way == LEAVE:
+            return ["if (!ANY(going)) return going;"]
+        if way == KEEP:
+            return [f"{self.place(action.node)} = {body.text(action.node)};"]
+        if way in (WRITE, SET):
+            places = [f"s[{where}]" if way == WRITE else self.place(where) for where, _ in action.changes]
+            return [f"{place} = {body.value(a)};" for place, (_, a) in zip(places, action.changes, strict=True)]
+        return [self._fetch(action.node)] if way == FETCH else self._round(action)
+
+    def place(self, at: int) -> str:
+        """Of a value in memory."""
+        if at in self.rows:
+            return f"s[{self.rows[at]}]"
+        k = self.plan.place[at]
+        return f"near[{k * FEW}]" if k < NEAR else f"far[{k - NEAR}]"
+
+    def _fetch(self, at: int) -> str:
+        self._fetched += 1
+        name = f"f{self._fetched}"
+        self.body.names.update(dict.fromkeys((at, *self.lefts.get(at, ())), name))
+        return f"const real {name} = {self.place(at)};"
+
+    def _round(self, action: Action) -> list[str]:
+        """Where rounds of a loop begin and end."""
+        if action.way == OPEN:
+            self._done.append(set())
+            return ["for (;;) {"]
+        if action.way == CLOSE:
+            self._done.pop()
+            return ["}"]
+        assert action.way == BREAK and action.loop is not None
+        tests = " & ".join(f"({self.body.test(test)})" for test in action.loop.tests)
+        return [f"if (!ANY(going & {tests})) break;"]
+
+
+def functions(steps: Sequence[TracedStep], parameters: dict[tuple, int], most: int) -> list[str]:
+    """The steps as functions step0, step1 ..., of which so many values are alive at a time."""
+    if most <= WIDE:
+        return [line for k, step in enumerate(steps) for line in function(step, True, parameters, 0, f"step{k}")]
+    planned = [Planned(step, parameters) for step in steps]
+    shared = f"static __shared__ real aside[{FEW * max(1, *(one.plan.fast for one in planned))}];"
+    return [shared, *(line for k, one in enumerate(planned) for line in one.function(f"step{k}"))]
 
 
 def rows_of(steps: Sequence[TracedStep]) -> tuple[list[int], list[int]]:
@@ -111,10 +216,9 @@ def run_text(steps: Sequence[TracedStep], parameters: Mapping[tuple, int], taped
     held, changed = rows_of(steps)
     held = sorted({*held, *taped})
     count = len(steps)
-    threads, blocks = bounds(steps)
-    lines = [device_prelude(), START, COUNT]
-    for k, step in enumerate(steps):
-        lines += function(step, True, dict(parameters), piece_of(step), f"step{k}")
+    most = max(map(most_alive, steps))
+    threads, blocks = bounds(most)
+    lines = [device_prelude(), START, COUNT, *functions(steps, dict(parameters), most)]
     lines += [
         f"__global__ void __launch_bounds__({threads}, {blocks}) run(double *state, const double *const *parameter,"
     ]
@@ -123,7 +227,8 @@ def run_text(steps: Sequence[TracedStep], parameters: Mapping[tuple, int], taped
     lines += [" const long long w = (long long)blockIdx.x * blockDim.x + threadIdx.x;", " if (w >= worlds) return;"]
     counts = not all(map(is_plain, steps))
     lines += [" int n = fresh ? 0 : done[w], last = 0;" if counts else " int n = 0, last = 0;", " if (n >= to) return;"]
-    lines += [f" real all[{max(held, default=0) + 3}], *const s = all + 2, p[{max(len(parameters), 1)}];"]
+    kind = "volatile real" if most > WIDE else "real"
+    lines += [f" {kind} all[{max(held, default=0) + 3}], *const s = all + 2; real p[{max(len(parameters), 1)}];"]
     lines += [f" s[{row}] = state[{row}ll * worlds + w];" for row in held]
     lines += [f" p[{k}] = parameter[{k}][w * pitch[{k}]];" for k in range(len(parameters))]
     counters = [*("iterations", "substeps", "most"), *(f"c{k}" for k in range(count))]
@@ -174,15 +279,16 @@ def back_text(adjoints: Sequence[TracedStep], places: Places) -> str:
     numbers [place, world]: parameters, λ and gradients.
     """
     read, size, count = len(places.read), places.size, len(adjoints)
-    lines = [device_prelude(), START]
-    for k, step in enumerate(adjoints):
-        lines += function(step, True, {}, piece_of(step, back=True), f"step{k}")
+    most = max(map(most_alive, adjoints))
+    threads, blocks = bounds(max(most, SMALL + 1))
+    lines = [device_prelude(), START, *functions(adjoints, {}, most)]
     lines += [
-        f"__global__ void __launch_bounds__({THREADS}, 2) back(const double *tape, const int *which, double *numbers,"
+        f"__global__ void __launch_bounds__({threads}, {blocks}) back("
+        "const double *tape, const int *which, double *numbers,"
     ]
     lines += [" long long worlds, int steps) {"]
     lines += [" const long long w = (long long)blockIdx.x * blockDim.x + threadIdx.x;", " if (w >= worlds) return;"]
-    lines += [f" real all[{size + 2}], *const s = all + 2;"]
+    lines += [f" {'volatile real' if most > WIDE else 'real'} all[{size + 2}], *const s = all + 2;"]
     lines += [f" s[{k}] = numbers[{k}ll * worlds + w];" for k in range(read, size)]
     lines += [" for (int n = steps - 1; n >= 0; --n) {"]
     lines += [f"  s[{k}] = tape[(n * {read}ll + {k}) * worlds + w];" for k in range(read)]

@@ -244,7 +244,7 @@ class Graph:
         if isinstance(a, int) and a == b and isinstance(b, int):
             return op != "<"
         held = TESTS[op](self.value(a), self.value(b))
-        self._guard(Guard(op, a, b, held))
+        self.keep_guard(Guard(op, a, b, held))
         return held
 
     @property
@@ -252,14 +252,15 @@ class Graph:
         """In the order in which they came."""
         return list(self._guards.values())
 
-    def _guard(self, guard: Guard) -> None:
+    def keep_guard(self, guard: Guard) -> None:
+        """It must come out as it did."""
         self._guards.setdefault((guard, type(guard.left), type(guard.right)), guard)
 
     def test_finite(self, a: "int | float") -> bool:
         """Whether a value is a number; that becomes a guard."""
         held = math.isfinite(self.value(a))
         if isinstance(a, int):
-            self._guard(Guard("finite", a, 0.0, held))
+            self.keep_guard(Guard("finite", a, 0.0, held))
         return held
 
     def live(self, roots: "Iterable[int | float]") -> list[int]:

@@ -10,6 +10,7 @@ Without it bits are those of the CPU's compiled text.
 """
 
 import ctypes
+import re
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
@@ -20,11 +21,12 @@ from warp._src import build, context
 
 from ...author.errors import ModelError
 from .backend import LEVEL, compile_text, keep
-from .emit_cuda import BACK, RUN, THREADS, on_host
+from .emit_cuda import BACK, RUN, on_host
 
 KINDS = {"run": RUN, "back": BACK}
 C_TYPES = {"long long": ctypes.c_longlong, "int": ctypes.c_int}  # all else is an address
 PROPERTIES = ("registers", "local bytes")
+BOUNDS = re.compile(r"__launch_bounds__\((\d+),")
 
 
 class Kernel:
@@ -81,12 +83,19 @@ def compiled(text: str, arch: int, fuse: bool = False, ptx: bool = False) -> Pat
     return keep(text, how, ("cu", "ptx" if ptx else "cubin"), build_file)[0]
 
 
+def threads_of(text: str) -> int:
+    """Threads of a block, as a text's kernel has them."""
+    found = BOUNDS.search(text)
+    assert found is not None
+    return int(found[1])
+
+
 class CudaKernel(Kernel):
     """A kernel of a text on a CUDA device of Warp's."""
 
     def __init__(self, text: str, name: str, device: str, fuse: bool = False):
         self.name, self.device = name, wp.get_device(device)
-        self._path = str(compiled(text, self.device.arch, fuse))
+        self._path, self.threads = str(compiled(text, self.device.arch, fuse)), threads_of(text)
         core = context.runtime.core
         self._module = core.wp_cuda_load_module(self.device.context, self._path.encode())
         self._kernel = (
@@ -103,7 +112,17 @@ class CudaKernel(Kernel):
     def start(self, worlds: int, places: Any) -> None:
         """On the device's stream; it is not waited for."""
         failed = context.runtime.core.wp_cuda_launch_kernel(
-            self.device.context, self._kernel, worlds, 0, THREADS, 1, 1, 0, places, self.device.stream.cuda_stream, None
+            self.device.context,
+            self._kernel,
+            worlds,
+            0,
+            self.threads,
+            1,
+            1,
+            0,
+            places,
+            self.device.stream.cuda_stream,
+            None,
         )
         if failed:
             raise RuntimeError(f"the compiled step was not launched: {context.runtime.get_error_string()}")
@@ -124,11 +143,11 @@ class HostKernel(Kernel):
     """The same text on the CPU."""
 
     def __init__(self, text: str, name: str, level: int = LEVEL):
-        self.name = name
+        self.name, self.threads = name, threads_of(text)
         self._call = _Launch(compile_text(on_host(text, name, KINDS[name]), "launch", level))
 
     def start(self, worlds: int, places: Any) -> None:
-        self._call(ctypes.addressof(places), -(-worlds // THREADS), THREADS)
+        self._call(ctypes.addressof(places), -(-worlds // self.threads), self.threads)
 
 
 @cache
