@@ -6,7 +6,7 @@ and `WorkArrays` only what those functions read is there, in one world.
 
 import warp as wp
 
-from ..spatial import ONE, ZERO, f64, mat33, quat, spatial, vec3, vec6
+from ..spatial import ZERO, f64, mat33, quat, spatial, vec3, vec6
 
 whole = wp.array(dtype=wp.int32)
 table = wp.array2d(dtype=f64)
@@ -68,14 +68,6 @@ def respond(a: wp.ref[LargeArrays], q: quat, body: int, f: vec6) -> vec6:
         turn = a.answer[0, body] * torque + wv * force
         return spatial(turn, wp.transpose(wv) * torque + a.answer[2, body] * force)
     return spatial(turned(q, a.inverse[k], torque), force / a.mass[k])
-
-
-@wp.func
-def sphere_give(a: wp.ref[LargeArrays], body: int) -> f64:
-    """1 / m of a sphere, whose added mass is the same in all directions [1/kg]."""
-    if a.answer.shape[0] > 0:
-        return a.answer[2, body][0, 0]
-    return ONE / a.mass[a.kind[body]]
 
 
 @wp.func

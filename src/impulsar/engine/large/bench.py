@@ -149,7 +149,8 @@ class LargeBench:
         self.h = wp.zeros(1, f64, device=self.device)
         self.time, self.size = 0.0, 0.0
         self.clock = wp.zeros(1, f64, device=self.device)  # time of the present poses [s]
-        self.sums = [wp.zeros(SHARES, f64, device=self.device) for _ in range(2)]
+        self.shares = SHARES if wp.get_device(self.device).is_cpu else 32 * SHARES
+        self.sums = [wp.zeros(self.shares, f64, device=self.device) for _ in range(2)]
 
     def _fill_inputs(self) -> None:
         """Channels of motors and loads, springs, loads in the order of their bodies."""
@@ -203,7 +204,7 @@ class LargeBench:
         self._kick_loads = self.launcher(
             kick_loads, self._loads, [self.inputs, x, a, self._load_begin, self.clock, self.h]
         )
-        self._energies = self.launcher(motion.energies, SHARES, [m, self.own_x, a, *self.sums])
+        self._energies = self.launcher(motion.energies, self.shares, [m, self.own_x, a, *self.sums])
         if not self.jointed:
             return
         made, all_ = rows.kernels(self._sort()), [self.inputs, x, a]
@@ -222,7 +223,7 @@ class LargeBench:
         self._halve = self.launcher(motion.halve, self.b.size, [self.b.flatten(), self.h])
         self.pull = self.launcher(made["apply"], self.bodies, [*all_, self.b, self.shift])
         given = self.b if self.total is None else self.total
-        self._stiffen = self.launcher(made["stiffen"], SHARES, [*all_, given, self.sums[0]])
+        self._stiffen = self.launcher(made["stiffen"], self.shares, [*all_, given, self.sums[0]])
         if self.total is not None:
             self._note = self.launcher(add_up, self.b.size, [self.b.flatten(), self.total.flatten()])
 

@@ -5,6 +5,7 @@
     inherited  a contact that was there before has its impulses and its colour
     coloured   no two contacts of a colour share a body; a new one takes the lowest that is free in both, once its mixed
                number is the least of all new ones at both
+    queue      contacts in the order of their colours, in which they are swept
 
 Only whole numbers meet in atomics, so the same bodies give the same contacts in the same order.
 """
@@ -33,6 +34,16 @@ class ContactList:
     colour: whole
     normal: wp.array(dtype=f64)  # impulses of the last sub-step [N s]
     slip: wp.array(dtype=vec3)
+
+
+@wp.struct
+class Queue:
+    """Contacts in the order of their colours; within one in the order of their numbers."""
+
+    colour: whole  # [2 · contact] of each contact, sorted in its first half
+    contact: whole  # [2 · contact] contacts in that order
+    begin: whole  # [colour] first place of its contacts
+    end: whole
 
 
 @wp.struct
@@ -78,15 +89,20 @@ def number_cells(x: WorkArrays, g: Grid):
     g.body[body] = body
 
 
+@wp.func
+def mark_run(key: whole, at: int, many: int, begin: whole, end: whole):
+    """Where equal ones among the first sorted keys begin and end, if that is at this place."""
+    own = key[at]
+    if at == 0 or key[at - 1] != own:
+        begin[own] = at
+    if at == many - 1 or key[at + 1] != own:
+        end[own] = at + 1
+
+
 @wp.kernel(enable_backward=False)
 def find_cells(g: Grid, bodies: int):
     """Where each cell's bodies begin and end; cells without any keep begin = end = 0."""
-    at = wp.tid()
-    own = g.cell[at]
-    if at == 0 or g.cell[at - 1] != own:
-        g.begin[own] = at
-    if at == bodies - 1 or g.cell[at + 1] != own:
-        g.end[own] = at + 1
+    mark_run(g.cell, wp.tid(), bodies, g.begin, g.end)
 
 
 @wp.func
@@ -206,9 +222,14 @@ def give_last_colour(c: ContactList):
 
 
 @wp.kernel(enable_backward=False)
-def order_by_colour(c: ContactList, key: whole, order: whole, many: whole):
-    """Keys to sort by, and how many contacts each colour has."""
+def queue_up(c: ContactList, q: Queue):
+    """What is sorted by colours."""
     k = wp.tid()
-    key[k] = c.colour[k]
-    order[k] = k
-    wp.atomic_add(many, c.colour[k], 1)
+    q.colour[k] = c.colour[k]
+    q.contact[k] = k
+
+
+@wp.kernel(enable_backward=False)
+def find_colours(q: Queue, contacts: int):
+    """Where each colour's contacts begin and end; colours without any keep begin = end = 0."""
+    mark_run(q.colour, wp.tid(), contacts, q.begin, q.end)

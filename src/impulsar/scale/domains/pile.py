@@ -26,7 +26,7 @@ import warp as wp
 
 from ...author.errors import StepError
 from ...engine.large.arrays import LargeArrays
-from ...engine.large.bench import SHARES, LargeBench
+from ...engine.large.bench import LargeBench
 from ...engine.large.borders import POSE, TWIST, WIDTH, Border, farthest, scaled_answers
 from ...engine.large.bulk import conjugate, multiply
 from ...engine.large.contacts import KEPT, LISTED, Contacts, Touching
@@ -104,7 +104,7 @@ class Shared(Touching):
 
     def way(self, h: float) -> float:
         """How far a body of any rank may have gone since copies were made, after a step h [m]."""
-        self._launch(farthest, SHARES, self.bench.x, self._since, self.bench.sums[0])
+        self._launch(farthest, self.bench.shares, self.bench.x, self._since, self.bench.sums[0])
         return self.largest(float(self.bench.sums[0].numpy().max())) + self._way(self.fastest(), h)
 
     # joints ---------------------------------------------------------------------------------------
@@ -227,8 +227,11 @@ class SharedContacts(Shared, Contacts):
         Contacts.__init__(self, bench)
         self.share(made, net, jointed)
 
-    def _sweep(self, again: int = 0) -> None:
-        self._in_shares(lambda: Contacts._sweep(self, again), int(TWIST))
+    def _give_again(self) -> None:
+        self._in_shares(lambda: Contacts._give_again(self), int(TWIST))
+
+    def _sweep(self) -> None:
+        self._in_shares(lambda: Contacts._sweep(self), int(TWIST))
 
     def _separate(self) -> None:
         self._in_shares(lambda: Contacts._separate(self), int(POSE))
