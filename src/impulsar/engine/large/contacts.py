@@ -19,9 +19,18 @@ SHARE, SLOP = 0.2, 1e-3  # of an overlap that a sweep of positions takes off; le
 COLOURS, COLOUR_BITS, ROUNDS = 63, 6, 64
 LISTED = {"first": wp.int32, "second": wp.int32, "colour": wp.int32, "normal": f64, "slip": vec3}
 KEPT = tuple(LISTED)
-LINED = {"first": wp.int32, "second": wp.int32, "kinds": wp.vec2i, "n": vec3, "closing": f64, "normal": f64, "slip": vec3}
+LINED = {
+    "first": wp.int32,
+    "second": wp.int32,
+    "kinds": wp.vec2i,
+    "n": vec3,
+    "closing": f64,
+    "normal": f64,
+    "slip": vec3,
+}
 QUEUED = {"colour": wp.int32, "contact": wp.int32}
-BLOCK = 1024  # threads of a colour in a graph are so many, or twice, ...
+BLOCK = 1024  # of which threads of a colour in a graph are so many
+PUSHED, MOST = 0.2, 1.0  # largest gaps that are contacts of bodies that are pushed, and of those on their way
 AROUND = 3  # sweeps around a solve of the joints
 
 
@@ -43,9 +52,8 @@ class Touching:
         self.bench, device, n = bench, bench.device, bench.bodies
         self.a = bench.a  # masses by which contacts push
         self.jointed = bench.jointed  # whether the world has joints
-        self.count, self.margin = 0, 0.0
-        self.grid = touch.Grid()
-        self.grid.edge = widest * 1.1  # pairs within the margin are in neighbouring cells
+        self.count, self.widest, self.grid = 0, widest, touch.Grid()
+        self.grid.edge = widest * 1.1
         cells = _cells(n)
         self.grid.mask = wp.vec3i(*(one - 1 for one in cells))
         self.grid.cell, self.grid.body = (wp.zeros(2 * n, wp.int32, device=device) for _ in range(2))
@@ -94,20 +102,23 @@ class Touching:
         n = self.bench.bodies
         self._launch(number, n, *inputs)
         if n:
-            wp.utils.radix_sort_pairs(self.grid.cell, self.grid.body, n)
+            bits = self.grid.begin.size.bit_length() - 1  # cells are a power of two
+            wp.utils.radix_sort_pairs(self.grid.cell, self.grid.body, n, end_bit=bits)
         self.grid.begin.zero_()
         self.grid.end.zero_()
         self._launch(touch.find_cells, n, self.grid, n)
 
     def _may_close(self, fastest: float, least: float, h: float) -> float:
         """A gap that bodies may close in a step [m]; not more than cells allow."""
-        most = 0.1 * self.grid.edge / 1.1
-        return min(2.0 * self._way(fastest, h) + SLOP * least, most)
+        return min(2.0 * self._way(fastest, h) + SLOP * least, 0.1 * self.widest)
+
+    def _fall(self, h: float) -> float:
+        """How far a body goes in a step by the speed that gravity gives it there [m]."""
+        return float(np.linalg.norm(self.bench.bulk.gravity)) * h * h
 
     def _way(self, fastest: float, h: float) -> float:
         """As far as a body may go in a step, of those that are as fast [m]."""
-        fall = float(np.linalg.norm(self.bench.bulk.gravity)) * h
-        return h * (self.largest(fastest) + fall)
+        return h * self.largest(fastest) + self._fall(h)
 
     def fastest(self) -> float:
         """The largest speed of a body [m/s]."""
@@ -242,14 +253,16 @@ class Contacts(Touching):
         radius = bench.bulk.radius[bench.bulk.radius > 0.0]
         self.least = float(radius.min())
         super().__init__(bench, 2.0 * float(radius.max()))
-        self.line = sweeps.Line()
+        self.margin, self.line = touch.Margin(), sweeps.Line()
+        self.grid.speed = wp.zeros(self.grid.begin.size, wp.float32, device=bench.device)
         self.line.ball = wp.zeros(0, sweeps.BallKind, device=bench.device)
         give_room(self.line, LINED, self.list.first.size, bench.device)
 
     def find(self, h: float) -> None:
         """Contacts at the present poses, with what they inherit; those that may come about in a step h [s] as well."""
         x, a, n = self.bench.x, self.a, self.bench.bodies
-        self.margin = self._may_close(self.fastest(), self.least, h)
+        self._expect(self.largest(self.fastest()), h)
+        self.grid.speed.zero_()
         self._sort_cells(touch.number_cells, x, self.grid)
         self.list, self._old = self._old, self.list
         self._launch(touch.list_contacts, n, x, a, self.grid, self.margin, 0, self._counts, self.list)
@@ -266,6 +279,14 @@ class Contacts(Touching):
             self.line.ball = wp.zeros(self.a.mass.size, sweeps.BallKind, device=self.bench.device)
             self._launch(sweeps.fill_kinds, self.a.mass.size, self.a, self.line)
         self._launch(sweeps.line_up, self.count, self.a, self.list, self.queue, self.line)
+
+    def _expect(self, fastest: float, h: float) -> None:
+        """Gaps that a step may close, and cells so wide that such pairs are in neighbouring ones."""
+        m = self.margin
+        m.span, m.rest = h, min(2.0 * self._fall(h) + SLOP * self.least, PUSHED * self.widest)
+        m.pushed = min(m.rest + 2.0 * h * fastest, PUSHED * self.widest)
+        m.most = min(m.pushed + h * fastest, MOST * self.widest)
+        self.grid.edge = self.widest + m.most
 
     def _crowded(self, many: int) -> None:
         if many:

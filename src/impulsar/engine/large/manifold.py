@@ -171,9 +171,7 @@ def measure_before(x: WorkArrays, a: LargeArrays, c: ContactList, p: Points):
 
 
 @wp.kernel(enable_backward=False)
-def give_again(
-    x: WorkArrays, a: LargeArrays, c: ContactList, p: Points, q: Queue, colour: int, threads: int
-):
+def give_again(x: WorkArrays, a: LargeArrays, c: ContactList, p: Points, q: Queue, colour: int, threads: int):
     """Impulses of the last sub-step, of the pairs of one colour."""
     at = q.begin[colour] + wp.tid()
     while at < q.end[colour]:
