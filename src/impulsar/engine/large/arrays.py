@@ -77,14 +77,6 @@ def respond_dry(a: wp.ref[LargeArrays], q: quat, body: int, f: vec6) -> vec6:
 
 
 @wp.func
-def sphere_give(a: wp.ref[LargeArrays], body: int) -> f64:
-    """1 / m of a sphere, whose added mass is the same in all directions [1/kg]."""
-    if a.answer.shape[0] > 0:
-        return a.answer[2, body][0, 0]
-    return ONE / a.mass[a.kind[body]]
-
-
-@wp.func
 def applied(a: wp.ref[LargeArrays], body: int) -> vec6:
     """Wrench on a body, gravity aside."""
     f = a.wrench[body]

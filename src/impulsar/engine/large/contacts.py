@@ -13,12 +13,24 @@ import warp as wp
 from ...author.errors import StepError
 from ..spatial import f64, vec3
 from . import motion, sweeps, touch
-from .bench import SHARES, Graphed, LargeBench
+from .bench import Graphed, LargeBench
 
 SHARE, SLOP = 0.2, 1e-3  # of an overlap that a sweep of positions takes off; left, of the least radius
-COLOURS, ROUNDS = 63, 64
+COLOURS, COLOUR_BITS, ROUNDS = 63, 6, 64
 LISTED = {"first": wp.int32, "second": wp.int32, "colour": wp.int32, "normal": f64, "slip": vec3}
 KEPT = tuple(LISTED)
+LINED = {
+    "first": wp.int32,
+    "second": wp.int32,
+    "kinds": wp.vec2i,
+    "n": vec3,
+    "closing": f64,
+    "normal": f64,
+    "slip": vec3,
+}
+QUEUED = {"colour": wp.int32, "contact": wp.int32}
+BLOCK = 1024  # of which threads of a colour in a graph are so many
+PUSHED, MOST = 0.2, 1.0  # largest gaps that are contacts of bodies that are pushed, and of those on their way
 AROUND = 3  # sweeps around a solve of the joints
 
 
@@ -40,9 +52,8 @@ class Touching:
         self.bench, device, n = bench, bench.device, bench.bodies
         self.a = bench.a  # masses by which contacts push
         self.jointed = bench.jointed  # whether the world has joints
-        self.count, self.margin = 0, 0.0
-        self.grid = touch.Grid()
-        self.grid.edge = widest * 1.1  # pairs within the margin are in neighbouring cells
+        self.count, self.widest, self.grid = 0, widest, touch.Grid()
+        self.grid.edge = widest * 1.1
         cells = _cells(n)
         self.grid.mask = wp.vec3i(*(one - 1 for one in cells))
         self.grid.cell, self.grid.body = (wp.zeros(2 * n, wp.int32, device=device) for _ in range(2))
@@ -52,11 +63,13 @@ class Touching:
         self._taken = wp.zeros(n, wp.int64, device=device)
         self._least, self._left = wp.zeros(n, wp.int32, device=device), wp.zeros(1, wp.int32, device=device)
         self.list, self._old = (self._new_list(4 * n) for _ in range(2))
-        self._keys, self._order = (wp.zeros(8 * n, wp.int32, device=device) for _ in range(2))
-        self._many = wp.zeros(COLOURS, wp.int32, device=device)
-        self._graph: Graphed | None = None  # of a sub-step with the present contacts
+        self.queue = touch.Queue()
+        give_room(self.queue, QUEUED, 8 * n, device)
+        self._places = wp.zeros((2, COLOURS), wp.int32, device=device)
+        self.queue.begin, self.queue.end = self._places[0], self._places[1]
+        self._graphs: dict[int, Graphed] = {}  # of a sub-step, by the list that it has
         self._seen = False  # one was taken, so that all kernels are loaded
-        self.colours: list[tuple[int, int]] = []  # where each begins in the order, and how many it has
+        self._threads = np.zeros(COLOURS, int)  # that sweep each colour
 
     def _new_list(self, most: int) -> touch.ContactList:
         made = touch.ContactList()
@@ -82,31 +95,34 @@ class Touching:
         """Room for as many contacts as are counted."""
         if self.count > self.list.first.size:
             self._widen(self.list, 2 * self.count)
-        if 2 * self.count > self._keys.size:
-            self._keys, self._order = (wp.zeros(4 * self.count, wp.int32, device=self.bench.device) for _ in range(2))
+        if 2 * self.count > self.queue.colour.size:
+            give_room(self.queue, QUEUED, 4 * self.count, self.bench.device)
 
     def _sort_cells(self, number: wp.Kernel, *inputs: object) -> None:
         n = self.bench.bodies
         self._launch(number, n, *inputs)
         if n:
-            wp.utils.radix_sort_pairs(self.grid.cell, self.grid.body, n)
+            bits = self.grid.begin.size.bit_length() - 1  # cells are a power of two
+            wp.utils.radix_sort_pairs(self.grid.cell, self.grid.body, n, end_bit=bits)
         self.grid.begin.zero_()
         self.grid.end.zero_()
         self._launch(touch.find_cells, n, self.grid, n)
 
     def _may_close(self, fastest: float, least: float, h: float) -> float:
         """A gap that bodies may close in a step [m]; not more than cells allow."""
-        most = 0.1 * self.grid.edge / 1.1
-        return min(2.0 * self._way(fastest, h) + SLOP * least, most)
+        return min(2.0 * self._way(fastest, h) + SLOP * least, 0.1 * self.widest)
+
+    def _fall(self, h: float) -> float:
+        """How far a body goes in a step by the speed that gravity gives it there [m]."""
+        return float(np.linalg.norm(self.bench.bulk.gravity)) * h * h
 
     def _way(self, fastest: float, h: float) -> float:
         """As far as a body may go in a step, of those that are as fast [m]."""
-        fall = float(np.linalg.norm(self.bench.bulk.gravity)) * h
-        return h * (self.largest(fastest) + fall)
+        return h * self.largest(fastest) + self._fall(h)
 
     def fastest(self) -> float:
         """The largest speed of a body [m/s]."""
-        self._launch(motion.fastest, SHARES, self.bench.x, self.bench.sums[0])
+        self._launch(motion.fastest, self.bench.shares, self.bench.x, self.bench.sums[0])
         return float(self.bench.sums[0].numpy().max())
 
     def largest(self, value: float) -> float:
@@ -125,15 +141,36 @@ class Touching:
                 break
         else:
             self._left_over(int(self._left.numpy()[0]))
-        self._many.zero_()
-        self._launch(touch.order_by_colour, self.count, self.list, self._keys, self._order, self._many)
+        self._queue_up()
+
+    def _queue_up(self) -> None:
+        q = self.queue
+        self._launch(touch.queue_up, self.count, self.list, q)
         if self.count:
-            wp.utils.radix_sort_pairs(self._keys, self._order, self.count)
-        many = self._many.numpy()
-        ends = np.cumsum(many)
-        self.colours = [(int(end - size), int(size)) for end, size in zip(ends, many, strict=True) if size]
-        self._crowded(int(many[-1]))
-        self._graph = None
+            wp.utils.radix_sort_pairs(q.colour, q.contact, self.count, end_bit=COLOUR_BITS)
+        self._places.zero_()
+        self._launch(touch.find_colours, self.count, q, self.count)
+        begin, end = self._places.numpy()
+        self._share_out(end - begin)
+
+    def _share_out(self, sizes: np.ndarray) -> None:
+        """Threads for colours of these sizes; those of a graph stay as long as they suffice and not most are idle."""
+        self._crowded(int(sizes[-1]))
+        sizes[-1] = min(sizes[-1], 1)  # its contacts may share bodies: one after the other
+        if not self._graphed:
+            self._threads = sizes
+        elif (sizes > self._threads).any() or self._threads.sum() > 2 * sizes.sum() + COLOURS * BLOCK:
+            self._threads = -(-5 * sizes // (4 * BLOCK)) * BLOCK
+            self._threads[-1] = sizes[-1]
+            self._graphs.clear()
+
+    @property
+    def _graphed(self) -> bool:
+        return self.TAKES_GRAPHS and self.bench.takes_graphs
+
+    def _colours(self) -> list[tuple[int, int]]:
+        """Colours in which there are contacts, and how many threads sweep each."""
+        return [(colour, int(threads)) for colour, threads in enumerate(self._threads) if threads]
 
     def _left_over(self, many: int) -> None:
         """Contacts that no round of colouring took."""
@@ -145,14 +182,13 @@ class Touching:
     # steps ----------------------------------------------------------------------------------------
 
     def sub_step(self) -> None:
-        """One sub-step of the size in the bench's h; on a GPU a step has them as one graph, that is launched again."""
-        if not (self.TAKES_GRAPHS and self.bench.takes_graphs and self.count):
+        """One sub-step of the size in the bench's h; on a GPU one graph, that is launched again in later steps."""
+        if not (self._graphed and self.count):
             self._sub_step()
             return
-        if self._graph is None:
-            self._graph = Graphed(self.bench.launches, self._seen)
-            self._seen = True
-        self._graph(self._sub_step)
+        graph = self._graphs.setdefault(id(self.list), Graphed(self.bench.launches, self._seen))
+        self._seen = True
+        graph(self._sub_step)
 
     def _sub_step(self) -> None:
         bench = self.bench
@@ -217,11 +253,16 @@ class Contacts(Touching):
         radius = bench.bulk.radius[bench.bulk.radius > 0.0]
         self.least = float(radius.min())
         super().__init__(bench, 2.0 * float(radius.max()))
+        self.margin, self.line = touch.Margin(), sweeps.Line()
+        self.grid.speed = wp.zeros(self.grid.begin.size, wp.float32, device=bench.device)
+        self.line.ball = wp.zeros(0, sweeps.BallKind, device=bench.device)
+        give_room(self.line, LINED, self.list.first.size, bench.device)
 
     def find(self, h: float) -> None:
         """Contacts at the present poses, with what they inherit; those that may come about in a step h [s] as well."""
         x, a, n = self.bench.x, self.a, self.bench.bodies
-        self.margin = self._may_close(self.fastest(), self.least, h)
+        self._expect(self.largest(self.fastest()), h)
+        self.grid.speed.zero_()
         self._sort_cells(touch.number_cells, x, self.grid)
         self.list, self._old = self._old, self.list
         self._launch(touch.list_contacts, n, x, a, self.grid, self.margin, 0, self._counts, self.list)
@@ -232,6 +273,20 @@ class Contacts(Touching):
         self._launch(touch.list_contacts, n, x, a, self.grid, self.margin, 1, self._counts, self.list)
         self._launch(touch.inherit, self.count, self.list, self._old)
         self._colour()
+        if self.count > self.line.first.size:
+            give_room(self.line, LINED, 2 * self.count, self.bench.device)
+        if self.line.ball.size != self.a.mass.size:
+            self.line.ball = wp.zeros(self.a.mass.size, sweeps.BallKind, device=self.bench.device)
+            self._launch(sweeps.fill_kinds, self.a.mass.size, self.a, self.line)
+        self._launch(sweeps.line_up, self.count, self.a, self.list, self.queue, self.line)
+
+    def _expect(self, fastest: float, h: float) -> None:
+        """Gaps that a step may close, and cells so wide that such pairs are in neighbouring ones."""
+        m = self.margin
+        m.span, m.rest = h, min(2.0 * self._fall(h) + SLOP * self.least, PUSHED * self.widest)
+        m.pushed = min(m.rest + 2.0 * h * fastest, PUSHED * self.widest)
+        m.most = min(m.pushed + h * fastest, MOST * self.widest)
+        self.grid.edge = self.widest + m.most
 
     def _crowded(self, many: int) -> None:
         if many:
@@ -239,23 +294,30 @@ class Contacts(Touching):
                 "a body touches more than 60 others; spheres of so different sizes are for `shapes` of a Bulk"
             )
 
-    def _give_again(self) -> None:
-        self._sweep(again=1)
+    @property
+    def _swept(self) -> tuple:
+        return self.bench.x, self.a, self.queue, self.line
 
-    def _sweep(self, again: int = 0) -> None:
-        bench = self.bench
-        for begin, size in self.colours:
-            self._launch(sweeps.sweep, size, bench.x, self.a, self.list, self._order, begin, again, bench.h)
+    def _give_again(self) -> None:
+        for colour, threads in self._colours():
+            self._launch(sweeps.give_again, threads, *self._swept, colour, self.bench.h)
+
+    def _sweep(self) -> None:
+        for colour, threads in self._colours():
+            self._launch(sweeps.sweep, threads, *self._swept, colour)
 
     def _separate(self) -> None:
-        x, a = self.bench.x, self.a
-        for begin, size in self.colours:
-            self._launch(sweeps.separate, size, x, a, self.list, self._order, begin, SHARE, SLOP * self.least)
+        for colour, threads in self._colours():
+            self._launch(sweeps.separate, threads, *self._swept, colour, SHARE, SLOP * self.least)
+
+    def finish(self) -> None:
+        """Impulses into the list, for the next step."""
+        self._launch(sweeps.put_back, self.count, self.queue, self.line, self.list)
 
     def overlap(self) -> float:
         """The largest [m]."""
         worst = self.bench.sums[0]
-        self._launch(sweeps.deepest, SHARES, self.bench.x, self.a, self.list, self.count, worst)
+        self._launch(sweeps.deepest, worst.size, self.bench.x, self.a, self.list, self.count, worst)
         return float(worst.numpy().max())
 
 

@@ -34,9 +34,9 @@ from ..spatial import (
     vec3,
 )
 from ..state import WorkArrays
-from .arrays import LargeArrays, whole
+from .arrays import LargeArrays
 from .solids import Points, SolidArrays
-from .touch import ContactList
+from .touch import ContactList, Queue
 
 
 @wp.struct
@@ -171,13 +171,11 @@ def measure_before(x: WorkArrays, a: LargeArrays, c: ContactList, p: Points):
 
 
 @wp.kernel(enable_backward=False)
-def give_again(
-    x: WorkArrays, a: LargeArrays, c: ContactList, p: Points, order: whole, begin: int, size: int, threads: int
-):
+def give_again(x: WorkArrays, a: LargeArrays, c: ContactList, p: Points, q: Queue, colour: int, threads: int):
     """Impulses of the last sub-step, of the pairs of one colour."""
-    at = wp.tid()
-    while at < size:
-        pair = order[begin + at]
+    at = q.begin[colour] + wp.tid()
+    while at < q.end[colour]:
+        pair = q.contact[at]
         A = moved(x, a, c.first[pair])
         B = moved(x, a, c.second[pair])
         for k in range(p.begin[pair], p.begin[pair + 1]):
@@ -198,18 +196,17 @@ def sweep_points(
     solid: SolidArrays,
     c: ContactList,
     p: Points,
-    order: whole,
-    begin: int,
-    size: int,
+    q: Queue,
+    colour: int,
     threads: int,
     h: wp.array(dtype=f64),
     slow: f64,  # an impact slower than this does not bounce; < 0: none does yet [m/s]
     back: int,  # 1: the last point first, and its slip before its normal
 ):
     """Pairs of one colour."""
-    at = wp.tid()
-    while at < size:
-        pair = order[begin + at]
+    at = q.begin[colour] + wp.tid()
+    while at < q.end[colour]:
+        pair = q.contact[at]
         A = moved(x, a, c.first[pair])
         B = moved(x, a, c.second[pair])
         for k0 in range(p.begin[pair], p.begin[pair + 1]):
@@ -265,17 +262,16 @@ def separate_points(
     a: LargeArrays,
     c: ContactList,
     p: Points,
-    order: whole,
-    begin: int,
-    size: int,
+    q: Queue,
+    colour: int,
     threads: int,
     share: f64,
     slop: f64,
 ):
     """Pairs of one colour, poses alone."""
-    at = wp.tid()
-    while at < size:
-        pair = order[begin + at]
+    at = q.begin[colour] + wp.tid()
+    while at < q.end[colour]:
+        pair = q.contact[at]
         A = moved(x, a, c.first[pair])
         B = moved(x, a, c.second[pair])
         for k in range(p.begin[pair], p.begin[pair + 1]):

@@ -13,7 +13,7 @@ from ..collide.arrays import FIELD, MESH, PLANE, ShapeArrays
 from ..collide.shapes import collide_scratch, shape_arrays
 from ..spatial import f64, vec3
 from . import manifold, solids, touch
-from .bench import SHARES, LargeBench
+from .bench import LargeBench
 from .bulk import Bulk, frames_along, rotate
 from .contacts import LISTED, SHARE, SLOP, Touching, give_room
 
@@ -143,7 +143,7 @@ class Pile(Touching):
         """Pairs that touch or may in a step h [s], their points, what they inherit, and their colours."""
         bench = self.bench
         x, a, s = bench.x, bench.a, self.solid
-        self._launch(solids.fastest_solid, SHARES, x, a, s, bench.sums[0])
+        self._launch(solids.fastest_solid, bench.shares, x, a, s, bench.sums[0])
         self.margin = self._may_close(float(bench.sums[0].numpy().max()), self.least, h)
         self._span = h
         self._sort_cells(solids.number_solid_cells, x, a, s, self.grid)
@@ -202,36 +202,23 @@ class Pile(Touching):
 
     # steps ----------------------------------------------------------------------------------------
 
-    def _each_colour(self) -> list[tuple[int, int, int]]:
-        """Where a colour begins, its size, and how many threads take it: the last one's pairs may share bodies."""
-        last = self._many.numpy()[-1] > 0
-        return [
-            (begin, size, 1 if last and k == len(self.colours) - 1 else size)
-            for k, (begin, size) in enumerate(self.colours)
-        ]
-
-    def _crowded(self, many: int) -> None:
-        self._parts = self._each_colour()
-
     def _give_again(self) -> None:
-        x, a = self.bench.x, self.a
-        for begin, size, threads in self._parts:
-            given = (x, a, self.list, self.points, self._order, begin, size, threads)
-            self._launch(manifold.give_again, threads, *given)
+        given = (self.bench.x, self.a, self.list, self.points, self.queue)
+        for colour, threads in self._colours():
+            self._launch(manifold.give_again, threads, *given, colour, threads)
 
     def _sweep(self, slow: float = -1.0) -> None:
         """There and back."""
-        bench = self.bench
-        for back, parts in enumerate((self._parts, self._parts[::-1])):
-            for begin, size, threads in parts:
-                given = (bench.x, self.a, self.solid, self.list, self.points, self._order, begin, size, threads)
-                self._launch(manifold.sweep_points, threads, *given, bench.h, slow, back)
+        bench, colours = self.bench, self._colours()
+        given = (bench.x, self.a, self.solid, self.list, self.points, self.queue)
+        for back, those in enumerate((colours, colours[::-1])):
+            for colour, threads in those:
+                self._launch(manifold.sweep_points, threads, *given, colour, threads, bench.h, slow, back)
 
     def _separate(self) -> None:
-        x, a = self.bench.x, self.a
-        for begin, size, threads in self._parts:
-            given = (x, a, self.list, self.points, self._order, begin, size, threads, SHARE, SLOP * self.least)
-            self._launch(manifold.separate_points, threads, *given)
+        given = (self.bench.x, self.a, self.list, self.points, self.queue)
+        for colour, threads in self._colours():
+            self._launch(manifold.separate_points, threads, *given, colour, threads, SHARE, SLOP * self.least)
 
     def finish(self) -> None:
         """Send impacts back."""
@@ -246,7 +233,7 @@ class Pile(Touching):
     def overlap(self) -> float:
         """The largest [m]."""
         worst, x, a = self.bench.sums[0], self.bench.x, self.a
-        self._launch(manifold.deepest_point, SHARES, x, a, self.list, self.points, self.count, worst)
+        self._launch(manifold.deepest_point, worst.size, x, a, self.list, self.points, self.count, worst)
         return float(worst.numpy().max())
 
     # snapshots ------------------------------------------------------------------------------------

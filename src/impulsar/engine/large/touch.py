@@ -1,17 +1,18 @@
 """Which spheres touch each other and planes, a thread a body; and in which order contacts are swept.
 
     cells      bodies sorted by cells of a grid that repeats itself, stable: in a cell in the order of their numbers
-    contacts   pairs with a gap below the margin, in the order of their first bodies: counted, scanned, filled
+    contacts   pairs with a gap that a step may close, in the order of their first bodies: counted, scanned, filled
     inherited  a contact that was there before has its impulses and its colour
     coloured   no two contacts of a colour share a body; a new one takes the lowest that is free in both, once its mixed
                number is the least of all new ones at both
+    queue      contacts in the order of their colours, in which they are swept
 
-Only whole numbers meet in atomics, so the same bodies give the same contacts in the same order.
+Atomics are sums of whole numbers and largest values, so the same bodies give the same contacts in the same order.
 """
 
 import warp as wp
 
-from ..spatial import ZERO, f64, vec3
+from ..spatial import ZERO, f64, linear, vec3
 from ..state import WorkArrays
 from .arrays import LargeArrays, whole
 
@@ -36,6 +37,16 @@ class ContactList:
 
 
 @wp.struct
+class Queue:
+    """Contacts in the order of their colours; within one in the order of their numbers."""
+
+    colour: whole  # [2 · contact] of each contact, sorted in its first half
+    contact: whole  # [2 · contact] contacts in that order
+    begin: whole  # [colour] first place of its contacts
+    end: whole
+
+
+@wp.struct
 class Grid:
     """A grid whose cells repeat after 2^k in each direction."""
 
@@ -45,8 +56,19 @@ class Grid:
     body: whole  # [2 · body] bodies in that order
     begin: whole  # [cell] first place of its bodies
     end: whole
+    speed: wp.array(dtype=wp.float32)  # [cell] the largest of its bodies; empty where nobody asks [m/s]
     home: whole  # [body] of parts of a world: its place's part, which solves for it. Empty: all is here
     here: wp.int32  # who this is
+
+
+@wp.struct
+class Margin:
+    """Gaps of spheres that are contacts."""
+
+    span: f64  # of a step [s]
+    rest: f64  # of bodies that hardly move [m]
+    pushed: f64  # the most for those that what is near may push [m]
+    most: f64  # for those that go against each other [m]
 
 
 @wp.func
@@ -74,19 +96,26 @@ def number_of(g: wp.ref[Grid], x: int, y: int, z: int) -> int:
 def number_cells(x: WorkArrays, g: Grid):
     body = wp.tid()
     c = cell_of(g, x.p_WB[body, 0])
-    g.cell[body] = number_of(g, c[0], c[1], c[2])
+    own = number_of(g, c[0], c[1], c[2])
+    g.cell[body] = own
     g.body[body] = body
+    wp.atomic_max(g.speed, own, wp.float32(wp.length(linear(x.twist[body, 0]))))
+
+
+@wp.func
+def mark_run(key: whole, at: int, many: int, begin: whole, end: whole):
+    """Where equal ones among the first sorted keys begin and end, if that is at this place."""
+    own = key[at]
+    if at == 0 or key[at - 1] != own:
+        begin[own] = at
+    if at == many - 1 or key[at + 1] != own:
+        end[own] = at + 1
 
 
 @wp.kernel(enable_backward=False)
 def find_cells(g: Grid, bodies: int):
     """Where each cell's bodies begin and end; cells without any keep begin = end = 0."""
-    at = wp.tid()
-    own = g.cell[at]
-    if at == 0 or g.cell[at - 1] != own:
-        g.begin[own] = at
-    if at == bodies - 1 or g.cell[at + 1] != own:
-        g.end[own] = at + 1
+    mark_run(g.cell, wp.tid(), bodies, g.begin, g.end)
 
 
 @wp.func
@@ -100,25 +129,55 @@ def gap_to_plane(x: wp.ref[WorkArrays], a: wp.ref[LargeArrays], i: int, k: int) 
     return wp.dot(a.plane_normal[k], x.p_WB[i, 0]) - a.plane_offset[k] - a.radius[a.kind[i]]
 
 
+@wp.func
+def about(at: wp.vec3i, near: int) -> wp.vec3i:
+    """One of the 27 cells about a cell."""
+    return at + wp.vec3i(near % 3 - 1, (near // 3) % 3 - 1, near // 9 - 1)
+
+
+@wp.func
+def least_margin(g: wp.ref[Grid], m: wp.ref[Margin], at: wp.vec3i) -> f64:
+    """What is fast near a body may push it within the step, towards others that it did not move against."""
+    fastest = wp.float32(0.0)
+    for near in range(27):
+        c = about(at, near)
+        fastest = wp.max(fastest, g.speed[number_of(g, c[0], c[1], c[2])])
+    return wp.min(m.rest + f64(2.0) * m.span * f64(fastest), m.pushed)
+
+
+@wp.func
+def may_close(x: wp.ref[WorkArrays], m: wp.ref[Margin], i: int, j: int, gap: f64, least: f64) -> bool:
+    """Whether a gap is within the margin, and the way that both bodies go against each other."""
+    if gap < least or gap >= m.most:
+        return gap < least
+    v = linear(x.twist[i, 0])
+    if j >= 0:
+        v -= linear(x.twist[j, 0])
+    return gap < least + m.span * wp.length(v)
+
+
 @wp.kernel(enable_backward=False)
-def list_contacts(x: WorkArrays, a: LargeArrays, g: Grid, margin: f64, fills: int, count: whole, c: ContactList):
+def list_contacts(x: WorkArrays, a: LargeArrays, g: Grid, m: Margin, fills: int, count: whole, c: ContactList):
     """How many contacts each body is the first of; with `fills` which."""
     i = wp.tid()
     found = int(0)
     if a.radius[a.kind[i]] > ZERO:
         at = cell_of(g, x.p_WB[i, 0])
+        least = least_margin(g, m, at)
         for near in range(27):
-            own = number_of(g, at[0] + near % 3 - 1, at[1] + (near // 3) % 3 - 1, at[2] + near // 9 - 1)
+            one = about(at, near)
+            own = number_of(g, one[0], one[1], one[2])
             for place in range(g.begin[own], g.end[own]):
                 j = g.body[place]
-                is_near = j > i and a.radius[a.kind[j]] > ZERO and gap_between(x, a, i, j) < margin
+                is_near = j > i and a.radius[a.kind[j]] > ZERO
+                is_near = is_near and may_close(x, m, i, j, gap_between(x, a, i, j), least)
                 if is_near and solved_here(g, i, j):
                     if fills != 0:
                         c.first[c.begin[i] + found] = i
                         c.second[c.begin[i] + found] = j
                     found += 1
         for k in range(a.plane_offset.shape[0]):
-            if gap_to_plane(x, a, i, k) < margin and solved_here(g, i, -1):
+            if may_close(x, m, i, -1, gap_to_plane(x, a, i, k), least) and solved_here(g, i, -1):
                 if fills != 0:
                     c.first[c.begin[i] + found] = i
                     c.second[c.begin[i] + found] = -1 - k
@@ -206,9 +265,14 @@ def give_last_colour(c: ContactList):
 
 
 @wp.kernel(enable_backward=False)
-def order_by_colour(c: ContactList, key: whole, order: whole, many: whole):
-    """Keys to sort by, and how many contacts each colour has."""
+def queue_up(c: ContactList, q: Queue):
+    """What is sorted by colours."""
     k = wp.tid()
-    key[k] = c.colour[k]
-    order[k] = k
-    wp.atomic_add(many, c.colour[k], 1)
+    q.colour[k] = c.colour[k]
+    q.contact[k] = k
+
+
+@wp.kernel(enable_backward=False)
+def find_colours(q: Queue, contacts: int):
+    """Where each colour's contacts begin and end; colours without any keep begin = end = 0."""
+    mark_run(q.colour, wp.tid(), contacts, q.begin, q.end)

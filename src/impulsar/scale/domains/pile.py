@@ -227,8 +227,11 @@ class SharedContacts(Shared, Contacts):
         Contacts.__init__(self, bench)
         self.share(made, net, jointed)
 
-    def _sweep(self, again: int = 0) -> None:
-        self._in_shares(lambda: Contacts._sweep(self, again), int(TWIST))
+    def _give_again(self) -> None:
+        self._in_shares(lambda: Contacts._give_again(self), int(TWIST))
+
+    def _sweep(self) -> None:
+        self._in_shares(lambda: Contacts._sweep(self), int(TWIST))
 
     def _separate(self) -> None:
         self._in_shares(lambda: Contacts._separate(self), int(POSE))
