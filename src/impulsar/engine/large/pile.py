@@ -123,6 +123,7 @@ class Pile(Touching):
         """kinds: of all bodies of the world, where the bench has a part of them."""
         self.solid, reach, self.least = solid_arrays(bench.bulk, bench.device, kinds)
         super().__init__(bench, 2.0 * reach)
+        self.margin = touch.Margin()
         self._lanes = 1 if bench.device == "cpu" else LANES
         self.scratch = _scratch(self.solid.shapes, self._lanes, bench.device)
         self.near = self._new_list(6 * bench.bodies)
@@ -144,7 +145,7 @@ class Pile(Touching):
         bench = self.bench
         x, a, s = bench.x, bench.a, self.solid
         self._launch(solids.fastest_solid, bench.shares, x, a, s, bench.sums[0])
-        self.margin = self._may_close(float(bench.sums[0].numpy().max()), self.least, h)
+        self._expect(float(bench.sums[0].numpy().max()), h)
         self._span = h
         self._sort_cells(solids.number_solid_cells, x, a, s, self.grid)
         near = self._find_near()
@@ -161,6 +162,13 @@ class Pile(Touching):
         self._launch(solids.inherit_points, self.count, s, self.list, self.points, self._old, self._old_points)
         self._launch(manifold.measure_before, self.count, x, self.a, self.list, self.points)
         self._colour()
+
+    def _expect(self, fastest: float, h: float) -> None:
+        """Gaps that a step may close, and cells so wide that such pairs are in neighbouring ones."""
+        m, way = self.margin, self._way(fastest, h)
+        m.span, m.rest = h, min(2.0 * way + SLOP * self.least, 0.1 * self.widest)
+        m.most = min(max(m.rest, way), 0.5 * self.widest)
+        self.grid.edge = self.widest + m.most
 
     def _find_near(self) -> int:
         """Pairs of bodies that are near, into `near`; their number."""

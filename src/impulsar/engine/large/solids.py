@@ -19,7 +19,7 @@ from ..collide.pairs import collide_convex
 from ..spatial import ONE, ZERO, angular, f64, linear, quat, rotation_matrix, vec3, zero3
 from ..state import WorkArrays
 from .arrays import LargeArrays, whole
-from .touch import LAST_COLOUR, UNCOLOURED, ContactList, Grid, number_of, solved_here
+from .touch import LAST_COLOUR, UNCOLOURED, ContactList, Grid, Margin, number_of, solved_here
 
 SPREAD = wp.constant(40503)  # cells by which levels are apart in the list
 
@@ -112,6 +112,19 @@ def may_meet(x: wp.ref[WorkArrays], a: wp.ref[LargeArrays], s: wp.ref[SolidArray
 
 
 @wp.func
+def pair_margin(x: wp.ref[WorkArrays], a: wp.ref[LargeArrays], s: wp.ref[SolidArrays], i: int, j: int, m: Margin):
+    """A gap that a pair may close within the step, by the speed of its points against each other [m]."""
+    V = x.twist[i, 0]
+    v = linear(V)
+    turn = s.reach[a.kind[i]] * wp.length(angular(V))
+    if j >= 0:
+        V_j = x.twist[j, 0]
+        v -= linear(V_j)
+        turn += s.reach[a.kind[j]] * wp.length(angular(V_j))
+    return wp.min(wp.max(m.rest, m.span * (wp.length(v) + turn)), m.most)
+
+
+@wp.func
 def may_meet_ground(x: wp.ref[WorkArrays], a: wp.ref[LargeArrays], s: wp.ref[SolidArrays], i: int, k: int, margin: f64):
     shape = s.ground + k
     reach = s.reach[a.kind[i]] + margin
@@ -131,7 +144,7 @@ def may_meet_ground(x: wp.ref[WorkArrays], a: wp.ref[LargeArrays], s: wp.ref[Sol
 
 @wp.kernel(enable_backward=False)
 def list_near(
-    x: WorkArrays, a: LargeArrays, s: SolidArrays, g: Grid, margin: f64, fills: int, count: whole, c: ContactList
+    x: WorkArrays, a: LargeArrays, s: SolidArrays, g: Grid, m: Margin, fills: int, count: whole, c: ContactList
 ):
     """How many pairs each body is the first of that may touch; with `fills` which."""
     i = wp.tid()
@@ -151,11 +164,13 @@ def list_near(
                             beside = j
                             if level > own:
                                 beside = -1  # where the smaller is
+                            margin = pair_margin(x, a, s, i, j, m)
                             if may_meet(x, a, s, i, j, margin) and solved_here(g, i, beside):
                                 if fills != 0:
                                     c.first[c.begin[i] + found] = i
                                     c.second[c.begin[i] + found] = j
                                 found += 1
+        margin = pair_margin(x, a, s, i, -1, m)
         for k in range(s.obstacles):
             if may_meet_ground(x, a, s, i, k, margin) and solved_here(g, i, -1):
                 if fills != 0:
@@ -238,7 +253,7 @@ def list_points(
     t: CollideScratch,
     c: ContactList,
     pairs: int,
-    margin: f64,
+    m: Margin,
     fills: int,
     count: whole,
     p: Points,
@@ -258,6 +273,7 @@ def list_points(
             q_b = x.q_WB[j, 0]
             begin = s.begin[a.kind[j]]
             end = s.begin[a.kind[j] + 1]
+        margin = pair_margin(x, a, s, i, j, m)
         found = int(0)
         for one in range(s.begin[a.kind[i]], s.begin[a.kind[i] + 1]):
             for two in range(begin, end):
