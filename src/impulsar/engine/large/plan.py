@@ -41,8 +41,8 @@ class Level:
     diagonal   D_n -= Σ W_enᵀ Δ_e⁻¹ W_en      target n, left and right the block (e, n)
     beside     A_nm -= Σ W_enᵀ Δ_e⁻¹ W_em     target the block (n, m), left the block (e, n), right (e, m)
 
-    The first in the order of their first terms, the others in that of their targets: so most of what the threads of a
-    level read and write lies side by side.
+    The first in the order of their first terms, the others in that of their targets, which are read and written, but
+    where each is begun by one term: so most of what the threads of a level read and write lies side by side.
     """
 
     nodes: np.ndarray
@@ -138,8 +138,8 @@ def make_plan(nodes: int, pairs: np.ndarray, kept: np.ndarray | None = None) -> 
     own[order] = np.arange(len(order))
     owner, other = every[order].T
     finder = Finder(owner, other, nodes)
-    levels = tuple(_level(np.arange(*span), first, own, other, finder) for span in pairwise(ends))
     filled = ~np.isin(owner * nodes + other, given[:, 0] * nodes + given[:, 1])
+    levels = tuple(_level(np.arange(*span), first, own, other, filled, finder) for span in pairwise(ends))
     return Plan(nodes, column, joint, owner, other, filled, first, own, levels, np.arange(ends[-1], nodes))
 
 
@@ -270,7 +270,9 @@ class Finder:
         return np.minimum(np.searchsorted(self._keys, one * self._nodes + two), len(self._keys) - 1)
 
 
-def _level(nodes: np.ndarray, first: np.ndarray, own: np.ndarray, other: np.ndarray, find: Finder) -> Level:
+def _level(
+    nodes: np.ndarray, first: np.ndarray, own: np.ndarray, other: np.ndarray, filled: np.ndarray, find: Finder
+) -> Level:
     sizes = first[nodes + 1] - first[nodes]
     blocks = own[np.repeat(first[nodes] - np.concatenate([[0], np.cumsum(sizes)[:-1]]), sizes) + np.arange(sizes.sum())]
     left, right = _within(np.repeat(np.arange(len(nodes)), sizes))
@@ -279,7 +281,8 @@ def _level(nodes: np.ndarray, first: np.ndarray, own: np.ndarray, other: np.ndar
     left, right = np.where(straight, left, right), np.where(straight, right, left)
     beside = other[blocks]
     _, begin, group = np.unique(beside, return_index=True, return_inverse=True)
-    return Level(nodes, blocks, _gather(beside, blocks, blocks, begin[group]), _gather(target, left, right, target))
+    key = left if len(np.unique(target)) == len(target) and filled[target].all() else target
+    return Level(nodes, blocks, _gather(beside, blocks, blocks, begin[group]), _gather(target, left, right, key))
 
 
 def _gather(target: np.ndarray, left: np.ndarray, right: np.ndarray, key: np.ndarray) -> Gather:

@@ -256,6 +256,7 @@ def meetings(plan: Plan, first: np.ndarray, second: np.ndarray) -> np.ndarray:
     """Blocks of A beside its diagonal, their two joints, and the bodies that these have in common, -1: no second one
     [5, block]."""
     at = np.flatnonzero(~plan.filled)
+    at = at[np.argsort(plan.owner[at], kind="stable")]  # a joint's rows are read once for all its blocks
     j, k = plan.joint[plan.owner[at]], plan.joint[plan.other[at]]
     common = np.full((2, len(at)), -1)
     for mine, its in ((second, second), (first, second), (second, first), (first, first)):

@@ -22,7 +22,6 @@ Trial = Callable[[Any, int], tuple[float, float]]  # a method and its limit -> t
 NAME = re.compile(r"[a-z][a-z0-9_-]*")
 COORDINATES = ("generalized", "maximal")
 STEP, CURVE = "step", "curve"  # Method.dense
-REGISTERS = 128  # of a thread on a GPU: two blocks fit on a multiprocessor, where one would wait for memory alone
 FEW, MANY = 1, 33  # sweeps by whose times the cost of one is told
 
 

@@ -50,7 +50,7 @@ from ..state import Block, Counts, StateArrays, WorkArrays
 from ..system import System, SystemArrays
 from ..system.measured import BROKEN
 from ..system.rank import PLAY
-from .base import REGISTERS, STEP, Method, apart
+from .base import STEP, Method, apart
 
 PAIRS = ("auto", "explicit", "implicit")
 RETRY = wp.constant(wp.float64(1.2))  # growth of the wished sub-step while it is too small to be taken
@@ -186,7 +186,7 @@ def end_step(
         instant_reactions(m, s, x, w)
 
 
-@wp.kernel(enable_backward=False, cuda_max_registers=REGISTERS)
+@wp.kernel(enable_backward=False)
 def direct_kernel(m: SystemArrays, s: StateArrays, x: WorkArrays):
     """Many nominal steps of many worlds: a thread runs a world."""
     w = wp.tid()

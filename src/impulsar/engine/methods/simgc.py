@@ -30,7 +30,7 @@ from ..spatial import ONE, ZERO
 from ..start.tyre_steps import longest_tyre_step
 from ..state import StateArrays, WorkArrays
 from ..system import System, SystemArrays
-from .base import REGISTERS, Method, Trial, apart, sweeps_in
+from .base import Method, Trial, apart, sweeps_in
 
 
 @dataclass(frozen=True)
@@ -134,7 +134,7 @@ def step(m: wp.ref[SystemArrays], s: wp.ref[StateArrays], x: wp.ref[WorkArrays],
     advance_clock(m, s, h, w)
 
 
-@wp.kernel(enable_backward=False, cuda_max_registers=REGISTERS)
+@wp.kernel(enable_backward=False)
 def simgc_kernel(m: SystemArrays, s: StateArrays, x: WorkArrays):
     """Many steps of many worlds: a thread runs a world."""
     w = wp.tid()
