@@ -17,6 +17,8 @@ def topology(name: str) -> tuple[np.ndarray, np.ndarray]:
         return np.arange(-1, 59), np.arange(60)
     if name == "tree":
         return (np.arange(63) - 1) // 2, np.arange(63)
+    if name == "deep tree":  # with a level all of whose blocks it fills in itself, several from one joint
+        return (np.arange(300) - 1) // 2, np.arange(300)
     if name == "any tree":
         return np.array([-1, *[RNG.integers(0, k) for k in range(1, 60)]]), np.arange(60)
     if name == "ring":
@@ -27,7 +29,7 @@ def topology(name: str) -> tuple[np.ndarray, np.ndarray]:
 
 
 @pytest.mark.parametrize("rows", [1, 3, 5, 6])
-@pytest.mark.parametrize("name", ["one", "chain", "tree", "any tree", "ring", "ladder"])
+@pytest.mark.parametrize("name", ["one", "chain", "tree", "deep tree", "any tree", "ring", "ladder"])
 def test_solve(name, rows):
     """A x = b for A = J Jᵀ + 1 of random rows: within rounding times the condition of A, whatever the topology."""
     first, second = topology(name)

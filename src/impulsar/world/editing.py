@@ -53,15 +53,19 @@ class Editor:
         """The model as it is now, with what edits have set; never changed in place."""
         return self.runner.system.model
 
-    def apply(self, edit: Any) -> edits.Answer:
-        """Carry out an edit; raises EditError and changes nothing if it cannot be."""
+    def apply(self, edit: Any, weighs: bool = True) -> edits.Answer:
+        """Carry out an edit; raises EditError and changes nothing if it cannot be.
+
+        weighs: what it does to energy and momentum is told and booked. That brings all worlds to the host; who puts
+        them elsewhere next does without.
+        """
         entry = edits.REGISTRY.get(type(edit))
         if entry is None:
             raise edits.EditError(f"{type(edit).__name__}: not an edit; see impulsar.edits")
         edits.check_values(edit)
         before = self.model
         try:
-            answer = self._carry_out(edit, entry)
+            answer = self._carry_out(edit, entry, weighs)
         except edits.EditError:
             raise
         except ModelError as error:
@@ -71,10 +75,11 @@ class Editor:
         self.runner.forget()
         return answer
 
-    def _carry_out(self, edit: edits.Edit, entry: edits.Entry) -> edits.Answer:
+    def _carry_out(self, edit: edits.Edit, entry: edits.Entry, weighs: bool) -> edits.Answer:
         runner = self.runner
-        energy, booked = runner.bench.read("energy").sum(axis=0), runner.state.read("edits").copy()
-        before = momentum(runner.bench) if entry.moves(edit) else None
+        if weighs:
+            energy, booked = runner.bench.read("energy").sum(axis=0), runner.state.read("edits").copy()
+        before = momentum(runner.bench) if weighs and entry.moves(edit) else None
         good = snapshot.take(runner) if "parts" in entry.tells and self._may_refuse() else None
         result = entry.handler(edit, self)
         while isinstance(result, edits.More):
@@ -88,7 +93,7 @@ class Editor:
             runner.record_later()
         if isinstance(edit, edits.SetParameter) and _is_of_tyres(edit.path, self.model):
             runner.set_dt(runner.dt)  # they may be stiffer now
-        if not entry.writes:
+        if not (entry.writes and weighs):
             return result
         runner.refresh()
         if not entry.books:

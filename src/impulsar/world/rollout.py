@@ -13,7 +13,7 @@ import numpy as np
 
 from ..author.checks import show
 from ..author.errors import ModelError
-from ..edits import Drive
+from ..edits import Drive, SetParameter
 from ..engine.compile.step import PARAMETER
 from .causes import find_cause
 from .outcomes import find_outcomes
@@ -147,7 +147,7 @@ class Rollout:
         (_, array, _, _), components = next(iter(elements)), sorted({name[3] for name in elements})
         width = world.system.width(array) if array in world.system.parameters else ()
         if not width:
-            world.set(path, column if world.worlds > 1 else float(column[0]))
+            world._apply(SetParameter(path, column if world.worlds > 1 else float(column[0])), weighs=False)
             return
         # past the checks of an edit: on the way of an optimiser an inertia may break the triangle inequality
         _, _, row, _ = next(iter(elements))

@@ -421,15 +421,18 @@ class World:
 
     def apply(self, edit: Any) -> edits.Answer:
         """Carry out an edit between two steps; raises EditError and changes nothing if it cannot be."""
+        return self._apply(edit)
+
+    def _apply(self, edit: Any, weighs: bool = True) -> edits.Answer:
         self._check_free("apply")
         self._enter("apply")
         try:
-            return self._carry_out(edit)
+            return self._carry_out(edit, weighs)
         finally:
             self._door.release()
 
-    def _carry_out(self, edit: Any) -> edits.Answer:
-        return self._editor.apply(edit)
+    def _carry_out(self, edit: Any, weighs: bool = True) -> edits.Answer:
+        return self._editor.apply(edit, weighs)
 
     def set(self, path: str, values: object) -> edits.Answer:
         """Set "part.parameter" to a value, or one per world: world.set("arm.mass", masses)."""

@@ -281,7 +281,9 @@ def _level(
     left, right = np.where(straight, left, right), np.where(straight, right, left)
     beside = other[blocks]
     _, begin, group = np.unique(beside, return_index=True, return_inverse=True)
-    key = left if len(np.unique(target)) == len(target) and filled[target].all() else target
+    key = target
+    if len(np.unique(target)) == len(target) and filled[target].all():
+        key = np.argsort(np.argsort(left, kind="stable"))  # its place among the terms
     return Level(nodes, blocks, _gather(beside, blocks, blocks, begin[group]), _gather(target, left, right, key))
 
 
