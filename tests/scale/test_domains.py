@@ -183,6 +183,33 @@ def test_a_killed_rank_is_told_and_the_job_goes_on(tmp_path):
     assert (tmp_path / "killed.nc").read_bytes() == (tmp_path / "whole.nc").read_bytes()
 
 
+def test_a_damaged_checkpoint_is_told(tmp_path):
+    """A bit of a rank's file, the flag cut off, another number of ranks: by name, with the status of bad input."""
+
+    def run(size, *more):
+        given = ("run", "chain", "--set", "n=8", "--domains", "--duration", "0.004", "--checkpoint", str(tmp_path))
+        job = ranks(size, "-m", "impulsar", *given, *more)
+        return job.communicate(timeout=MOST)[1], job.returncode
+
+    assert run(1)[1] == 0
+    place = sorted(tmp_path.glob("step-*"))[-1]
+    assert "is of 1 ranks, this job has 2" in run(2, "--resume")[0]
+    for name, damaged in (("rank-00000.npz", flipped), ("full.json", lambda data: data[:20])):
+        whole = (place / name).read_bytes()
+        (place / name).write_bytes(damaged(whole))
+        err, code = run(1, "--resume")
+        assert code == 2, err
+        assert err.count("impulsar:") == 1
+        assert str(place) in err and "cannot be read" in err and "take that folder away" in err
+        (place / name).write_bytes(whole)
+
+
+def flipped(data):
+    """With a bit in the middle of a file another one."""
+    at = len(data) // 2
+    return data[:at] + bytes([data[at] ^ 8]) + data[at + 1 :]
+
+
 def test_no_ranks_are_none(capsys):
     assert main(["run", "chain", "--set", "n=5", "--domains", "0", "--duration", "0.01"]) == 2
     assert "--domains 0: expected how many ranks" in capsys.readouterr().err

@@ -12,6 +12,7 @@ import os
 import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
+from zipfile import BadZipFile
 
 import numpy as np
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from .world import DomainWorld
 
 KEPT_SETS = 2
+CURE = "take that folder away to go on from the one before"
 OF_BULK = (
     *("position", "orientation", "kind", "mass", "inertia", "twist", "joint_kind", "first", "second"),
     *("p_PF", "q_PF", "p_CM", "q_CM", "length", "radius", "planes", "no_contact"),
@@ -76,6 +78,15 @@ def full_sets(folder: Path) -> list[Path]:
     return sorted(path.parent for path in folder.glob("step-*/full.json"))
 
 
+def _head(place: Path) -> dict:
+    """Of which world a full set is."""
+    try:
+        head = json.loads((place / "full.json").read_text())
+        return {name: head[name] for name in ("ranks", "key")}
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise FileError(f"'{place / 'full.json'}': cannot be read: {error}; {CURE}") from error
+
+
 def read_set(world: "DomainWorld", folder: Path) -> None:
     """Go on from the last full set."""
     ranks = world.ranks
@@ -83,7 +94,7 @@ def read_set(world: "DomainWorld", folder: Path) -> None:
     place = ranks.comm.bcast(found[-1] if found else None, root=0)
     if place is None:
         raise FileError(f"'{folder}': has no full checkpoint; start without --resume")
-    head = json.loads((place / "full.json").read_text())
+    head = _head(place)
     if head["ranks"] != ranks.size:
         raise FileError(f"'{place}': is of {head['ranks']} ranks, this job has {ranks.size}; start as many as it has")
     if head["key"] != key_of(world):
@@ -92,7 +103,7 @@ def read_set(world: "DomainWorld", folder: Path) -> None:
     try:
         with np.load(place / f"rank-{ranks.rank:05d}.npz") as file:
             kept = {name: file[name] for name in file.files}
-    except (OSError, ValueError) as error:
-        trouble = f"'{place}': cannot be read: {error}"
+    except (OSError, ValueError, EOFError, BadZipFile) as error:
+        trouble = f"'{place}': cannot be read: {error}; {CURE}"
     ranks.agree(trouble, FileError)
     world.take_arrays(kept)
