@@ -31,7 +31,7 @@ from .bulk import Bulk
 from .extras import at_bodies, check_channels, with_room, with_springs
 from .factor import Factor
 from .laws import LawArrays, Laws, add_up, kick_loads
-from .net import Net
+from .net import Net, find_largest
 from .plan import looped, make_plan, neighbours
 from .wet import Wetting
 
@@ -223,7 +223,7 @@ class LargeBench:
         self._met = wp.array(met, dtype=wp.int32, device=self.device)
         self._beside = self.launcher(made["fill_beside"], met.shape[1], [*all_, self._met, self.factor.beside])
         self.push = self.launcher(made["apply"], self.bodies, [*all_, self.b, x.twist])
-        self._largest = self.launcher(motion.largest, self.shares, [self.b.flatten(), self.sums[0]])
+        self._largest = self.launcher(find_largest, self.shares, [self.b.flatten(), self.sums[0]])
         self._halve = self.launcher(motion.halve, self.b.size, [self.b.flatten(), self.h])
         self.pull = self.launcher(made["apply"], self.bodies, [*all_, self.b, self.shift])
         given = self.b if self.total is None else self.total
@@ -431,7 +431,7 @@ class LargeBench:
         return 2.0 / np.sqrt(square) if square > 0.0 else np.inf
 
     def largest_row(self) -> float:
-        """The largest size in b; infinite where one is no number."""
+        """The largest size in b; no number where one of them is none."""
         self._largest()
         return float(self.sums[0].numpy().max())
 

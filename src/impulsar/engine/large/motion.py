@@ -201,21 +201,6 @@ def energies(
 
 
 @wp.kernel(enable_backward=False)
-def largest(values: wp.array(dtype=f64), sizes: wp.array(dtype=f64)):
-    """The largest size of the values share, share + shares, ...; infinite where one is no number."""
-    share = wp.tid()
-    found = ZERO
-    k = share
-    while k < values.shape[0]:
-        size = wp.abs(values[k])
-        if not (size >= ZERO):
-            size = f64(wp.inf)
-        found = wp.max(found, size)
-        k += sizes.shape[0]
-    sizes[share] = found
-
-
-@wp.kernel(enable_backward=False)
 def fastest(x: WorkArrays, speeds: wp.array(dtype=f64)):
     """The largest speed of the bodies share, share + shares, ... [m/s]."""
     share = wp.tid()
